@@ -1,0 +1,42 @@
+# Two commands do everything: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MILVUS_VENV := .venv-milvus
+
+.PHONY: install run test check bench screenshots lock
+
+install: $(VENV)/.installed
+
+run: install
+	$(BIN)/python -m engine serve
+
+test: $(VENV)/.installed-dev check
+	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.benchmarks
+
+screenshots: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.browser.screenshots docs/images
+
+lock: $(VENV)/.installed-dev
+	$(BIN)/uv pip compile pyproject.toml -o requirements.lock --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command "make lock"
+	$(BIN)/uv pip compile pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
+	$(BIN)/uv pip compile tests/milvus.in -o tests/milvus.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
+
+$(VENV)/.installed: requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@

@@ -1,0 +1,35 @@
+"""Launcher: pages, HTTP API and event streams in one process, over one engine."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import streamlit as st
+from streamlit import config
+
+from engine.api import routes
+from engine.process import get_engine, serving
+from engine.web import middleware
+
+settings = get_engine().settings
+# One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.
+config.set_option("server.allowedHosts", list(settings.allowed_hosts))
+config.set_option("server.maxUploadSize", settings.max_upload_mb)
+
+
+@asynccontextmanager
+async def lifespan(_app: object) -> AsyncIterator[dict[str, bool]]:
+    """Tell command lines on this machine where the app is, and close the engine at the end."""
+    with serving():
+        yield {"ready": True}
+
+
+app = st.App(
+    Path(__file__).parent / "pages" / "_shell.py",
+    lifespan=lifespan,
+    routes=routes(get_engine, settings),
+    middleware=middleware(settings),
+)
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,33 @@
+const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "h4", "ins", "del", "small", "section", "i"]);
+const ATTRIBUTES = /^(class|title|role|lang|start|aria-[a-z]+|data-(action|copy|done|fill))$/;
+const shown = new WeakMap();
+
+function build(plain, fire) {
+  if (typeof plain === "string") return document.createTextNode(plain);
+  const [tag, attrs, kids] = plain;
+  const made = document.createElement(TAGS.has(tag) ? tag : "span");
+  for (const [name, value] of Object.entries(attrs)) if (ATTRIBUTES.test(name)) made.setAttribute(name, value);
+  if (tag === "button") made.type = "button";
+  if (made.dataset.fill) made.style.setProperty("--fill", made.dataset.fill);
+  if (made.dataset.action) made.onclick = () => fire(made.dataset.action);
+  for (const kid of kids) made.append(build(kid, fire));
+  if (made.dataset.copy !== undefined) made.onclick = () => confirmCopy(made);
+  return made;
+}
+
+async function confirmCopy(button) {
+  const label = button.textContent;
+  await copyText(button.dataset.copy);
+  button.textContent = "✓ " + button.dataset.done;
+  setTimeout(() => (button.textContent = label), 1600);
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".wb");
+  dress(root, data);
+  const drawn = JSON.stringify(data);
+  if (shown.get(root) === drawn) return;
+  shown.set(root, drawn);
+  const fire = (name) => setTriggerValue("action", { name, serial: Date.now() });
+  root.replaceChildren(...data.nodes.map((item) => build(item, fire)));
+}

@@ -1,0 +1,222 @@
+"""The configuration panel: the one set of sliders; values in, a :class:`RunConfig` out.
+
+Every widget is bound to the URL under its setting's own name, so that a link holds the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import streamlit as st
+
+from components.i18n import Words
+from engine.config import BUILTIN, PARAMETERS, PRESETS, ContextPolicy, GatePolicy, RoleModel, RoleModels, RunConfig
+
+_ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
+_PRESET_KEY = "preset"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionChoice:
+    name: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaNote:
+    """What was found of Ollama: its version and chat models, or the address where nobody answered."""
+
+    address: str
+    version: str = ""
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    config: RunConfig
+    look_again: bool
+    """The reader asked to look for Ollama again."""
+
+
+def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: OllamaNote) -> Chosen:
+    """Draw the panel where the caller stands, and return what it is set to."""
+    st.markdown(f"##### {words('settings.title')}")
+    collection = _collection(words, collections)
+    _heading(words, "settings.thresholds")
+    _preset(words)
+    values: dict[str, Any] = {
+        name: _slider(words, name)
+        for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
+    }
+    _heading(words, "settings.gate")
+    gate = _one_of(words, "gate", ("pass_rate", "min_relevant"))
+    if gate == "min_relevant":
+        values["min_relevant"] = _slider(words, "min_relevant")
+    _heading(words, "settings.models")
+    models = RoleModels(**{role: RoleModel(_model(words, role, ollama.models)) for role in _ROLES})
+    look_again = _ollama_line(words, ollama)
+    with st.expander(words("settings.more")):
+        context = _one_of(words, "context", ("union", "last_round"))
+        for name in ("min_confidence", "probe_k", "budget_s"):
+            values[name] = _slider(words, name) if name != "budget_s" else _number(words, name)
+        switches = {name: _switch(words, name) for name in ("answer_unverified", "grade_probe", "ignore_cache")}
+    config = RunConfig(
+        collection=collection,
+        gate=cast(GatePolicy, gate),
+        context=cast(ContextPolicy, context),
+        models=models,
+        **values,
+        **switches,
+    )
+    return Chosen(config, look_again)
+
+
+def budget_note(words: Words, config: RunConfig, worst_case_calls: int) -> None:
+    """What the next run may cost at most."""
+    _heading(words, "settings.before")
+    rounds = config.max_rewrites + 1
+    if worst_case_calls == 0:
+        st.caption(words("settings.before.builtin", rounds=rounds))
+    else:
+        budget = f"{config.budget_s:g}"
+        st.caption(words("settings.before.calls", calls=worst_case_calls, rounds=rounds, budget=budget))
+
+
+def _heading(words: Words, key: str) -> None:
+    st.markdown(f":gray[**{words(key)}**]")
+
+
+def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
+    sizes: Mapping[str, int] = {item.name: item.passages for item in collections}
+    names = list(sizes) or [RunConfig().collection]
+    default = RunConfig().collection
+
+    def label(name: str) -> str:
+        shown = words("settings.collection.samples") if name == default else name
+        return words("settings.collection.option", name=shown, n=sizes[name]) if name in sizes else shown
+
+    chosen = st.selectbox(
+        words("settings.collection"),
+        names,
+        index=names.index(default) if default in names else 0,
+        format_func=label,
+        key="collection",
+        help=words("settings.collection.help"),
+        bind="query-params",
+        persist_state="session",
+    )
+    return str(chosen or default)
+
+
+def _preset(words: Words) -> None:
+    """Presets set the pass threshold alone, and light up only when it matches."""
+    current = st.session_state.get("grade_pass_threshold", RunConfig().grade_pass_threshold)
+    st.session_state[_PRESET_KEY] = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
+
+    def apply() -> None:
+        chosen = st.session_state[_PRESET_KEY]
+        if chosen is not None:
+            st.session_state["grade_pass_threshold"] = PRESETS[chosen]
+
+    st.segmented_control(
+        words("settings.preset"),
+        tuple(PRESETS),
+        format_func=lambda name: words(f"settings.preset.{name}"),
+        key=_PRESET_KEY,
+        on_change=apply,
+        label_visibility="collapsed",
+        width="stretch",
+    )
+
+
+def _slider(words: Words, name: str) -> float:
+    limits = PARAMETERS[name]
+    kind = int if limits.whole else float
+    value = st.slider(
+        words(f"settings.{name}"),
+        kind(limits.low),
+        kind(limits.high),
+        kind(limits.default),
+        kind(limits.step),
+        format="%d" if limits.whole else "%.2f",
+        key=name,
+        help=words(f"settings.{name}.help"),
+        bind="query-params",
+        persist_state="session",
+    )
+    return kind(value)
+
+
+def _number(words: Words, name: str) -> float:
+    limits = PARAMETERS[name]
+    value = st.number_input(
+        words(f"settings.{name}"),
+        int(limits.low),
+        int(limits.high),
+        int(limits.default),
+        key=name,
+        help=words(f"settings.{name}.help"),
+        bind="query-params",
+        persist_state="session",
+    )
+    return float(value)
+
+
+def _one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
+    chosen = st.segmented_control(
+        words(f"settings.{name}"),
+        options,
+        default=options[0],
+        required=True,
+        format_func=lambda option: words(f"settings.{name}.{option}"),
+        key=name,
+        help=words(f"settings.{name}.help"),
+        label_visibility="visible" if name == "context" else "collapsed",
+        width="stretch",
+        bind="query-params",
+        persist_state="session",
+    )
+    return str(chosen)
+
+
+def _switch(words: Words, name: str) -> bool:
+    return st.toggle(
+        words(f"settings.{name}"),
+        key=name,
+        help=words(f"settings.{name}.help"),
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def _model(words: Words, role: str, installed: Sequence[str]) -> str:
+    typed = str(st.session_state.get(role) or BUILTIN)
+    options = list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed)))
+    name = words(f"settings.model.{role}")
+    chosen = st.selectbox(
+        name,
+        options,
+        format_func=lambda model: f"{name} · {words('settings.model.builtin') if model == BUILTIN else model}",
+        key=role,
+        help=words("settings.model.help"),
+        label_visibility="collapsed",
+        accept_new_options=True,
+        bind="query-params",
+        persist_state="session",
+    )
+    chosen = str(chosen or BUILTIN).strip()
+    # A name typed without its provider can only be meant for Ollama; `qwen3:8b` has a colon of its own.
+    return chosen if chosen == BUILTIN or (":" in chosen and chosen not in installed) else f"ollama:{chosen}"
+
+
+def _ollama_line(words: Words, ollama: OllamaNote) -> bool:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if ollama.version:
+            st.caption(words("settings.ollama.found", version=ollama.version, n=len(ollama.models)))
+        else:
+            st.caption(words("settings.ollama.missing", address=ollama.address))
+        return st.button(
+            "", icon=":material/refresh:", help=words("settings.ollama.refresh"), key="look_again", type="tertiary"
+        )

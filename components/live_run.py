@@ -1,0 +1,124 @@
+"""The live workflow: a picture that follows a run's events, and the answer while it is being written (SPEC SC-12).
+
+The browser receives the run's events itself, so nothing on the page reruns until the run has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from components.markup import script
+from components.workflow_export import workflow_svg
+from components.workflow_layout import layout_of
+from engine.workflows.graph import WorkflowGraph
+
+_HTML = """
+<div class="wb live">
+  <div class="canvas"></div>
+  <div class="foot">
+    <span class="state" role="status"></span><span class="clock" aria-hidden="true"></span>
+    <span class="tools" hidden></span>
+  </div>
+  <section class="answer waiting" hidden><div class="heading"></div><div class="text"></div></section>
+</div>
+"""
+
+_draw = st.components.v2.component(
+    "live_run",
+    html=_HTML,
+    css=script("tokens.css", "live_run.css"),
+    js=script("dom.js", "live_run_picture.js", "live_run_draw.js", "live_run.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRunResult:
+    """What the reader or the end of the run has to say to the page."""
+
+    selected_node: str | None
+    """The node chosen in the picture; stays until it is chosen again."""
+    finished: str | None
+    """The outcome, in the one rerun that follows the end of the run; ``not_found`` where the run is not known."""
+    opened_passage: str | None
+    """Id of the passage whose marker was clicked in the growing answer, in the rerun that follows."""
+
+
+def live_run(
+    graph: WorkflowGraph,
+    record: Mapping[str, Any] | None,
+    run_id: str | None,
+    *,
+    active: bool,
+    words: Mapping[str, str],
+    key: str,
+    base: str = "",
+) -> LiveRunResult:
+    """Draw the workflow: live from ``{base}/api/runs/{run_id}/events`` while ``active``, else from ``record``.
+
+    ``record`` is what ``RunRecord.to_dict()`` gives, None before a run; ``words`` is a table of ``words_live``;
+    ``base`` is the server's base path without a closing slash.
+    """
+    shown = None if active else record
+    drawings = None
+    if shown is not None:
+        drawings = {"light": workflow_svg(graph, shown, words), "dark": workflow_svg(graph, shown, words, dark=True)}
+    state = st.session_state.get(key) or {}
+    result = _draw(
+        key=key,
+        data={
+            "layouts": {
+                "wide": layout_of(graph).to_dict(),
+                "narrow": layout_of(graph, vertical=True).to_dict(),
+            },
+            "names": list(graph.nodes),
+            "edges": [
+                {"source": edge.source, "target": edge.target, "conditional": edge.conditional} for edge in graph.edges
+            ],
+            "record": slim(shown) if shown is not None else None,
+            "run_id": run_id,
+            "active": active,
+            "selected": state.get("selected"),
+            "words": dict(words),
+            "base": base,
+            "svg": drawings,
+        },
+        on_selected_change=_nothing,
+        on_finished_change=_nothing,
+        on_opened_passage_change=_nothing,
+    )
+    selected = result.selected if result.selected in graph.nodes else None
+    return LiveRunResult(selected, result.finished, result.opened_passage)
+
+
+def slim(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the picture reads of a record: no prompt, no passage text leaves for the browser with it."""
+    kept = ("nodes", "decisions", "rewrites", "outcome", "error", "duration_ms")
+    context = record["context"]
+    return {
+        **{name: record[name] for name in kept},
+        "config": {"min_confidence": record["config"]["min_confidence"]},
+        "rounds": [
+            {
+                "index": item["index"],
+                "searched": item["searched"],
+                "reused": item["reused"],
+                "candidates": [{"gate": candidate["gate"]} for candidate in item["candidates"]],
+                "verdicts": {
+                    name: {"relevant": verdict["relevant"], "confidence": verdict["confidence"]}
+                    for name, verdict in item["verdicts"].items()
+                },
+            }
+            for item in record["rounds"]
+        ],
+        "model_calls": [{"role": call["role"], "reply_tokens": call["reply_tokens"]} for call in record["model_calls"]],
+        "context": {"passages": [{"id": item["id"]} for item in context["passages"]]} if context else None,
+        "citations": record["citations"],
+    }
+
+
+def _nothing() -> None:
+    """A value or a trigger exists on the result only where a callback is named."""

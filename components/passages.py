@@ -1,0 +1,280 @@
+"""The table of life-lines: every candidate of every round, with its similarity, verdict, reason and fate."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from components.i18n import Words
+from components.life_lines import LifeLine, Sighting, life_lines
+from components.markup import script
+from components.phrases import probability_text, verdict_reason
+from components.terms import question_terms, segments
+from engine.config import RunConfig
+from engine.values import Comparison, PassageId, RunRecord, Verdict
+from engine.wording import operands
+
+_SNIPPET = 220
+_COLUMNS = (
+    *("round", "rank", "source", "section", "similarity", "raw", "floor"),
+    *("gate", "margin", "verdict", "confidence", "reason", "marker", "text"),
+)
+_LABELS = (
+    *("rank", "passage", "similarity", "verdict", "why", "line", "sort"),
+    *("sort_path", "sort_source", "filter_round", "filter_state", "filter_source", "all", "all_rounds"),
+    *("all_sources", "shown", "show_all", "no_match", "clear", "full_text", "own_words"),
+    *("rounds", "round", "query", "cosine", "floor", "gate", "margin"),
+    *(
+        "state_passed",
+        "state_failed",
+        "state_unreadable",
+        "state_ungraded",
+        "state_below_threshold",
+        "state_beyond_top_k",
+        "open",
+    ),
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+_component = st.components.v2.component(
+    "workbench_passages",
+    html='<div class="wb passages"></div>',
+    css=script("tokens.css", "passages.css"),
+    js=script("dom.js", "passages.js"),
+)
+
+
+def passages_table(
+    record: RunRecord,
+    words: Words,
+    *,
+    key: str,
+    opened: PassageId | None = None,
+    terms: Sequence[str] | None = None,
+) -> None:
+    """Draw one row per distinct passage of the run; below 600 px of width the rows become cards.
+
+    ``opened`` scrolls to a passage and opens its row; pass it in the rerun of the click only, or every rerun scrolls.
+    ``terms`` are marked in the text; without them, the terms that the grader named, else the question's words.
+    Sorting, filtering and opening happen in the browser and cause no rerun.
+    """
+    lines = life_lines(record)
+    if not lines:
+        st.caption(words("passages.none" if record.rounds else "passages.empty"))
+        return
+    marked = question_terms(record) if terms is None else tuple(terms)
+    _component(
+        key=key,
+        data={
+            "lang": words.html_language,
+            "rows": [passage_row(line, record.config, marked, words) for line in lines],
+            "rounds": [item.index for item in record.rounds],
+            "threshold": record.config.similarity_threshold,
+            "opened": opened,
+            # The same citation clicked twice has to be a change of data, or the browser is not asked again.
+            "asked": time.time_ns() if opened else 0,
+            "words": _labels(words),
+        },
+    )
+    st.download_button(
+        words("passages.csv"),
+        data=passages_csv(lines, record.config, words),
+        file_name=f"passages-{record.id}.csv",
+        mime="text/csv",
+        key=f"{key}_csv",
+        icon=":material/download:",
+        on_click="ignore",
+        type="tertiary",
+    )
+
+
+def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> bytes:
+    """One row per passage and round, UTF-8 with a byte order mark; cells cannot start a formula."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow([words(f"csv.{name}") for name in _COLUMNS])
+    for line in lines:
+        for seen in line.sightings:
+            verdict = seen.verdict
+            cells = [
+                str(seen.round),
+                str(seen.rank),
+                line.passage.source,
+                line.passage.section,
+                f"{seen.similarity:.4f}",
+                f"{seen.raw_score:.4f}",
+                f"{seen.floor:.4f}",
+                gate_text(seen, config, words),
+                f"{seen.margin:.4f}",
+                verdict_label(verdict, words),
+                "" if verdict is None else probability_text(verdict.confidence),
+                "" if verdict is None else verdict_reason(verdict, words),
+                "" if line.marker is None else f"[{line.marker}]",
+                line.passage.text,
+            ]
+            table.writerow([_inert(cell) for cell in cells])
+    return written.getvalue().encode("utf-8-sig")
+
+
+def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
+    """``kept``, ``below threshold`` or ``beyond top-5``."""
+    return words(f"gate.{seen.gate}", top_k=config.top_k)
+
+
+def verdict_label(verdict: Verdict | None, words: Words) -> str:
+    if verdict is None:
+        return words("verdict.ungraded")
+    if verdict.relevant is None:
+        return words("verdict.unreadable")
+    return words("verdict.relevant" if verdict.relevant else "verdict.not_relevant")
+
+
+def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
+    """Why a candidate was dropped and by how much; the rank is said first (SPEC SC-02)."""
+    if seen.gate == "beyond_top_k":
+        return words("drop.rank", rank=seen.rank, top_k=config.top_k, similarity=probability_text(seen.similarity))
+    left, right = operands(Comparison("pass_rate", seen.similarity, "<", config.similarity_threshold))
+    missed = max(0.0, config.similarity_threshold - seen.similarity)
+    digits = max(2, len(left) - 2)
+    return words("drop.similarity", value=left, bound=right, missed=f"{missed:.{digits}f}")
+
+
+def _inert(cell: str) -> str:
+    # Spreadsheets run a cell that begins like a formula; numbers of our own may begin with a minus sign.
+    return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
+    return cell[1:].replace(".", "", 1).isdigit()
+
+
+def _labels(words: Words) -> dict[str, str]:
+    return {name: words(f"passages.{name}") for name in _LABELS}
+
+
+def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: Words) -> dict[str, Any]:
+    """What the browser draws of one line; every value is text or a number, all words are rendered."""
+    best, passage, verdict = line.best, line.passage, line.verdict
+    snippet = " ".join(passage.text[:_SNIPPET].split()) + ("…" if len(passage.text) > _SNIPPET else "")
+    return {
+        "id": passage.id,
+        "rank": best.rank,
+        "round": best.round,
+        "rounds": [seen.round for seen in line.sightings],
+        "source": passage.source,
+        "section": passage.section,
+        "snippet": segments(snippet, terms),
+        "text": segments(passage.text, terms),
+        "similarity": best.similarity,
+        "value": probability_text(best.similarity),
+        "cosine": words("passages.cos", value=probability_text(best.raw_score)),
+        "tip": words(
+            "passages.tip",
+            cosine=f"{best.raw_score:.3f}",
+            floor=f"{best.floor:.3f}",
+            anchors=best.anchors or "–",
+            similarity=probability_text(best.similarity),
+            threshold=probability_text(config.similarity_threshold),
+        ),
+        "dropped": line.dropped,
+        "state": _state(line),
+        "chip": _chip(line, config, words),
+        "p": -1.0 if verdict is None or verdict.relevant is None else verdict.p_relevant,
+        "reason": drop_reason(best, config, words) if line.dropped else _reason(verdict, words),
+        "steps": _steps(line, words),
+        "grader": _grader(verdict, words),
+        "own": verdict.reason if verdict else "",
+        "seen": [_seen(seen, config, words) for seen in line.sightings],
+    }
+
+
+def _state(line: LifeLine) -> str:
+    if line.dropped:
+        return line.fate if line.fate in ("below_threshold", "beyond_top_k") else line.best.gate
+    if line.verdict is None:
+        return "ungraded"
+    if line.verdict.relevant is None:
+        return "unreadable"
+    return "passed" if line.passes else "failed"
+
+
+def _reason(verdict: Verdict | None, words: Words) -> str:
+    return verdict_reason(verdict, words) if verdict else words("verdict.none_given")
+
+
+def _grader(verdict: Verdict | None, words: Words) -> str:
+    if verdict is None:
+        return ""
+    name = words("model.builtin") if verdict.grader.split(":")[0] == "builtin" else verdict.grader
+    confidence = "" if verdict.relevant is None else probability_text(verdict.confidence)
+    return " · ".join(part for part in (name, verdict_label(verdict, words), confidence) if part)
+
+
+def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
+    verdict = line.verdict
+    if verdict is None:
+        text = gate_text(line.best, config, words) if line.dropped else words("verdict.ungraded")
+        return {"look": "plain", "text": text, "note": ""}
+    label = verdict_label(verdict, words)
+    if verdict.relevant is None:
+        return {"look": "fault", "text": f"? {label}", "note": ""}
+    text = f"{'✓' if verdict.relevant else '✗'} {label} {probability_text(verdict.confidence)}"
+    return {"look": "pass" if line.passes else "warn", "text": text, "note": _odd(verdict, line.passes, config)}
+
+
+def _odd(verdict: Verdict, passes: bool, config: RunConfig) -> str:
+    """The inequality behind a verdict that does not pass as its yes or no would suggest."""
+    if verdict.relevant == passes:
+        return ""
+    relation = ">=" if passes else "<"
+    left, right = operands(Comparison("pass_rate", round(verdict.p_relevant, 9), relation, config.min_confidence))  # type: ignore[arg-type]
+    return f"P {left} {'≥' if passes else '<'} {right}"
+
+
+def _steps(line: LifeLine, words: Words) -> list[dict[str, str]]:
+    """The line ``r0 #3 → ✓ → kept → [2]`` as pieces with the kind that colours them."""
+    steps: list[dict[str, str]] = []
+    for place, seen in enumerate(line.sightings):
+        start = {"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}
+        steps.append(start if place == 0 else {**start, "joint": ", "})
+        steps.append(_step(seen, line.passes, words))
+    if line.fate in ("cited", "uncited"):
+        steps.append({"kind": "kept", "text": words("step.kept")})
+        steps.append({"kind": line.fate, "text": str(line.marker)})
+    elif line.fate == "cut":
+        steps.append({"kind": "gate", "text": words("step.cut")})
+    return steps
+
+
+def _step(seen: Sighting, passes: bool, words: Words) -> dict[str, str]:
+    if seen.gate != "kept":
+        return {"kind": "gate", "text": words(f"step.{seen.gate}")}
+    if seen.reused:
+        return {"kind": "reused", "text": words("step.reused")}
+    if seen.verdict is None:
+        return {"kind": "gate", "text": words("step.ungraded")}
+    if seen.verdict.relevant is None:
+        return {"kind": "unreadable", "text": "?"}
+    return {"kind": "pass", "text": "✓"} if passes else {"kind": "fail", "text": "✗"}
+
+
+def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
+    verdict = verdict_label(seen.verdict, words)
+    if seen.verdict is not None and seen.verdict.relevant is not None:
+        verdict = f"{verdict} {probability_text(seen.verdict.confidence)}"
+    return {
+        "round": f"r{seen.round}",
+        "query": seen.query if seen.searched else words("passages.not_searched", query=seen.query),
+        "rank": f"#{seen.rank}",
+        "similarity": probability_text(seen.similarity),
+        "cosine": f"{seen.raw_score:.3f}",
+        "floor": f"{seen.floor:.3f}",
+        "gate": gate_text(seen, config, words),
+        "margin": f"{seen.margin:+.2f}".replace("-", "−"),
+        "verdict": f"{verdict} ({words('step.reused')})" if seen.reused else verdict,
+    }

@@ -1,0 +1,105 @@
+"""Sentences made from codes and operands in the language of the page (a record keeps no rendered text)."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.words.faults import FAULTS_ZH
+from engine.values import Decision, Fault, Outcome, Rewrite, Verdict
+from engine.wording import QUANTITIES, inequality
+
+_BUILT_IN = "builtin"
+
+
+def duration_text(milliseconds: float) -> str:
+    """A time with two figures in the unit that suits it: ``0.4 ms``, ``62 ms``, ``340 ms``, ``1.6 s``, ``75 s``."""
+    if milliseconds < 0.05:
+        return "0 ms"
+    if milliseconds < 1:
+        return f"{milliseconds:.1f} ms"
+    if milliseconds < 99.5:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 995:
+        return f"{round(milliseconds, -1):.0f} ms"
+    seconds = milliseconds / 1000.0
+    return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+
+
+def probability_text(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def inequality_text(decision: Decision, words: Words) -> str:
+    """The comparisons of a decision, e.g. ``pass rate 0.40 < 0.60 and rewrites 0 < 3``."""
+    names = {name: words(f"quantity.{name}") for name in QUANTITIES}
+    return inequality(decision.comparisons, names, words("quantity.joint")).replace(">=", "≥").replace("==", "=")
+
+
+def decision_text(decision: Decision, words: Words) -> str:
+    """One line of a decision path: round, inequality, where it went."""
+    return words(
+        "decision.line",
+        round=decision.round,
+        inequality=inequality_text(decision, words),
+        route=node_text(decision.route, words),
+    )
+
+
+def node_text(node: str, words: Words) -> str:
+    """The name of a node; one that has no translation keeps its own."""
+    return words(f"node.{node}") if f"node.{node}" in words else node
+
+
+def outcome_text(outcome: Outcome | None, words: Words) -> str:
+    """How a run ended; None while it goes on."""
+    return words(f"outcome.{outcome or 'running'}")
+
+
+def reason_text(reason: str, words: Words) -> str:
+    """A reason code in words; anything that is no code is shown as it is."""
+    return words(f"reason.{reason}") if f"reason.{reason}" in words else reason
+
+
+def verdict_reason(verdict: Verdict, words: Words) -> str:
+    """Why a verdict is what it is: built-in ones from their fields, a chat model's in its own words."""
+    if verdict.grader.split(":")[0] != _BUILT_IN:
+        return verdict.reason
+    parts = []
+    if verdict.covered:
+        parts.append(words("verdict.covers", terms=_listed(verdict.covered, words)))
+    if verdict.missing:
+        parts.append(words("verdict.missing", terms=_listed(verdict.missing, words)))
+    elif verdict.covered:
+        parts.append(words("verdict.nothing_missing"))
+    if verdict.wanted_found is not None:
+        found = "found" if verdict.wanted_found else "not_found"
+        parts.append(words(f"verdict.wanted_{found}", kind=words(f"wanted.{verdict.wanted}")))
+    return words("verdict.joint").join(parts) or verdict.reason
+
+
+def rewrite_reason(rewrite: Rewrite, words: Words) -> str:
+    """Why a query was changed: built-in strategies from their code, a chat model's reason in its own words."""
+    if rewrite.failed:
+        return words("rewrite.why.failed", fact=rewrite.reason)
+    key = f"rewrite.why.{rewrite.strategy}"
+    if not rewrite.strategy or key not in words:
+        return rewrite.reason
+    if rewrite.repeated:
+        return words("rewrite.why.exhausted")
+    # A record keeps the keywords of the whole query; what a strategy added is what the old query lacks.
+    added = tuple(word for word in rewrite.keywords if word not in rewrite.query) or rewrite.keywords
+    return words(key, keywords=_listed(rewrite.keywords, words) or "–", added=_listed(added, words) or "–")
+
+
+def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
+    """What happened and what to do, in the language of the page; English where no translation has its parameters."""
+    if words.language == "zh":
+        for fact, remedy in FAULTS_ZH.get(fault.code, ()):
+            try:
+                return fact.format(**fault.params), remedy.format(**fault.params)
+            except KeyError:
+                continue
+    return fault.fact, fault.remedy
+
+
+def _listed(terms: tuple[str, ...], words: Words) -> str:
+    return words("terms.joint").join(terms)

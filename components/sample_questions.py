@@ -1,0 +1,23 @@
+"""Questions to try, each saying what kind of run it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.i18n import Words
+
+_KINDS = {"plain": "plain", "paraphrase": "rewrite", "two_hop": "rewrite", "vague": "vague", "unanswerable": "unanswerable"}
+
+
+def sample_buttons(questions: Sequence[tuple[str, str]], words: Words) -> str | None:
+    """Draw (question, kind) pairs as buttons in a row and return the question of the one pressed."""
+    picked = None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="samples"):
+        st.caption(words("ask.samples"), width="content")
+        for place, (question, kind) in enumerate(questions):
+            hint = words(f"ask.sample.{_KINDS.get(kind, 'plain')}")
+            if st.button(question, key=f"sample_{place}", help=hint, type="secondary"):
+                picked = question
+    return picked

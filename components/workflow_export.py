@@ -1,0 +1,240 @@
+"""A run's workflow as files: a standalone SVG of the same picture, and the decision path as Graphviz source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import graphviz
+
+from components.workflow_geometry import Box, Label, Route
+from components.workflow_layout import MARGIN, Layout, layout_of
+from components.workflow_picture import EdgeView, NodeView, Tone, inequality_of, picture_of, say, title_of
+from engine.workflows.graph import START, WorkflowGraph
+
+_FONT = (
+    "'Source Sans 3', 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', "
+    "'Noto Sans CJK SC', sans-serif"
+)
+_TITLE, _LINE, _CHIP, _PADDING = 15.0, 12.0, 11.5, 14.0
+_ICONS: Mapping[Tone, str] = MappingProxyType(
+    {"plain": "", "active": "●", "passed": "✓", "rewrite": "↻", "forced": "!", "fault": "✗", "stopped": "■"}
+)
+_LIGHT = MappingProxyType(
+    {
+        "page": "#ffffff", "text": "#1c2130", "grey": "#5b6474", "edge": "#c3c9d4", "soft": "#f6f7f9",
+        "passed": "#0d9488", "passed_ink": "#0f766e", "passed_soft": "#f0fdfa", "passed_chip": "#ccfbf1",
+        "rewrite": "#d97706", "rewrite_ink": "#a34f06", "rewrite_soft": "#fffbeb", "rewrite_chip": "#fef0c3",
+        "fault": "#dc2626", "fault_ink": "#b91c1c", "fault_soft": "#fef2f2", "fault_chip": "#fee2e2",
+        "active": "#4f46e5", "active_ink": "#4f46e5", "active_soft": "#eef0ff", "active_chip": "#eef0ff",
+    }
+)  # fmt: skip
+_DARK = MappingProxyType(
+    {
+        "page": "#141820", "text": "#e6e9ef", "grey": "#a2abba", "edge": "#4a5262", "soft": "#1a1e27",
+        "passed": "#2dd4bf", "passed_ink": "#5eead4", "passed_soft": "#0c2b2a", "passed_chip": "#12403c",
+        "rewrite": "#f59e0b", "rewrite_ink": "#fbbf24", "rewrite_soft": "#2d220c", "rewrite_chip": "#46340f",
+        "fault": "#f87171", "fault_ink": "#fca5a5", "fault_soft": "#331618", "fault_chip": "#4a1f22",
+        "active": "#818cf8", "active_ink": "#818cf8", "active_soft": "#1f2142", "active_chip": "#1f2142",
+    }
+)  # fmt: skip
+_BOTH = "#6f7888"
+"""Legible on a light and on a dark page: Graphviz source has one look."""
+# What XML 1.0 cannot hold, not even escaped, and lone surrogates, which no encoding can write.
+_UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_Colours = Mapping[str, str]
+
+
+def workflow_svg(
+    graph: WorkflowGraph, record: Mapping[str, Any] | None, words: Mapping[str, str], *, dark: bool = False
+) -> str:
+    """The wide picture as one SVG document: no script, no style sheet, no reference to anything outside it."""
+    layout, picture = layout_of(graph), picture_of(graph, record, words)
+    colours = _DARK if dark else _LIGHT
+    ways = sorted(layout.routes, key=lambda route: picture.edges[route.source, route.target].taken > 0)
+    foot = layout.height + 8
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width:g}" height="{foot + 22:g}" '
+        f'viewBox="0 0 {layout.width:g} {foot + 22:g}" font-family="{_FONT}">',
+        f"<title>{_safe(words['picture'])}</title>",
+        f'<rect width="100%" height="100%" fill="{colours["page"]}"/>',
+        *(_edge(route, picture.edges[route.source, route.target], colours) for route in ways),
+        *(_dot(dot, colours) for dot in layout.dots),
+        *(_node(box, picture.nodes[box.name], colours) for box in layout.boxes),
+        *_chips(layout, picture.edges, colours),
+        _text(MARGIN, foot, 12, colours["grey"], picture.status) if record is not None else "",
+        "</svg>",
+    ]
+    return "".join(parts)
+
+
+def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """Graphviz source of the decision path: a box for each visit of a node, edges with the inequality behind them."""
+    drawing = graphviz.Digraph("decision_path")
+    drawing.attr(rankdir="LR", bgcolor="transparent")
+    drawing.attr(
+        "node", shape="box", style="rounded,filled", fontname="sans-serif", fontsize="12", color=_LIGHT["edge"]
+    )
+    drawing.attr("edge", fontname="sans-serif", fontsize="10", color=_BOTH, fontcolor=_BOTH)
+    drawing.node("start", label=_label(words["start"]), fillcolor=_LIGHT["soft"])
+    before, pending = "start", ""
+    decisions = list(record["decisions"])
+    for place, visit in enumerate(record["nodes"]):
+        name, tone = f"visit{place}", _visit_tone(visit, decisions)
+        title = f"{title_of(visit['node'], words)} · {say(words, 'round', n=visit['round'])}"
+        drawing.node(name, label=_label(title, *_visit_lines(visit, record, words)), fillcolor=_LIGHT[f"{tone}_soft"])
+        drawing.edge(before, name, label=_label(pending))
+        decision = _decision_of(visit, decisions)
+        before, pending = name, inequality_of(decision, words) if decision else ""
+    if record["outcome"]:
+        ended = say(words, f"outcome_{record['outcome']}")
+        drawing.node("end", label=_label(ended), fillcolor=_LIGHT["soft"])
+        drawing.edge(before, "end", label=_label(pending))
+    return str(drawing.source)
+
+
+def _decision_of(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    same = [item for item in decisions if item["node"] == visit["node"] and item["round"] == visit["round"]]
+    return same[0] if same else None
+
+
+def _visit_tone(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]]) -> str:
+    if visit.get("error"):
+        return "fault"
+    decision = _decision_of(visit, decisions)
+    if decision is None:
+        return "rewrite" if visit["node"].startswith("rewrite") else "passed"
+    return {"passed": "passed", "grader_failed": "fault"}.get(decision["reason"], "rewrite")
+
+
+def _visit_lines(visit: Mapping[str, Any], record: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
+    decision = _decision_of(visit, record["decisions"])
+    if decision is not None:
+        return [say(words, "passed_once", a=f"{decision['passed']}/{decision['kept']}")]
+    if visit["node"].startswith("rewrite"):
+        return [f"→ {item['rewritten_query']}"[:80] for item in record["rewrites"] if item["round"] == visit["round"]]
+    return []
+
+
+def _label(*lines: str) -> str:
+    """A label in which nothing of the text is read as Graphviz markup: no escapes, no HTML-like label."""
+    written = [graphviz.escape(_UNWRITABLE.sub("\ufffd", line).replace("\n", " ")) for line in lines]
+    label: str = graphviz.nohtml("\\n".join(written))
+    return label
+
+
+def _edge(route: Route, view: EdgeView, colours: _Colours) -> str:
+    colour = colours[_family(view.tone)] if view.taken else colours["edge"]
+    look = 'stroke-width="2"' if view.taken else 'stroke-width="1.5" opacity="0.75"'
+    detail = f"<title>{_safe(view.detail)}</title>" if view.detail else ""
+    return (
+        f'<g {look}>{detail}<path d="{route.path}" fill="none" stroke="{colour}"/>'
+        f'<path d="{route.arrow}" fill="{colour}" stroke="none"/></g>'
+    )
+
+
+def _dot(dot: Box, colours: _Colours) -> str:
+    (x, y), edge = dot.center, colours["edge"]
+    core = "" if dot.name == START else f'<circle cx="{x:g}" cy="{y:g}" r="{dot.w * 0.225:g}" fill="{edge}"/>'
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{dot.w / 2:g}" fill="{colours["soft"]}" stroke="{edge}"/>{core}'
+
+
+def _node(box: Box, view: NodeView, colours: _Colours) -> str:
+    quiet = view.tone in ("plain", "stopped")
+    line, fill = (colours["edge"], colours["page"]) if quiet else _pair(view.tone, colours)
+    ink = colours["grey"] if quiet else colours[f"{_family(view.tone)}_ink"]
+    width, left = box.w - 2 * _PADDING, box.x + _PADDING
+    title = f"{view.title} ×{view.visits}" if view.visits > 1 else view.title
+    rows = [
+        _text(left, box.y + 43 + 16 * place, _LINE, colours["grey"], fit(variants, width, _LINE))
+        for place, variants in enumerate(view.lines[:2])
+    ]
+    return "".join(
+        [
+            f"<g data-node={quoteattr(box.name)}><title>{_safe(view.spoken)}</title>",
+            f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}" rx="11" fill="{fill}" '
+            f'stroke="{line}" stroke-width="1.5"/>',
+            _text(left, box.y + 25, _TITLE, colours["text"], fit((title,), width - 20, _TITLE), bold=True),
+            _text(box.right - _PADDING, box.y + 24, 12, ink, _ICONS[view.tone], anchor="end", bold=True),
+            *rows,
+            "</g>",
+        ]
+    )
+
+
+def _chips(layout: Layout, edges: Mapping[tuple[str, str], EdgeView], colours: _Colours) -> list[str]:
+    drawn = []
+    for route in layout.routes:
+        view = edges[route.source, route.target]
+        if route.label is not None and view.chips:
+            drawn.append(_chip(route.label, view, colours))
+    return drawn
+
+
+def _chip(label: Label, view: EdgeView, colours: _Colours) -> str:
+    text = fit(view.chips, label.w - 20, _CHIP)
+    width = min(label.w, width_of(text, _CHIP) + 20)
+    slack = {"start": 0.0, "middle": (label.w - width) / 2, "end": label.w - width}[label.anchor]
+    x, family = label.x + slack, _family(view.tone)
+    # A picture is opened where other fonts are: the words are squeezed into the chip rather than run over it.
+    fitted = f' textLength="{width - 20:g}" lengthAdjust="spacingAndGlyphs"'
+    words = _text(
+        x + width / 2, label.y + label.h / 2 + 4, _CHIP, colours[f"{family}_ink"], text, anchor="middle", more=fitted
+    )
+    return (
+        f'<rect x="{x:g}" y="{label.y:g}" width="{width:g}" height="{label.h:g}" rx="{label.h / 2:g}" '
+        f'fill="{colours[f"{family}_chip"]}"/>{words}'
+    )
+
+
+def _pair(tone: Tone, colours: _Colours) -> tuple[str, str]:
+    family = _family(tone)
+    return colours[family], colours[f"{family}_soft"]
+
+
+def _family(tone: Tone) -> str:
+    """Which colours a tone has; an answer forced through an unmet gate shares those of a rewrite."""
+    return "rewrite" if tone == "forced" else tone if tone in ("passed", "rewrite", "fault", "active") else "passed"
+
+
+def _text(
+    x: float, y: float, size: float, fill: str, text: str, *, anchor: str = "start", bold: bool = False, more: str = ""
+) -> str:
+    weight = ' font-weight="650"' if bold else ""
+    where = f'x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
+    return f'<text {where} fill="{fill}"{weight}{more}>{_safe(text)}</text>' if text else ""
+
+
+def _safe(text: str) -> str:
+    return escape(_UNWRITABLE.sub("\ufffd", text), {'"': "&quot;"})
+
+
+def fit(variants: Sequence[str], width: float, size: float) -> str:
+    """The first wording that fits into ``width`` pixels, or the last one shortened."""
+    for text in variants:
+        if width_of(text, size) <= width:
+            return text
+    text = variants[-1] if variants else ""
+    while text and width_of(f"{text}…", size) > width:
+        text = text[:-1]
+    return f"{text.rstrip()}…" if text else ""
+
+
+def width_of(text: str, size: float) -> float:
+    """Width in pixels, estimated alike here and in the browser, so that both shorten the same texts."""
+    return size * sum(_ems(char) for char in text)
+
+
+def _ems(char: str) -> float:
+    code = ord(char)
+    if code >= 0x1100 and code != 0x2026:
+        return 0.75 if 0x2000 <= code < 0x2E80 else 1.0
+    if char in "ijlI.,:;'|! ()[]f·tr":
+        return 0.3
+    if char in "mwMW@%":
+        return 0.82
+    return 0.65 if "A" <= char <= "Z" else 0.53

@@ -1,0 +1,235 @@
+"""The HTTP API: a FastAPI application over an engine, without Streamlit, so that it can be tested alone."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Header, Query, Request
+from fastapi.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+
+from engine.api_bodies import ErrorBody, RunRequest, SeedRequest, SourceRequest
+from engine.api_errors import AddressNotListed, add_error_handlers, answered
+from engine.api_json import Json
+from engine.api_waiting import event_stream, finished, while_connected
+from engine.config import RunConfig, config_from_dict
+from engine.engine import Engine
+from engine.errors import InvalidConfig, InvalidQuestion
+from engine.knowledge.ingest import IngestItem
+from engine.records.codec import record_to_dict
+from engine.responses import seed_response
+from engine.settings import Settings
+from engine.values import Fault, Outcome, RunId
+from engine.version import __version__
+from engine.web import ApiGuard
+
+GetEngine = Callable[[], Engine]
+_HEARTBEAT_S = 15.0
+_LARGEST_SEQ = 10**9
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    422: {"model": ErrorBody, "description": "The request is not valid; fields and their ranges are named."},
+    "4XX": {"model": ErrorBody, "description": "The request was refused."},
+    "5XX": {"model": ErrorBody, "description": "Nothing could be graded or generated."},
+}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "Events in order, ending with `run_finished`."},
+    204: {"description": "The run has ended and every event of it was seen."},
+}
+
+
+def routes(get_engine: GetEngine, settings: Settings, *, heartbeat_s: float = _HEARTBEAT_S) -> list[BaseRoute]:
+    """The guarded API at ``/api`` and everything below it."""
+    api = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s), settings)
+    # Without the exact route, `/api` itself would answer with the page.
+    return [Route("/api", api), Mount("/api", api)]
+
+
+def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> FastAPI:
+    """The application without its guard, to be mounted; its paths are relative to where."""
+    # The docs pages would load scripts from elsewhere; the description itself is served.
+    api = FastAPI(
+        title="Self-Corrective RAG Workbench",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=_ERRORS,
+        default_response_class=Json,
+    )
+    add_error_handlers(api)
+    _add_ask(api, get_engine)
+    _add_runs(api, get_engine)
+    _add_one_run(api, get_engine, heartbeat_s)
+    _add_knowledge(api, get_engine)
+    return api
+
+
+def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.post("/self-corrective-rag", summary="Ask a question and wait for the answer")
+    async def ask(body: SeedRequest, request: Request) -> Response:
+        engine = get_engine()
+        config = RunConfig(
+            collection=body.milvusConfig.collectionName,
+            milvus_address=_listed(engine, body.milvusConfig.address, "milvusConfig.address"),
+            top_k=body.topK,
+            similarity_threshold=body.similarityThreshold,
+            max_rewrites=body.maxRewriteAttempts,
+            grade_pass_threshold=body.gradePassThreshold,
+        )
+        run_id = _started(engine, body.query, config, "query")
+        record = await while_connected(request, finished(engine, run_id))
+        return answered(record, seed_response(record))
+
+    @api.get("/health", summary="Whether the workbench can answer")
+    async def health() -> Response:
+        engine = get_engine()
+        return Json(
+            {
+                "status": "ok",
+                "version": __version__,
+                "ready": engine.ready,
+                "active_runs": engine.active_runs(),
+                "faults": [_fault(item) for item in engine.faults],
+            }
+        )
+
+
+def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.post(
+        "/runs",
+        summary="Start a run, and wait for its record unless `wait` is false",
+        responses={202: {"description": "The run goes on; its id and the path of its events."}},
+    )
+    async def start(body: RunRequest, request: Request) -> Response:
+        engine = get_engine()
+        named = {"workflow": body.workflow} if body.workflow else {}
+        config = config_from_dict({**body.config, **named})
+        if config.milvus_address:
+            known = _listed(engine, config.milvus_address, "milvus_address")
+            config = config_from_dict({**body.config, **named, "milvus_address": known})
+        if not body.wait:
+            if not config.milvus_address:
+                # Said now: this caller may never look at how the run ended.
+                await asyncio.to_thread(engine.describe, config.collection)
+            run_id = _started(engine, body.question, config, "question")
+            return Json({"id": run_id, "events": f"/api/runs/{run_id}/events"}, 202)
+        run_id = _started(engine, body.question, config, "question")
+        record = await while_connected(request, finished(engine, run_id))
+        return answered(record, record_to_dict(record))
+
+    @api.get("/runs", summary="Stored runs, newest first")
+    async def runs(
+        limit: Annotated[int, Query(ge=1, le=500)] = 50,
+        outcome: Outcome | None = None,
+        text: Annotated[str | None, Query(max_length=2000)] = None,
+    ) -> Response:
+        found = await asyncio.to_thread(get_engine().runs, limit, outcome=outcome, text=text)
+        return Json([asdict(item) for item in found])
+
+
+def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> None:
+    @api.get("/runs/{run_id}", summary="The record of a run, live or stored")
+    async def run(run_id: str) -> Response:
+        return Json(record_to_dict(await asyncio.to_thread(get_engine().record, run_id)))
+
+    @api.get(
+        "/runs/{run_id}/events",
+        summary="Server-sent events of a run, from the first or after Last-Event-ID",
+        responses=_EVENTS,
+        response_class=StreamingResponse,
+    )
+    async def events(
+        run_id: str,
+        last_event_id: Annotated[str | None, Header()] = None,
+        after: Annotated[int, Query(ge=0, le=_LARGEST_SEQ)] = 0,
+    ) -> Response:
+        engine = get_engine()
+        record = await asyncio.to_thread(engine.record, run_id)
+        after = _seen(last_event_id, after)
+        # Anything but 204 makes a browser connect again and again; the end of an interrupted run was made up when it
+        # was read, and its number says nothing about what the caller saw.
+        if record.outcome not in (None, "interrupted") and after >= record.last_seq:
+            return Response(status_code=204)
+        return StreamingResponse(
+            event_stream(engine, run_id, after, heartbeat_s),
+            media_type="text/event-stream",
+            headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+        )
+
+    @api.post("/runs/{run_id}/cancel", summary="Stop a run")
+    async def cancel(run_id: str) -> Response:
+        return Json({"id": run_id, "cancelled": await asyncio.to_thread(get_engine().cancel, run_id)})
+
+    @api.delete(
+        "/runs/{run_id}", summary="Remove the record of a run", status_code=204, response_class=Response
+    )
+    async def delete(run_id: str) -> Response:
+        await asyncio.to_thread(get_engine().delete_run, run_id)
+        return Response(status_code=204)
+
+
+def _add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.get("/collections", summary="Collections of the knowledge base")
+    async def collections() -> Response:
+        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().collections)])
+
+    @api.post("/collections/{name}/sources", summary="Put one text or Markdown file into a collection")
+    async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
+        try:
+            content = base64.b64decode(body.content_base64, validate=True)
+        except (binascii.Error, ValueError):
+            raise InvalidConfig(
+                "content_base64 is not base64.",
+                remedy="Encode the file's bytes as base64.",
+                params={"field": "content_base64"},
+                field="content_base64",
+            ) from None
+        item = IngestItem(name=body.name, data=content)
+        ingesting = asyncio.wrap_future(get_engine().start_ingest([item], name))
+
+        async def ingested() -> dict[str, Any]:
+            return (await ingesting).to_dict()
+
+        return Json(await while_connected(request, ingested()))
+
+
+def _started(engine: Engine, question: str, config: RunConfig, field: str) -> RunId:
+    """Begin a run; a question that will not do is told with the name that the request gave it."""
+    try:
+        return engine.start(question, config)
+    except InvalidQuestion as error:
+        error.params["field"] = field
+        raise
+
+
+def _seen(last_event_id: str | None, after: int) -> int:
+    """The sequence number to go on after; a reconnecting browser's header stands above the address it first used."""
+    if last_event_id is None or not last_event_id.isdecimal() or len(last_event_id) > len(str(_LARGEST_SEQ)):
+        return after
+    return int(last_event_id)
+
+
+def _listed(engine: Engine, address: str, field: str) -> str:
+    """The settings' own spelling of an address, which a request may name without scheme, as the seed document does.
+
+    Empty stays empty. Raises ``AddressNotListed``: a request must not make the server connect wherever it says.
+    """
+    if not address:
+        return ""
+    for known in engine.settings.known_addresses:
+        if _plain(known) == _plain(address):
+            return known
+    raise AddressNotListed.named_in(field)
+
+
+def _plain(address: str) -> str:
+    return address.split("://", 1)[-1].rstrip("/").lower()
+
+
+def _fault(item: Fault) -> dict[str, str]:
+    return {"code": item.code, "fact": item.fact, "remedy": item.remedy}

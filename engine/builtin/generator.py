@@ -1,0 +1,349 @@
+"""The generator that needs no model: it quotes the sentences that answer best, each with its marker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal
+
+import rjieba
+
+from engine.builtin.answer_kind import Asked, answer_strength, asked_by
+from engine.builtin.evidence import HARD_KINDS, Question, read_question, weigh
+from engine.builtin.quotable import ends, leans_on_previous, length, quotable_sentences
+from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.terms import Idf, is_han, terms
+from engine.language import language_of
+from engine.roles import SILENT, GenerationRequest, Trace
+from engine.values import Language, Message, ModelCall, Passage
+
+_MODEL = "builtin"
+_CONTEXT_TOKENS = 4000
+_MOST_SENTENCES = 5
+_ROOM = 1.55
+"""Length of an answer, as a share of one longest sentence: about 90 words or 250 Chinese characters."""
+_KIND = 0.35
+_RENAMED = 0.25
+_HEADING = 0.15
+_RANK = 0.10
+_NEW_SOURCE = 0.12
+_BESIDE = 0.15
+_ALIKE = 0.35
+"""Weights beside coverage, which counts 1: an answer of the kind asked for, the question's ideas under another name,
+the heading, the grader's order, another passage, the neighbour of a chosen sentence, likeness to a chosen sentence."""
+_AGAIN = 0.35
+_KIND_AGAIN = 0.15
+_KIND_ELSEWHERE = 0.7
+"""What a term still counts once a chosen sentence has it (maximal marginal relevance), and a kind of answer once the
+same passage or another one has given it."""
+_WORTH = 0.36
+_WORTH_NEXT = 0.2
+"""Share of the best sentence's score that another one needs, and the sentence right after a lonely best one."""
+_TELLING = 0.6
+"""Share of the heaviest term's weight from which a missing term is worth naming."""
+_RARE = 5.0
+"""Weight that it needs as well: nobody misses common words."""
+_NAMED = 5
+
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]")
+
+_Phrase = Literal["lead", "missing", "unverified", "foreign", "nothing"]
+_PHRASES: Mapping[Literal["zh", "en"], Mapping[_Phrase, str]] = MappingProxyType(
+    {
+        "en": {
+            "lead": "Here is what the sources say:",
+            "missing": "Not in the passages: {terms}.",
+            "unverified": "Unverified: none of these passages passed the check, so please read this with care.",
+            "foreign": "The passages are in another language and are quoted as they stand.",
+            "nothing": "The passages hold no sentence that could be quoted.",
+        },
+        "zh": {
+            "lead": "资料中是这样说的：",
+            "missing": "资料中没有直接提到：{terms}。",
+            "unverified": "以下内容未经核实：这些片段没有通过质检，请谨慎参考。",
+            "foreign": "资料使用的是另一种语言，以下按原文引用。",
+            "nothing": "这些片段里没有可以引用的句子。",
+        },
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of a passage with what it offers to the question."""
+
+    marker: int
+    position: int
+    """Place within its passage, from 0."""
+    text: str
+    words: frozenset[str]
+    covers: Mapping[str, float]
+    """Each term of the question that it has, with the term's share of the question's weight."""
+    kinds: tuple[float, ...]
+    """How well it holds the kind of answer that each clause of the question asks for, in [0, 1]."""
+    extra: float
+    """Score that does not depend on what else is chosen."""
+    scale: float
+    """Below 1 for what reads badly as an answer: questions and fragments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question as sentences are held against it."""
+
+    question: Question
+    clauses: tuple[Asked, ...]
+    renamed: tuple[tuple[str, ...], ...]
+    """Other names of the question's expressions."""
+
+    @classmethod
+    def read(cls, text: str) -> Asking:
+        question = read_question(text, _idf())
+        clauses = tuple(asked for clause in asking_clauses(text) if (asked := asked_by(clause)).kind != "other")
+        renamed = tuple(tuple(name.casefold() for name in names) for _, names in other_names(text))
+        return cls(question, clauses or (question.asked,), renamed)
+
+
+class BuiltinGenerator:
+    """Extractive: every sentence of the answer stands in a passage, word for word, so nothing can be invented.
+
+    Sentences are chosen for how much of the question they cover, for an answer of the kind asked for, and for not
+    repeating each other; what no passage mentions is said at the end. Languages other than Chinese get English
+    wording around the quotes.
+    """
+
+    @property
+    def context_tokens(self) -> int:
+        return _CONTEXT_TOKENS
+
+    def count_tokens(self, text: str) -> int:
+        """An estimate: 0.7 tokens for a Chinese, Japanese or Korean character, 1 for every 4 other characters."""
+        han = len(_HAN.findall(text))
+        return math.ceil(0.7 * han + (len(text) - han) / 4)
+
+    async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
+        began = trace.now_ms()
+        pieces: list[str] = []
+        for piece in compose(request):
+            pieces.append(piece)
+            trace.token(piece)
+            # One turn of the loop a piece: the reader sees it, and a cancel can come in between.
+            await asyncio.sleep(0)
+        text = "".join(pieces)
+        trace.call(_report(request, text, began, trace.now_ms()))
+        return text
+
+
+def compose(request: GenerationRequest) -> Iterator[str]:
+    """The answer in pieces of one sentence; joined they are the answer."""
+    say = _PHRASES["zh" if request.language == "zh" else "en"]
+    gap = "" if request.language == "zh" else " "
+    asking = Asking.read(request.question)
+    quotes = choose(asking, request.passages)
+    opening = [] if request.verified else [say["unverified"]]
+    if not quotes:
+        yield gap.join([*opening, say["nothing"]])
+        return
+    foreign = _foreign(request.language, request.passages)
+    yield gap.join([*opening, say["foreign"] if foreign else say["lead"]])
+    for index, quote in enumerate(quotes):
+        yield f"{gap if index == 0 else ' '}{ends(quote.text)}{gap}[{quote.marker}]"
+    unmentioned = () if foreign else missing_terms(asking, request.passages)
+    if unmentioned:
+        names = ("、" if request.language == "zh" else ", ").join(unmentioned)
+        yield f"\n\n{say['missing'].format(terms=names)}"
+
+
+def choose(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
+    """The quotes of an answer in reading order: the passage with the best sentence first, each in its own order."""
+    quotes = [quote for marker, passage in enumerate(passages, 1) for quote in _quotes(asking, passage, marker)]
+    chosen = _greedy(quotes)
+    if not chosen:
+        return []
+    first = chosen[0].marker
+    return sorted(chosen, key=lambda quote: (quote.marker != first, quote.marker, quote.position))
+
+
+def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Telling terms of the question that no passage mentions, neither as such nor under another name."""
+    question = asking.question
+    covered: set[str] = set()
+    for passage in passages:
+        covered.update(weigh(question, passage.text, passage.similarity, heading=_heading(passage)).covered)
+    text = " ".join(f"{_heading(passage)} {passage.text}" for passage in passages).casefold()
+    named = [known for known, names in other_names(question.text) if any(_stands(name, text) for name in names)]
+    says = {form: _idf().weight(term) for term, form in question.forms.items()}
+    bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
+    return tuple(
+        form
+        for form, weight in says.items()
+        if form not in covered
+        and weight >= bar
+        and _names_something(form)
+        and not any(form.casefold() in known for known in named)
+    )[:_NAMED]
+
+
+@lru_cache(maxsize=1)
+def _idf() -> Idf:
+    return Idf.load()
+
+
+def _heading(passage: Passage) -> str:
+    return f"{passage.title}\n{passage.section}".strip()
+
+
+def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
+    heading = _share_of(asking.question, _heading(passage)) if _heading(passage) else 0.0
+    before = 0.0
+    for position, sentence in enumerate(quotable_sentences(passage.text, passage.section)):
+        covers = _covers(asking.question, sentence)
+        near = math.fsum(covers.values())
+        words = frozenset(terms(sentence))
+        text = sentence.casefold()
+        renamed = [any(_stands(name, text) for name in names) for names in asking.renamed]
+        again = sum(renamed) / len(renamed) if renamed else 0.0
+        # A date or a number says nothing by itself: it has to stand with some of what is asked about.
+        context = min(1.0, 2.0 * (max(near, before / 2) + _HEADING * heading) + again)
+        before = near
+        yield Quote(
+            marker=marker,
+            position=position,
+            text=sentence,
+            words=words,
+            covers=covers,
+            kinds=tuple(_kind(clause, sentence) * context for clause in asking.clauses),
+            extra=_RENAMED * again + _HEADING * heading * (1.2 - 0.1 * min(position, 6)) + _RANK / marker,
+            scale=_readability(sentence, words),
+        )
+
+
+def _kind(asked: Asked, sentence: str) -> float:
+    # Causes and ways are told by connectives, which stand in many sentences that answer something else.
+    return answer_strength(asked, sentence) * (1.0 if asked.kind in HARD_KINDS else 0.5)
+
+
+def _covers(question: Question, text: str) -> dict[str, float]:
+    covered = frozenset(weigh(question, text, 0.0).covered)
+    total = math.fsum(question.weights) or 1.0
+    pairs = zip(question.forms.values(), question.weights, strict=True)
+    return {form: weight / total for form, weight in pairs if form in covered}
+
+
+def _share_of(question: Question, text: str) -> float:
+    return math.fsum(_covers(question, text).values())
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether a name, or a word of the same family, stands in a text: urination, urine."""
+    return name in text or (name.isascii() and len(name) > 6 and name[:4] in text)
+
+
+def _names_something(form: str) -> bool:
+    """Whether a reader would look for the word: in Chinese a noun or an abbreviation, elsewhere all but numbers."""
+    if not is_han(form):
+        return not form[0].isdigit()
+    return rjieba.has_word(form) and all(tag[0] in "nj" or tag == "vn" for _, tag in rjieba.tag(form))
+
+
+def _readability(sentence: str, words: frozenset[str]) -> float:
+    if sentence.rstrip("\"'”’）)").endswith(("?", "？")):
+        return 0.4
+    return 0.6 if len(words) < 4 else 1.0
+
+
+def _greedy(quotes: Sequence[Quote]) -> list[Quote]:
+    """Best sentence first, then what adds most beside those chosen, while there is room and it is worth reading."""
+    at = {(quote.marker, quote.position): quote for quote in quotes}
+    left = list(quotes)
+    chosen: list[Quote] = []
+    best = 0.0
+    while left and len(chosen) < _MOST_SENTENCES:
+        worth, quote = max(
+            ((_worth(item, chosen), item) for item in left),
+            key=lambda pair: (pair[0], -pair[1].marker, -pair[1].position),
+        )
+        best = best or worth
+        if chosen and worth < (_WORTH_NEXT if _follows(quote, chosen) and len(chosen) == 1 else _WORTH) * best:
+            break
+        left.remove(quote)
+        group = _with_antecedent(quote, at, chosen)
+        if _fits([*chosen, *group]):
+            chosen.extend(group)
+            left = [item for item in left if item not in group]
+    return chosen
+
+
+def _worth(quote: Quote, chosen: Sequence[Quote]) -> float:
+    """What a sentence adds to those chosen."""
+    said = {term for other in chosen for term in other.covers}
+    coverage = math.fsum(share * (_AGAIN if term in said else 1.0) for term, share in quote.covers.items())
+    kind = max((strength * _still(quote, clause, chosen) for clause, strength in enumerate(quote.kinds)), default=0.0)
+    alike = max((_likeness(quote.words, other.words) for other in chosen), default=0.0)
+    fresh = bool(chosen) and all(other.marker != quote.marker for other in chosen)
+    place = _NEW_SOURCE * fresh + _BESIDE * _follows(quote, chosen) - _ALIKE * alike
+    return quote.scale * (coverage + _KIND * kind + quote.extra + place)
+
+
+def _still(quote: Quote, clause: int, chosen: Sequence[Quote]) -> float:
+    """What an answer of the kind asked for still counts: another passage may give another one, and both belong here."""
+    givers = {other.marker for other in chosen if other.kinds[clause] > 0}
+    if not givers:
+        return 1.0
+    return _KIND_AGAIN if quote.marker in givers else _KIND_ELSEWHERE
+
+
+def _follows(quote: Quote, chosen: Sequence[Quote]) -> bool:
+    return any(other.marker == quote.marker and quote.position - other.position == 1 for other in chosen)
+
+
+def _with_antecedent(quote: Quote, at: Mapping[tuple[int, int], Quote], chosen: Sequence[Quote]) -> list[Quote]:
+    """A quote, after the sentences that its first word points back to."""
+    group = [quote]
+    while leans_on_previous(group[0].text):
+        before = at.get((quote.marker, group[0].position - 1))
+        if before is None or before in chosen:
+            break
+        group.insert(0, before)
+    return group
+
+
+def _fits(quotes: Sequence[Quote]) -> bool:
+    return len(quotes) <= _MOST_SENTENCES and sum(length(quote.text) for quote in quotes) <= _ROOM
+
+
+def _likeness(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / len(first | second) if first or second else 1.0
+
+
+def _foreign(language: Language, passages: Sequence[Passage]) -> bool:
+    return all(language_of(passage.text) != language for passage in passages)
+
+
+def _report(request: GenerationRequest, text: str, began: float, ended: float) -> ModelCall:
+    asked = {
+        "question": request.question,
+        "verified": request.verified,
+        "passages": [
+            {"marker": marker, "source": passage.source, "section": passage.section, "text": passage.text}
+            for marker, passage in enumerate(request.passages, 1)
+        ],
+    }
+    return ModelCall(
+        role="generator",
+        node="generate",
+        round=0,
+        model=_MODEL,
+        messages=(Message("user", json.dumps(asked, ensure_ascii=False)),),
+        reply=text,
+        parsed={"answer": text},
+        start_ms=began,
+        duration_ms=ended - began,
+        built_in=True,
+    )

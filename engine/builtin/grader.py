@@ -1,0 +1,152 @@
+"""The grader that needs no server: a small calibrated model over what a passage offers against the question."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
+from engine.builtin.terms import Idf
+from engine.roles import SILENT, Trace
+from engine.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
+
+Similarity = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]
+"""Normalised similarity (SPEC SC-09) of the question *as asked* with each passage, whatever query found them."""
+
+MODEL = "builtin"
+_COEFFICIENTS = Path(__file__).with_name("grader_model.json")
+_MOST_LISTED = 8
+"""Terms that a reason names; the verdict itself carries all."""
+_KIND_NAMES: Mapping[AnswerKind, str] = {
+    "date": "date",
+    "number": "number",
+    "person": "person's name",
+    "place": "place",
+    "cause": "cause",
+    "way": "way of doing it",
+    "definition": "definition",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """One language's logistic regression, over the raw features."""
+
+    intercept: float
+    weights: Mapping[str, float]
+
+    def probability(self, features: Sequence[float]) -> float:
+        """P(relevant) of a passage with these features, in the order of ``evidence.FEATURES``."""
+        score = self.intercept + sum(
+            self.weights[name] * value for name, value in zip(FEATURES, features, strict=True)
+        )
+        return 1.0 / (1.0 + math.exp(-max(min(score, 60.0), -60.0)))
+
+
+@lru_cache(maxsize=1)
+def load_coefficients() -> Mapping[Language, Coefficients]:
+    """The fitted coefficients that ship with the product; other languages get the mean of Chinese and English."""
+    stored: dict[str, dict[str, Any]] = json.loads(_COEFFICIENTS.read_text(encoding="utf-8"))["languages"]
+    zh, en = (Coefficients(stored[name]["intercept"], stored[name]["weights"]) for name in ("zh", "en"))
+    mean = {name: (zh.weights[name] + en.weights[name]) / 2 for name in FEATURES}
+    return {"zh": zh, "en": en, "other": Coefficients((zh.intercept + en.intercept) / 2, mean)}
+
+
+class BuiltinGrader:
+    """Grades by how much of the question a passage covers, where, and whether an answer of the right kind is there.
+
+    Deterministic, and one passage at a time: a verdict depends on the question as asked, the passage's own text,
+    heading and similarity to that question, and on nothing else. What a passage says about itself carries no weight.
+    """
+
+    def __init__(self, similarity: Similarity) -> None:
+        self._similarity = similarity
+        self._idf = Idf.load()
+        self._models = load_coefficients()
+
+    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+        """One verdict per passage, in the order given. Raises what the similarity callable raises."""
+        if not passages:
+            return []
+        similarities = await self._similarity(question, passages)
+        read = read_question(question, self._idf)
+        verdicts: list[Verdict] = []
+        for passage, similarity in zip(passages, similarities, strict=True):
+            started_ms, clock = trace.now_ms(), time.perf_counter()
+            evidence = weigh(read, passage.text, similarity, heading=f"{passage.title}\n{passage.section}".strip())
+            probability = self._models[read.language].probability(evidence.features)
+            verdict = verdict_of(evidence, probability)
+            duration_ms = (time.perf_counter() - clock) * 1000
+            trace.call(_call(read, passage, evidence, probability, started_ms, duration_ms))
+            trace.verdict(passage.id, verdict)
+            verdicts.append(verdict)
+        return verdicts
+
+
+def verdict_of(evidence: Evidence, probability: float) -> Verdict:
+    """The verdict that evidence and P(relevant) come to: relevant from 0.5, confidence in that verdict."""
+    relevant = probability >= 0.5
+    return Verdict(
+        relevant=relevant,
+        confidence=probability if relevant else 1.0 - probability,
+        reason=reason_of(evidence),
+        covered=evidence.covered,
+        missing=evidence.missing,
+        wanted=evidence.wanted,
+        wanted_found=evidence.wanted_found,
+        grader=MODEL,
+    )
+
+
+def reason_of(evidence: Evidence) -> str:
+    """One English sentence: what of the question is covered, what is missing, whether the answer's kind was seen."""
+    parts: list[str] = []
+    if evidence.covered:
+        parts.append(f"covers {_listed(evidence.covered)}")
+    if evidence.missing:
+        parts.append(f"missing {_listed(evidence.missing)}")
+    if not parts:
+        parts.append("the question names nothing to look for, judged by similarity alone")
+    elif not evidence.covered:
+        parts.insert(0, "covers nothing the question names")
+    if evidence.wanted_found is not None:
+        name = _KIND_NAMES[evidence.wanted]
+        parts.append(f"{'a' if evidence.wanted_found else 'no'} {name} near them")
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _listed(terms: Sequence[str]) -> str:
+    more = len(terms) - _MOST_LISTED
+    return ", ".join(terms[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _call(
+    question: Question,
+    passage: Passage,
+    evidence: Evidence,
+    probability: float,
+    started_ms: float,
+    duration_ms: float,
+) -> ModelCall:
+    features = {name: round(value, 4) for name, value in zip(FEATURES, evidence.features, strict=True)}
+    parsed: dict[str, Any] = {**features, "probability": round(probability, 4)}
+    return ModelCall(
+        role="grader",
+        node="grade",
+        round=0,
+        model=MODEL,
+        messages=(Message("user", f"{question.text}\n\npassage {passage.id}"),),
+        reply=json.dumps(parsed),
+        parsed=parsed,
+        passage_id=passage.id,
+        start_ms=started_ms,
+        duration_ms=duration_ms,
+        built_in=True,
+    )

@@ -1,0 +1,156 @@
+"""Sentences of a passage that can be quoted: without headings, list signs and table bars, whole where possible."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from engine.language import sentences
+
+LONGEST_WORDS = 60
+LONGEST_HAN = 160
+"""Length at which one sentence is cut, in words and in Chinese characters."""
+
+_HEADING = re.compile(r"^\s*(?:#{1,6}(?:\s.*)?|[=\-*_~]{3,}|[|:\-\s]+)$")
+_LIST_SIGN = re.compile(r"^\s*(?:>\s*)*(?:[-*+•·●▪◦–]\s+|\(?\d{1,3}[.)、]\s*(?=\D)|[①-⑳]\s*)?(?:\[[ xX]\]\s+)?")
+_STEP = re.compile(r"^\s*\(?(\d{1,2})[.)、]\s*(?=\D)")
+_STRESS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])|`([^`]+)`")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_BARS = re.compile(r"\s*\|\s*")
+_FULL_STOP = re.compile(r"[.!?…。！？；;:：]['\"”’）)】\]]*$")
+_OPEN_END = re.compile(
+    r"(?:[;；:：]|[\w)]!(?<=[\d)]!)|\b(?:a\.m|p\.m|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)\.|(?:^|\s)[A-Z]\.)$"
+)
+"""A sentence splitter stops here, but the sentence goes on: clauses, factorials, abbreviations, initials."""
+_CLOSING = re.compile(r"^[”’」』）》】)\]]+")
+_PAIRS = (("“", "”"), ("「", "」"), ("『", "』"))
+_MARKER_LIKE = re.compile(r"([\[【［])(?=\d)")
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_LEANS = re.compile(
+    r"^(?:(?:it|its|they|their|them|this|these|those|that|he|she|his|her|such|here|both|even so|however|but|so|thus|"
+    r"hence|also|then|and|or|yet|instead|likewise|otherwise|therefore|for example|for instance|in contrast|by contrast|"
+    r"conversely|similarly|the (?:former|latter|same|first|second|other|others|rest))\b"
+    r"|它|他|她|此|这|那|其|该|但|不过|然而|因此|所以|于是|因而|例如|比如|同样|相反|反之|反过来|前者|后者|另|也|又|还|而|并|再|否则|只有这样)",
+    re.IGNORECASE,
+)
+
+
+def quotable_sentences(text: str, heading: str = "") -> list[str]:
+    """The sentences of a passage in order, each on one line; ``heading`` is left out where the text repeats it.
+
+    Brackets before digits get a space, so that a quoted ``[3]`` or ``[0, 1]`` cannot pass for a marker of the answer.
+    """
+    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip() and not _HEADING.match(line)]
+    if lines and heading and _bare(lines[0]) == _bare(heading):
+        lines = lines[1:]
+    cleaned = "\n".join(_unwrapped(_with_steps_together(lines)))
+    return [_balanced(shortened(whole)) for whole in _whole(sentences(cleaned)) if any(map(str.isalnum, whole))]
+
+
+def leans_on_previous(sentence: str) -> bool:
+    """Whether a sentence begins with a word that points back, so that it needs the one before it."""
+    return _LEANS.match(sentence) is not None
+
+
+def length(text: str) -> float:
+    """Length as a share of one longest sentence: words for spaced text, characters for Chinese, whichever is more."""
+    return max(len(text.split()) / LONGEST_WORDS, len(_HAN.findall(text)) / LONGEST_HAN, len(text) / 600)
+
+
+def shortened(sentence: str, share: float = 1.0) -> str:
+    """A sentence cut to ``share`` of the longest length, at a word or clause, with an ellipsis."""
+    size = length(sentence)
+    if size <= share:
+        return sentence
+    cut = sentence[: max(1, int(len(sentence) * share / size))]
+    at = max(cut.rfind(sign) for sign in (" ", "，", "、", ","))
+    return (cut[:at] if at > len(cut) // 2 else cut).rstrip(" ,，、;；") + "…"
+
+
+def ends(sentence: str) -> str:
+    """A sentence with a full stop where it has none, as list items often do."""
+    if _FULL_STOP.search(sentence):
+        return sentence
+    return sentence + ("。" if _HAN.search(sentence) else ".")
+
+
+def _whole(pieces: Iterable[str]) -> list[str]:
+    """Sentences put back together where the splitter stopped too early, with closing quotes at their own end."""
+    joined: list[str] = []
+    for piece in pieces:
+        closing = _CLOSING.match(piece) if joined else None
+        if closing:
+            joined[-1] += closing.group()
+        rest = piece[closing.end() :].lstrip() if closing else piece
+        if joined and rest and _OPEN_END.search(joined[-1]):
+            joined[-1] += ("" if _wide(joined[-1][-1]) or _wide(rest[0]) else " ") + rest
+        elif rest:
+            joined.append(rest)
+    return joined
+
+
+def _balanced(sentence: str) -> str:
+    """A sentence out of a longer quotation with the quotation mark that it lacks."""
+    if sentence.count('"') % 2:
+        sentence = f'"{sentence}' if sentence.endswith('"') else f'{sentence}"'
+    for left, right in _PAIRS:
+        if sentence.count(left) > sentence.count(right):
+            sentence += right
+        elif sentence.count(left) < sentence.count(right):
+            sentence = left + sentence
+    return sentence
+
+
+def _wide(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in {"W", "F"}
+
+
+def _line(line: str) -> str:
+    found = _LIST_SIGN.sub("", line, count=1).strip()
+    if found.startswith("|"):
+        found = _BARS.sub(", ", found.strip("| \t"))
+    found = _LINK.sub(r"\1", found)
+    found = _STRESS.sub(lambda match: match.group(2) or match.group(3) or "", found)
+    return _MARKER_LIKE.sub(r"\1 ", " ".join(found.split()))
+
+
+def _with_steps_together(lines: list[str]) -> list[str]:
+    """The lines cleaned, with the items of a numbered list on one: "(1) Open it; (2) Fill it"."""
+    made: list[str] = []
+    steps: list[str] = []
+    for line in [*lines, ""]:
+        step = _STEP.match(line)
+        if step:
+            steps.append(_line(line).rstrip(".。;；"))
+            continue
+        if len(steps) > 1:
+            made.append("; ".join(f"({number}) {text}" for number, text in enumerate(steps, 1)))
+        else:
+            made.extend(steps)
+        steps = []
+        made.append(_line(line))
+    return made
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Lines broken for width put back together: the first ends openly and the next goes on in lower case or Chinese."""
+    whole: list[str] = []
+    for line in lines:
+        previous = whole[-1] if whole else ""
+        if previous and not _FULL_STOP.search(previous) and _goes_on(previous, line):
+            whole[-1] = previous + ("" if _HAN.match(line) and _HAN.search(previous[-1]) else " ") + line
+        else:
+            whole.append(line)
+    return whole
+
+
+def _goes_on(previous: str, line: str) -> bool:
+    # Short lines are items of a list or verses, broken on purpose.
+    if line[:1].islower():
+        return len(previous) > 30
+    return len(previous) > 20 and _HAN.match(line) is not None and _wide(previous[-1])
+
+
+def _bare(text: str) -> str:
+    return "".join(char for char in text if char.isalnum()).casefold()

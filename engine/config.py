@@ -1,0 +1,225 @@
+"""What a run is asked to do (:class:`RunConfig`) and the ranges its parameters may take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from engine.errors import InvalidConfig
+
+WorkflowName = Literal["self_corrective", "quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid"]
+Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
+GatePolicy = Literal["pass_rate", "min_relevant"]
+ContextPolicy = Literal["union", "last_round"]
+RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "extractor", "vision"]
+
+BUILTIN = "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Range, default and usual range of one number of a run (SPEC SC-08)."""
+
+    low: float
+    high: float
+    default: float
+    step: float
+    whole: bool
+    usual: tuple[float, float] | None = None
+
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        "top_k": Parameter(1, 20, 5, 1, whole=True, usual=(5, 10)),
+        "similarity_threshold": Parameter(0, 1, 0.3, 0.01, whole=False, usual=(0.3, 0.5)),
+        "grade_pass_threshold": Parameter(0, 1, 0.6, 0.01, whole=False, usual=(0.4, 0.8)),
+        "max_rewrites": Parameter(0, 5, 3, 1, whole=True, usual=(2, 3)),
+        "min_confidence": Parameter(0, 1, 0.5, 0.01, whole=False),
+        "probe_k": Parameter(1, 100, 20, 1, whole=True),
+        "min_relevant": Parameter(1, 20, 1, 1, whole=True),
+        "budget_s": Parameter(1, 3600, 120, 1, whole=False),
+    }
+)
+
+PRESETS: Mapping[str, float] = MappingProxyType({"lenient": 0.4, "balanced": 0.6, "strict": 0.8})
+"""Named values of ``grade_pass_threshold``; a preset sets nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModel:
+    """Which model plays a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain."""
+
+    model: str = BUILTIN
+    temperature: float = 0.0
+    seed: int = 7
+    num_ctx: int = 8192
+    """Tokens of context asked of Ollama; other providers ignore it."""
+
+    def __post_init__(self) -> None:
+        if self.model != BUILTIN and (":" not in self.model or len(self.model) > 200):
+            raise InvalidConfig(
+                f"The model {self.model[:80]!r} has no provider.",
+                remedy="Write `builtin`, `ollama:MODEL` or `provider:model`.",
+                params={"field": "models", "model": self.model[:80]},
+                field="models",
+            )
+        if not 0 <= self.temperature <= 2:
+            raise InvalidConfig.out_of_range("temperature", 0, 2)
+        if not 512 <= self.num_ctx <= 1_048_576:
+            raise InvalidConfig.out_of_range("num_ctx", 512, 1_048_576)
+
+    @property
+    def built_in(self) -> bool:
+        return self.model == BUILTIN
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModels:
+    """The model of every role of a run."""
+
+    grader: RoleModel = RoleModel()
+    rewriter: RoleModel = RoleModel()
+    generator: RoleModel = RoleModel()
+    evaluator: RoleModel = RoleModel()
+    router: RoleModel = RoleModel()
+    extractor: RoleModel = RoleModel()
+    vision: RoleModel = RoleModel()
+
+    def of(self, role: RoleName) -> RoleModel:
+        model: RoleModel = getattr(self, role)
+        return model
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCorrectiveOptions:
+    """What only the four-node loop has: nothing beyond :class:`RunConfig` so far."""
+
+
+WorkflowOptions = SelfCorrectiveOptions
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """Everything that decides how one question is run; two equal configs mean the same run.
+
+    Raises ``InvalidConfig`` naming field and range. Thresholds are rounded to four decimals.
+    """
+
+    workflow: WorkflowName = "self_corrective"
+    collection: str = "samples"
+    milvus_address: str = ""
+    """Another Milvus server than the settings' own; must be one that they list. Empty: the settings' own."""
+    mode: Mode = "naive"
+    top_k: int = 5
+    similarity_threshold: float = 0.3
+    grade_pass_threshold: float = 0.6
+    max_rewrites: int = 3
+    min_confidence: float = 0.5
+    gate: GatePolicy = "pass_rate"
+    min_relevant: int = 1
+    context: ContextPolicy = "union"
+    answer_unverified: bool = False
+    probe_k: int = 20
+    grade_probe: bool = False
+    """Grade every probed candidate, so that what-if knows the verdicts of those below the gate too."""
+    ignore_cache: bool = False
+    budget_s: float = 120.0
+    models: RoleModels = RoleModels()
+    options: WorkflowOptions = field(default_factory=SelfCorrectiveOptions)
+
+    def __post_init__(self) -> None:
+        for name, parameter in PARAMETERS.items():
+            object.__setattr__(self, name, _checked(name, getattr(self, name), parameter))
+        for name in ("answer_unverified", "grade_probe", "ignore_cache"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidConfig.not_one_of(name, ("true", "false"))
+        _require("workflow", self.workflow, get_args(WorkflowName))
+        _require("mode", self.mode, get_args(Mode))
+        _require("gate", self.gate, get_args(GatePolicy))
+        _require("context", self.context, get_args(ContextPolicy))
+        if not isinstance(self.collection, str) or not 1 <= len(self.collection) <= 60:
+            raise InvalidConfig(
+                "collection must have 1 to 60 characters.",
+                remedy="Name an existing collection.",
+                params={"field": "collection"},
+                field="collection",
+            )
+
+    @property
+    def preset(self) -> str | None:
+        """The preset whose pass threshold this config has, if any."""
+        return next((name for name, value in PRESETS.items() if value == self.grade_pass_threshold), None)
+
+    @property
+    def fetch_k(self) -> int:
+        """How many candidates one search fetches: ``max(top_k, probe_k)`` (SPEC SC-02)."""
+        return max(self.top_k, self.probe_k)
+
+
+CONFIG_FIELDS: tuple[str, ...] = tuple(item.name for item in fields(RunConfig))
+
+
+def config_from_dict(plain: Mapping[str, Any]) -> RunConfig:
+    """A config from JSON-ready values; raises ``InvalidConfig`` for an unknown field or a value out of range."""
+    _refuse_unknown(plain, CONFIG_FIELDS)
+    values = dict(plain)
+    # Options of a workflow have no fields yet; a caller may still send the empty object that a record holds.
+    _refuse_unknown(_object("options", values.pop("options", {})), ())
+    models = _object("models", values.pop("models", {}))
+    _refuse_unknown(models, tuple(item.name for item in fields(RoleModels)))
+    return RunConfig(models=RoleModels(**{role: _role_model(role, model) for role, model in models.items()}), **values)
+
+
+def _role_model(role: str, plain: Any) -> RoleModel:
+    if isinstance(plain, str):
+        return RoleModel(plain)
+    values = _object(f"models.{role}", plain)
+    _refuse_unknown(values, tuple(item.name for item in fields(RoleModel)))
+    try:
+        return RoleModel(**values)
+    except TypeError:
+        raise InvalidConfig.out_of_range(f"models.{role}", 0, 1_048_576) from None
+
+
+def _object(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidConfig(
+            f"{name} must be an object.", remedy=f"Send {name} as a JSON object.", params={"field": name}, field=name
+        )
+    return value
+
+
+def _refuse_unknown(plain: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in plain:
+        if name not in known:
+            short = str(name)[:40]
+            raise InvalidConfig(
+                f"There is no setting named {short!r}.",
+                remedy=f"Known settings: {', '.join(known) or 'none'}.",
+                params={"field": short},
+                field=short,
+            )
+
+
+def _checked(name: str, value: object, parameter: Parameter) -> int | float:
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
+    if not usable or not parameter.low <= value <= parameter.high:  # type: ignore[operator]
+        raise InvalidConfig.out_of_range(name, parameter.low, parameter.high)
+    number = float(value)  # type: ignore[arg-type]
+    if not parameter.whole:
+        return round(number, 4)
+    if number != int(number):
+        raise InvalidConfig(
+            f"{name} must be a whole number.",
+            remedy=f"Set {name} to a whole number from {parameter.low:g} to {parameter.high:g}.",
+            params={"field": name},
+            field=name,
+        )
+    return int(number)
+
+
+def _require(field_name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidConfig.not_one_of(field_name, allowed)

@@ -1,0 +1,132 @@
+"""The routing policy of the self-corrective loop: pure functions of evidence and config.
+
+The engine and every what-if call the same :func:`decide`, so a replay cannot disagree with a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.config import RunConfig
+from engine.values import (
+    Candidate,
+    Comparison,
+    Context,
+    Decision,
+    Gate,
+    Outcome,
+    Passage,
+    PassageId,
+    Quantity,
+    Reason,
+    Round,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a decision may look at: the rounds so far, the time spent, and how the last rewrite went."""
+
+    rounds: Sequence[Round]
+    elapsed_s: float = 0.0
+    repeated_rewrite: bool = False
+    rewriter_failed: bool = False
+
+
+def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
+    """Rank is reported first, then similarity; both bounds are inclusive (SPEC SC-02)."""
+    if rank > config.top_k:
+        return "beyond_top_k"
+    return "kept" if similarity >= config.similarity_threshold else "below_threshold"
+
+
+def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ...]:
+    """Passages in rank order with gate and margin under ``config``; none is lost."""
+    return tuple(
+        Candidate(
+            passage=passage,
+            rank=rank,
+            gate=gate_of(rank, passage.similarity, config),
+            margin=round(passage.similarity - config.similarity_threshold, 6),
+        )
+        for rank, passage in enumerate(passages, start=1)
+    )
+
+
+def kept_passages(current: Round, config: RunConfig) -> list[Passage]:
+    """The round's kept passages under ``config``, whatever config the round was recorded with."""
+    return [
+        item.passage for item in current.candidates if gate_of(item.rank, item.passage.similarity, config) == "kept"
+    ]
+
+
+def passed_ids(current: Round, config: RunConfig) -> list[PassageId]:
+    """Kept passages whose verdict passes; a passage without verdict or with an unreadable one does not."""
+    return [
+        passage.id
+        for passage in kept_passages(current, config)
+        if passage.id in current.verdicts and current.verdicts[passage.id].passes(config.min_confidence)
+    ]
+
+
+def decide(evidence: Evidence, config: RunConfig) -> Decision:
+    """Where to go after the newest round, and the one reason why (SPEC SC-04, SC-05).
+
+    Precedence: every kept verdict unreadable ends the run; then gate met, deadline, rewrite, forced generation.
+    Raises ``ValueError`` without rounds.
+    """
+    if not evidence.rounds:
+        raise ValueError("a decision needs at least one round")
+    current = evidence.rounds[-1]
+    kept = kept_passages(current, config)
+    passed = len(passed_ids(current, config))
+    rewrites = len(evidence.rounds) - 1
+    unreadable = sum(1 for item in kept if _unreadable(current, item.id))
+
+    def to(route: str, reason: Reason, *comparisons: Comparison) -> Decision:
+        return Decision(current.index, route, reason, comparisons, passed, len(kept))
+
+    if kept and unreadable == len(kept):
+        return to("end", "grader_failed", Comparison("unreadable", unreadable, "==", len(kept)))
+    value, bound, quantity = _gate_operands(evidence.rounds, config, passed, len(kept))
+    if value >= bound:
+        return to("generate", "passed", Comparison(quantity, value, ">=", bound))
+    unmet = Comparison(quantity, value, "<", bound)
+    if evidence.elapsed_s >= config.budget_s:
+        return to("generate", "deadline", unmet, Comparison("elapsed_s", evidence.elapsed_s, ">=", config.budget_s))
+    if rewrites >= config.max_rewrites:
+        return to("generate", "max_rewrites", unmet, Comparison("rewrites", rewrites, ">=", config.max_rewrites))
+    room = Comparison("rewrites", rewrites, "<", config.max_rewrites)
+    if evidence.rewriter_failed:
+        return to("generate", "rewriter_failed", unmet, room)
+    if evidence.repeated_rewrite:
+        return to("generate", "repeated_rewrite", unmet, room)
+    if not current.candidates:
+        # The probe has no threshold: nothing found means an empty collection, and no rewrite can fill it.
+        return to("generate", "no_passages", unmet, Comparison("candidates", 0, "==", 0))
+    return to("rewrite", "below_gate", unmet, room)
+
+
+def _gate_operands(
+    rounds: Sequence[Round], config: RunConfig, passed: int, kept: int
+) -> tuple[float, float, Quantity]:
+    if config.gate == "pass_rate":
+        return (passed / kept if kept else 0.0), config.grade_pass_threshold, "pass_rate"
+    considered = rounds if config.context == "union" else rounds[-1:]
+    distinct = {passage_id for item in considered for passage_id in passed_ids(item, config)}
+    return len(distinct), config.min_relevant, "relevant_passages"
+
+
+def _unreadable(current: Round, passage_id: PassageId) -> bool:
+    verdict = current.verdicts.get(passage_id)
+    return verdict is not None and verdict.relevant is None
+
+
+def outcome_of(decision: Decision, context: Context) -> Outcome:
+    """How a run that reached generation ended: a closed set apart from the reasons (SPEC SC-04, SC-07)."""
+    if not context.passages:
+        return "abstained"
+    if not context.verified:
+        return "answered_unverified"
+    return "answered" if decision.reason == "passed" else "answered_forced"

@@ -1,0 +1,299 @@
+"""The engine: one per process, with one event loop in a thread of its own that runs every workflow."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Any, Self, TypeVar
+
+from engine.config import RunConfig, WorkflowName
+from engine.errors import EngineClosed, InvalidQuestion, RunActive, TooManyRuns, UnknownRun, WorkbenchError
+from engine.events import Event, RunFinished
+from engine.execution import execute
+from engine.knowledge.ingest import IngestItem, IngestReport, Progress
+from engine.llm.discovery import OllamaStatus
+from engine.nodes.run_context import fault_of
+from engine.records.store import RunStore, RunSummary
+from engine.resources import Resources
+from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+from engine.runs import LiveRun
+from engine.settings import Settings
+from engine.values import Fault, RunId, RunRecord
+from engine.workflows import compiled, workflow
+from engine.workflows.graph import WorkflowGraph, graph_of
+
+_T = TypeVar("_T")
+_KEPT_IN_MEMORY = 50
+_CLOSING_S = 10.0
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """Runs questions, keeps their records, and looks after the knowledge base; safe to call from any thread.
+
+    ``Engine.open`` returns at once: the knowledge base opens in the background, and what needs it waits for it.
+    """
+
+    def __init__(self, settings: Settings, resources: Resources | None = None) -> None:
+        self.settings = settings
+        self._runs: OrderedDict[RunId, LiveRun] = OrderedDict()
+        self._guard = threading.Lock()
+        self._closed = False
+        self._faults: list[Fault] = []
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        self._store = RunStore(settings.data_dir / "runs.db", on_fault=self._note_fault)
+        self.resources = resources or Resources(settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="engine-loop", daemon=True)
+        self._thread.start()
+        self._submit(self.resources.warm_up())
+
+    @classmethod
+    def open(cls, settings: Settings | None = None) -> Self:
+        """An engine on embedded defaults, with the sample knowledge base present."""
+        return cls(settings or Settings.load())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Cancel what runs, write what is left, release the knowledge base; a second call does nothing."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            runs = list(self._runs.values())
+        for run in runs:
+            self._loop.call_soon_threadsafe(run.stop)
+        for run in runs:
+            run.wait(_CLOSING_S)
+        try:
+            asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(_CLOSING_S)
+        except Exception:
+            _log.exception("the knowledge base could not be closed in order")
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSING_S)
+        if not self._thread.is_alive():
+            self._loop.close()
+        self._store.close()
+
+    # -- runs ---------------------------------------------------------------------------------------------------
+
+    def start(self, question: str, config: RunConfig | None = None) -> RunId:
+        """Begin a run and return its id at once; raises ``InvalidQuestion``, ``InvalidConfig``, ``TooManyRuns``."""
+        config = config or RunConfig()
+        workflow(config.workflow)
+        question = question.strip()
+        if not question:
+            raise InvalidQuestion.blank()
+        if len(question) > self.settings.max_question_chars:
+            raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
+        with self._guard:
+            if self._closed:
+                raise EngineClosed.now()
+            if sum(run.active for run in self._runs.values()) >= self.settings.max_concurrent_runs:
+                raise TooManyRuns.limit(self.settings.max_concurrent_runs)
+            run = LiveRun(RunId(uuid.uuid4().hex), self._store.append)
+            run.begin(question, config)
+            self._runs[run.id] = run
+            self._forget_oldest()
+            self._loop.call_soon_threadsafe(self._launch, run, question, config)
+        return run.id
+
+    def run(self, question: str, config: RunConfig | None = None) -> RunRecord:
+        """Run a question to its end and return its record, whatever the outcome."""
+        run = self._live(self.start(question, config))
+        run.wait()
+        return run.record
+
+    def stream(self, question: str, config: RunConfig | None = None) -> Iterator[Event]:
+        """The same run as typed events; closing the iterator before its end cancels the run."""
+        run = self._live(self.start(question, config))
+        try:
+            yield from run.follow()
+        finally:
+            self._stop(run)
+
+    def cancel(self, run_id: str) -> bool:
+        """Stop a run within one step; False where it had ended already. Raises ``UnknownRun``."""
+        with self._guard:
+            run = self._runs.get(RunId(run_id))
+        if run is None:
+            self._store.load(run_id)
+            return False
+        if not run.active:
+            return False
+        self._stop(run)
+        return True
+
+    def wait(self, run_id: str, timeout_s: float | None = None) -> bool:
+        """Block until a run has ended; False where ``timeout_s`` passed first. Raises ``UnknownRun``."""
+        with self._guard:
+            run = self._runs.get(RunId(run_id))
+        if run is None:
+            self._store.load(run_id)
+            return True
+        return run.wait(timeout_s)
+
+    def record(self, run_id: str) -> RunRecord:
+        """The record of a run, live or stored; raises ``UnknownRun``."""
+        with self._guard:
+            run = self._runs.get(RunId(run_id))
+        return run.record if run else self._store.load(run_id)
+
+    def events(self, run_id: str, after: int = 0) -> Iterator[Event]:
+        """Events above sequence number ``after``; follows a live run to its end. Raises ``UnknownRun``."""
+        with self._guard:
+            run = self._runs.get(RunId(run_id))
+        return run.follow(after) if run else iter(self._store.events(run_id, after))
+
+    async def aevents(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
+        """:meth:`events` for an event loop, e.g. the web server's."""
+        with self._guard:
+            run = self._runs.get(RunId(run_id))
+        if run is not None:
+            async for event in run.afollow(after):
+                yield event
+            return
+        for event in await asyncio.to_thread(self._store.events, run_id, after):
+            yield event
+
+    def runs(self, limit: int = 50, **filters: Any) -> list[RunSummary]:
+        """Stored runs, newest first; filters as ``RunStore.list`` takes them."""
+        self._store.flush()
+        return self._store.list(limit, **filters)
+
+    def delete_run(self, run_id: str) -> None:
+        """Remove a record; raises ``RunActive`` while it runs and ``UnknownRun`` where there is none."""
+        with self._guard:
+            run = self._runs.get(RunId(run_id))
+            if run is not None and run.active:
+                raise RunActive.named(run_id)
+        self._store.flush()
+        self._store.delete(run_id)
+        with self._guard:
+            self._runs.pop(RunId(run_id), None)
+
+    def active_runs(self) -> int:
+        with self._guard:
+            return sum(run.active for run in self._runs.values())
+
+    # -- knowledge ----------------------------------------------------------------------------------------------
+
+    def collections(self) -> list[CollectionInfo]:
+        return self._call(self.resources.knowledge.collections())
+
+    def describe(self, collection: str) -> CollectionInfo:
+        """Raises ``UnknownCollection``."""
+        return self._call(self.resources.knowledge.describe(collection))
+
+    def sources(self, collection: str) -> list[SourceInfo]:
+        return self._call(self.resources.knowledge.sources(collection))
+
+    def passages(self, collection: str, source: str) -> list[StoredPassage]:
+        return self._call(self.resources.knowledge.passages(collection, source))
+
+    def delete_source(self, collection: str, source: str) -> int:
+        """Remove a source's passages; returns how many."""
+        return self._call(self.resources.knowledge.delete_source(collection, source))
+
+    def ingest(
+        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+    ) -> IngestReport:
+        """Put files into a collection, making it where missing; bad files are named and the others go in."""
+        return self.start_ingest(items, collection, progress).result()
+
+    def start_ingest(
+        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+    ) -> Future[IngestReport]:
+        """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
+        return self._submit(self.resources.knowledge.ingest(items, collection, progress))
+
+    def wait_until_ready(self) -> None:
+        """Block until the knowledge base is open; raises what kept it from opening, e.g. ``StoreLocked``."""
+        self._call(self.resources.knowledge.ready())
+
+    @property
+    def ready(self) -> bool:
+        """Whether the knowledge base is open; never blocks."""
+        return self.resources.knowledge.is_open
+
+    # -- the rest -----------------------------------------------------------------------------------------------
+
+    def graph(self, name: WorkflowName = "self_corrective") -> WorkflowGraph:
+        """The shape of a workflow, read off its compiled graph."""
+        return graph_of(compiled(name))
+
+    def worst_case_calls(self, config: RunConfig) -> int:
+        """Chat-model calls of the longest run this config allows."""
+        return workflow(config.workflow).worst_case_calls(config)
+
+    def ollama(self, *, fresh: bool = False) -> OllamaStatus:
+        """What Ollama offers on this machine; looked up again at most every half minute unless ``fresh``."""
+        return self._call(self.resources.ollama(fresh=fresh))
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What went wrong apart from any run, e.g. a disk that is full; newest last."""
+        return tuple(self._faults)
+
+    def _note_fault(self, error: WorkbenchError) -> None:
+        self._faults.append(Fault(error.code, error.fact, error.remedy, error.params))
+
+    def _launch(self, run: LiveRun, question: str, config: RunConfig) -> None:
+        """On the loop: begin a run's task, and see to it that the run ends when the task does."""
+        run.task = self._loop.create_task(execute(run, question, config, self.resources))
+        run.task.add_done_callback(partial(_ended, run))
+
+    def _stop(self, run: LiveRun) -> None:
+        # A closed engine has stopped its runs already, and its loop takes no more calls.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(run.stop)
+
+    async def _wind_up(self) -> None:
+        """On the loop: end what goes on, e.g. an ingestion, before the store is closed under it."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self.resources.close()
+
+    def _live(self, run_id: RunId) -> LiveRun:
+        with self._guard:
+            run = self._runs.get(run_id)
+        if run is None:
+            raise UnknownRun.named(run_id)
+        return run
+
+    def _forget_oldest(self) -> None:
+        finished = [run_id for run_id, run in self._runs.items() if not run.active]
+        for run_id in finished[: max(0, len(self._runs) - _KEPT_IN_MEMORY)]:
+            del self._runs[run_id]
+
+    def _submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
+        with self._guard:
+            if not self._closed:
+                return asyncio.run_coroutine_threadsafe(work, self._loop)
+        work.close()
+        raise EngineClosed.now()
+
+    def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return self._submit(work).result()
+
+
+def _ended(run: LiveRun, task: asyncio.Task[None]) -> None:
+    """A task that was cancelled before its first step had no chance to say how its run ended."""
+    if task.cancelled():
+        run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
+    elif (failure := task.exception()) is not None:
+        run.emit(RunFinished(outcome="failed", reason="WB000", error=fault_of(failure)))

@@ -1,0 +1,253 @@
+"""Typed events of a run, and :func:`fold`: the one way a picture of a run is made, live or replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from engine.config import RunConfig
+from engine.values import (
+    Candidate,
+    Citation,
+    Context,
+    Decision,
+    Fault,
+    ModelCall,
+    NodeExecution,
+    Outcome,
+    PassageId,
+    Rewrite,
+    Round,
+    RunId,
+    RunRecord,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    seq: int = 0
+    """From 1, per run; assigned when the event is emitted."""
+    t_ms: float = 0.0
+    """Since the run began."""
+    stored: ClassVar[bool] = True
+    """Whether the record keeps a row for it; token deltas are not rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(_Event):
+    run_id: RunId
+    question: str
+    config: RunConfig
+    started_at: str
+    kind: Literal["run_started"] = "run_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(_Event):
+    """The collection is open and the roles are chosen; the manifest says which."""
+
+    manifest: Mapping[str, str]
+    kind: Literal["prepared"] = "prepared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeStarted(_Event):
+    node: str
+    round: int
+    visit: int
+    kind: Literal["node_started"] = "node_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFinished(_Event):
+    execution: NodeExecution
+    kind: Literal["node_finished"] = "node_finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(_Event):
+    """A round begins: its query was searched, or the former candidates stand (``searched`` false)."""
+
+    round: int
+    query: str
+    candidates: tuple[Candidate, ...]
+    floor: float
+    anchors: str
+    searched: bool = True
+    rewrite_input: str = ""
+    kind: Literal["retrieved"] = "retrieved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageGraded(_Event):
+    round: int
+    passage_id: PassageId
+    verdict: Verdict
+    reused: bool = False
+    kind: Literal["passage_graded"] = "passage_graded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled(_Event):
+    call: ModelCall
+    kind: Literal["model_called"] = "model_called"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided(_Event):
+    decision: Decision
+    kind: Literal["decided"] = "decided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten(_Event):
+    rewrite: Rewrite
+    kind: Literal["rewritten"] = "rewritten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextAssembled(_Event):
+    context: Context
+    kind: Literal["context_assembled"] = "context_assembled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenStreamed(_Event):
+    text: str
+    kind: Literal["token_streamed"] = "token_streamed"
+    stored: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCompleted(_Event):
+    answer: str
+    citations: tuple[Citation, ...] = ()
+    removed_markers: tuple[str, ...] = ()
+    kind: Literal["answer_completed"] = "answer_completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned(_Event):
+    warning: Fault
+    kind: Literal["warned"] = "warned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished(_Event):
+    outcome: Outcome
+    reason: str
+    error: Fault | None = None
+    kind: Literal["run_finished"] = "run_finished"
+
+
+Event = (
+    RunStarted
+    | Prepared
+    | NodeStarted
+    | NodeFinished
+    | Retrieved
+    | PassageGraded
+    | ModelCalled
+    | Decided
+    | Rewritten
+    | ContextAssembled
+    | TokenStreamed
+    | AnswerCompleted
+    | Warned
+    | RunFinished
+)
+
+Emit = Callable[[Event], None]
+
+
+def fold(record: RunRecord | None, event: Event) -> RunRecord:
+    """Add one event to the picture of a run; pure, and deaf to a sequence number it has already seen.
+
+    The first event must be :class:`RunStarted`; raises ``ValueError`` otherwise.
+    """
+    if isinstance(event, RunStarted):
+        if record is not None:
+            return record
+        return RunRecord(
+            id=event.run_id,
+            question=event.question,
+            config=event.config,
+            started_at=event.started_at,
+            last_seq=event.seq,
+        )
+    if record is None:
+        raise ValueError(f"a run begins with run_started, not {event.kind}")
+    if event.seq <= record.last_seq:
+        return record
+    return replace(_folded(record, event), last_seq=event.seq, duration_ms=max(record.duration_ms, event.t_ms))
+
+
+def fold_all(events: Iterable[Event]) -> RunRecord:
+    """The picture that a whole sequence of events makes; raises ``ValueError`` for an empty one."""
+    record: RunRecord | None = None
+    for event in events:
+        record = fold(record, event)
+    if record is None:
+        raise ValueError("no events")
+    return record
+
+
+def _folded(record: RunRecord, event: Event) -> RunRecord:
+    match event:
+        case Prepared():
+            return replace(record, manifest={**record.manifest, **event.manifest})
+        case NodeStarted():
+            execution = NodeExecution(node=event.node, round=event.round, visit=event.visit, start_ms=event.t_ms)
+            return replace(record, nodes=(*record.nodes, execution))
+        case NodeFinished():
+            return replace(record, nodes=_with_finished(record.nodes, event.execution))
+        case Retrieved():
+            return replace(record, rounds=(*record.rounds, _opened(event)))
+        case PassageGraded():
+            return replace(record, rounds=_with_verdict(record.rounds, event))
+        case ModelCalled():
+            return replace(record, model_calls=(*record.model_calls, event.call))
+        case Decided():
+            return replace(record, decisions=(*record.decisions, event.decision))
+        case Rewritten():
+            return replace(record, rewrites=(*record.rewrites, event.rewrite))
+        case ContextAssembled():
+            return replace(record, context=event.context)
+        case TokenStreamed():
+            return replace(record, answer=record.answer + event.text)
+        case AnswerCompleted():
+            return replace(
+                record, answer=event.answer, citations=event.citations, removed_markers=event.removed_markers
+            )
+        case Warned():
+            return replace(record, warnings=(*record.warnings, event.warning))
+        case RunFinished():
+            return replace(record, outcome=event.outcome, reason=event.reason, error=event.error)
+        case _:
+            return record
+
+
+def _opened(event: Retrieved) -> Round:
+    return Round(
+        index=event.round,
+        query=event.query,
+        candidates=event.candidates,
+        floor=event.floor,
+        anchors=event.anchors,
+        searched=event.searched,
+        rewrite_input=event.rewrite_input,
+    )
+
+
+def _with_verdict(rounds: tuple[Round, ...], event: PassageGraded) -> tuple[Round, ...]:
+    current = rounds[event.round]
+    reused = (*current.reused, event.passage_id) if event.reused else current.reused
+    changed = replace(current, verdicts={**current.verdicts, event.passage_id: event.verdict}, reused=reused)
+    return (*rounds[: event.round], changed, *rounds[event.round + 1 :])
+
+
+def _with_finished(nodes: tuple[NodeExecution, ...], finished: NodeExecution) -> tuple[NodeExecution, ...]:
+    same = (finished.node, finished.visit)
+    return tuple(finished if (item.node, item.visit) == same else item for item in nodes)

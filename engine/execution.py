@@ -1,0 +1,96 @@
+"""One run from its first event to its last: whatever happens inside, it ends with an outcome and a reason."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Protocol
+
+from engine.config import RunConfig
+from engine.decide import outcome_of
+from engine.errors import GraderFailed, WorkbenchError
+from engine.events import Prepared, RunFinished
+from engine.nodes.run_context import Roles, RunContext, fault_of
+from engine.runs import LiveRun
+from engine.settings import Settings
+from engine.values import Outcome, RunRecord
+from engine.workflows import compiled, workflow
+
+_log = logging.getLogger(__name__)
+
+
+class RoleSource(Protocol):
+    """Where a run's roles come from: :class:`engine.resources.Resources`, or a test's own."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]: ...
+
+
+class LoopLimitReached(WorkbenchError):
+    """The engine's own recursion limit stopped a workflow: a fault of the workflow, not of the question."""
+
+    code = "WB600"
+
+
+async def execute(run: LiveRun, question: str, config: RunConfig, resources: RoleSource) -> None:
+    """Run a question; every way out, cancelling included, is a ``RunFinished`` event."""
+    try:
+        error = await _run(run, question, config, resources)
+    except asyncio.CancelledError:
+        run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
+        raise
+    except WorkbenchError as failure:
+        error = failure
+    except Exception as failure:
+        _log.exception("run %s failed", run.id)
+        run.emit(RunFinished(outcome="failed", reason="WB000", error=fault_of(failure)))
+        return
+    if error is not None:
+        reason = "grader_failed" if isinstance(error, GraderFailed) else error.code
+        run.emit(RunFinished(outcome="failed", reason=reason, error=fault_of(error, _node_at_fault(run.record))))
+        return
+    outcome, reason = _ending(run.record)
+    run.emit(RunFinished(outcome=outcome, reason=reason))
+
+
+async def _run(run: LiveRun, question: str, config: RunConfig, resources: RoleSource) -> WorkbenchError | None:
+    from langgraph.errors import GraphRecursionError
+
+    roles, manifest = await resources.roles(config)
+    run.emit(Prepared(manifest=manifest))
+    context = RunContext(
+        config=config,
+        roles=roles,
+        emit=run.emit,
+        clock=run.clock,
+        generation_allowance_s=resources.settings.generation_allowance_s,
+    )
+    module = workflow(config.workflow)
+    try:
+        await compiled(config.workflow).ainvoke(
+            module.initial_state(question),
+            context=context,
+            config={"recursion_limit": module.recursion_limit(config)},
+        )
+    except GraphRecursionError:
+        raise LoopLimitReached(
+            f"The workflow went past its limit of {module.recursion_limit(config)} steps.",
+            remedy="Report this with the run's record; lowering max_rewrites avoids it.",
+        ) from None
+    last = run.record.decisions[-1]
+    if last.reason == "grader_failed":
+        return GraderFailed.all_unreadable(config.models.grader.model, last.kept)
+    return None
+
+
+def _ending(record: RunRecord) -> tuple[Outcome, str]:
+    assert record.context is not None
+    last = record.decisions[-1]
+    return outcome_of(last, record.context), last.reason
+
+
+def _node_at_fault(record: RunRecord) -> str:
+    return next((item.node for item in reversed(record.nodes) if item.error), "")

@@ -1,0 +1,141 @@
+"""The knowledge base of an engine: stores, embedders and calibrations, opened when first needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from engine.builtin.embedder import HashingEmbedder, builtin_embedder
+from engine.errors import EmbeddingMismatch, UnknownCollection
+from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
+from engine.knowledge.milvus_store import MilvusStore
+from engine.llm.factory import make_embedder
+from engine.retrieval.search import DenseRetriever
+from engine.retrieval.similarity import Calibration
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage
+from engine.samples import SAMPLE_COLLECTION, ensure_samples
+from engine.settings import Settings
+
+_OLLAMA = "ollama:"
+
+
+class KnowledgeBase:
+    """Collections and what is needed to search them; lives on the engine's event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stores: dict[str, MilvusStore] = {}
+        self._embedders: dict[tuple[str, str, str], Embedder] = {}
+        self._calibrations: dict[str, Calibration] = {}
+        self._builtin: Embedder | None = None
+        self._opening: asyncio.Task[None] | None = None
+
+    async def ready(self) -> None:
+        """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call."""
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._opening = asyncio.create_task(self._open())
+        # Shielded: a cancelled run must not cancel the opening that others wait for.
+        await asyncio.shield(self._opening)
+
+    @property
+    def is_open(self) -> bool:
+        return self._opening is not None and self._opening.done() and self._opening.exception() is None
+
+    async def retriever(self, collection: str, address: str = "") -> DenseRetriever:
+        """A retriever for a collection with the embedder it was built with; raises ``UnknownCollection``."""
+        store = await self._store(address)
+        info = await store.describe(collection)
+        embedder = self.embedder(info)
+        return DenseRetriever.checked(store, embedder, info, await self._calibration(embedder))
+
+    def embedder(self, info: CollectionInfo | None = None) -> Embedder:
+        """The embedder a collection was built with; without one, that of new collections."""
+        if info is None:
+            chosen = self._settings.embedding_model
+            if chosen == "hashing":
+                return self._cached(HashingEmbedder().model_id, "", "", HashingEmbedder)
+            if chosen.startswith(_OLLAMA):
+                return self._cached(chosen, "", "", lambda: make_embedder(chosen, self._settings))
+            return self._builtin_embedder()
+        model = info.embedding_model
+        if model.startswith(_OLLAMA):
+            key = (model, info.query_prefix, info.passage_prefix)
+            return self._cached(
+                *key, lambda: make_embedder(model, self._settings, info.query_prefix, info.passage_prefix)
+            )
+        hashing = HashingEmbedder(info.dim)
+        if model == hashing.model_id:
+            return self._cached(model, "", "", lambda: hashing)
+        builtin = self._builtin_embedder()
+        if model != builtin.model_id:
+            raise EmbeddingMismatch.between(info.name, model, builtin.model_id)
+        return builtin
+
+    async def collections(self) -> list[CollectionInfo]:
+        return await (await self._store()).collections()
+
+    async def describe(self, collection: str) -> CollectionInfo:
+        return await (await self._store()).describe(collection)
+
+    async def sources(self, collection: str) -> list[SourceInfo]:
+        return await (await self._store()).sources(collection)
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]:
+        return await (await self._store()).passages(collection, source)
+
+    async def delete_source(self, collection: str, source: str) -> int:
+        return await (await self._store()).delete_source(collection, source)
+
+    async def ingest(
+        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+    ) -> IngestReport:
+        """Put documents into a collection, with the embedder it was built with, or the default for a new one."""
+        store = await self._store()
+        try:
+            embedder = self.embedder(await store.describe(collection))
+        except UnknownCollection:
+            embedder = self.embedder()
+        return await ingest(store, embedder, collection, items, progress, self._settings.max_upload_mb)
+
+    async def close(self) -> None:
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()
+        for store in self._stores.values():
+            await store.close()
+
+    async def _open(self) -> None:
+        store = self._at(self._settings.store_uri)
+        embedder = await asyncio.to_thread(self._builtin_embedder)
+        await ensure_samples(store, embedder)
+        await self._calibration(embedder)
+
+    async def _store(self, address: str = "") -> MilvusStore:
+        if address and address != self._settings.store_uri:
+            return self._at(address)
+        await self.ready()
+        return self._at(self._settings.store_uri)
+
+    def _at(self, uri: str) -> MilvusStore:
+        if uri not in self._stores:
+            token = self._settings.milvus_token.get_secret_value()
+            self._stores[uri] = MilvusStore(uri, token=token)
+        return self._stores[uri]
+
+    def _builtin_embedder(self) -> Embedder:
+        if self._builtin is None:
+            self._builtin = builtin_embedder(self._settings.embedding_threads)
+        return self._builtin
+
+    def _cached(self, model: str, query: str, passage: str, make: Callable[[], Embedder]) -> Embedder:
+        key = (model, query, passage)
+        if key not in self._embedders:
+            self._embedders[key] = make()
+        return self._embedders[key]
+
+    async def _calibration(self, embedder: Embedder) -> Calibration:
+        if embedder.model_id not in self._calibrations:
+            self._calibrations[embedder.model_id] = await Calibration.load(embedder, self._settings.data_dir)
+        return self._calibrations[embedder.model_id]
+
+
+__all__ = ["SAMPLE_COLLECTION", "KnowledgeBase"]

@@ -1,0 +1,186 @@
+"""The catalogue: one collection in the same store that remembers what the others were built with, and their sources.
+
+It lives in the store and not beside it, so that everybody who shares a server sees the same; Milvus Lite forgets the
+description of a schema, so it cannot be kept there. Its vectors mean nothing, except those of the probe's four rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.knowledge.milvus_connection import Client, Freshness
+from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
+from engine.knowledge.milvus_schema import data_types, equals, make
+from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+
+CATALOGUE = "workbench_catalog"
+
+_RECORDED = ("embedding_model", "dim", "query_prefix", "passage_prefix", "created_at", "metric")
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """What the catalogue knows of one source."""
+
+    info: SourceInfo
+    digest: str
+    """Hash over the ids and texts of its passages; empty while they are being written."""
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.digest)
+
+
+class Catalogue:
+    """Reads and writes the catalogue; every method blocks."""
+
+    def __init__(self, client: Client, timeout_s: float) -> None:
+        self._client = client
+        self._timeout_s = timeout_s
+        self._fresh = Freshness()
+
+    def open(self, address: str) -> Scores:
+        """Make the catalogue where it is missing, and learn from its probe rows what scores mean."""
+        if not self._client.has_collection(CATALOGUE, timeout=self._timeout_s):
+            self._create()
+        self._client.load_collection(CATALOGUE, timeout=max(self._timeout_s, 60.0))
+        hits = self._probe()
+        if len(hits) < len(PROBE_VECTORS):  # somebody was interrupted while making the catalogue
+            self._write_probe()
+            hits = self._probe()
+        return learn(hits, address)
+
+    def collections(self) -> dict[str, dict[str, Any]]:
+        return {str(row["collection"]): dict(row["info"]) for row in self._rows(equals("kind", "collection"))}
+
+    def collection(self, name: str) -> dict[str, Any] | None:
+        rows = self._rows(f"{equals('kind', 'collection')} and {equals('collection', name)}")
+        return dict(rows[0]["info"]) if rows else None
+
+    def put_collection(self, info: CollectionInfo) -> None:
+        recorded = {field: getattr(info, field) for field in _RECORDED}
+        self._upsert([_row("collection", info.name, info.name, recorded)])
+
+    def sources(self, collection: str) -> dict[str, SourceRow]:
+        """Sources of a collection by name, those included that an interrupted write left incomplete."""
+        rows = self._rows(f"{equals('kind', 'source')} and {equals('collection', collection)}")
+        return {row.info.source: row for row in map(_source_row, rows)}
+
+    def all_sources(self) -> dict[str, list[SourceRow]]:
+        found: dict[str, list[SourceRow]] = {}
+        for row in self._rows(equals("kind", "source")):
+            found.setdefault(str(row["collection"]), []).append(_source_row(row))
+        return found
+
+    def put_sources(self, collection: str, rows: Iterable[SourceRow]) -> None:
+        self._upsert([_row("source", collection, row.info.source, _plain(row)) for row in rows])
+
+    def forget_sources(self, collection: str, sources: Iterable[str]) -> None:
+        ids = [_row_id("source", collection, source) for source in sources]
+        for start in range(0, len(ids), _BATCH):
+            self._client.delete(CATALOGUE, ids=ids[start : start + _BATCH], timeout=self._timeout_s)
+        self._fresh.wrote(CATALOGUE)
+
+    def forget_collection(self, name: str) -> None:
+        self.forget_sources(name, self.sources(name))
+        self._client.delete(CATALOGUE, ids=[_row_id("collection", name, name)], timeout=self._timeout_s)
+        self._fresh.wrote(CATALOGUE)
+
+    def _create(self) -> None:
+        types = data_types()
+        schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field("id", types.VARCHAR, max_length=128, is_primary=True)
+        schema.add_field("kind", types.VARCHAR, max_length=32)
+        schema.add_field("collection", types.VARCHAR, max_length=255)
+        schema.add_field("info", types.JSON)
+        schema.add_field("vector", types.FLOAT_VECTOR, dim=2)
+        make(self._client, CATALOGUE, schema, exact=True, timeout_s=self._timeout_s)
+        self._write_probe()
+
+    def _write_probe(self) -> None:
+        self._upsert(
+            [
+                {"id": name, "kind": "probe", "collection": "", "info": {}, "vector": list(vector)}
+                for name, vector in PROBE_VECTORS.items()
+            ]
+        )
+
+    def _probe(self) -> list[tuple[str, float]]:
+        (hits,) = self._client.search(
+            CATALOGUE,
+            data=[list(PROBE_QUERY)],
+            filter=equals("kind", "probe"),
+            limit=len(PROBE_VECTORS),
+            consistency_level="Strong",
+            timeout=self._timeout_s,
+        )
+        return [(str(hit["id"]), float(hit["distance"])) for hit in hits]
+
+    def _rows(self, where: str) -> list[Mapping[str, Any]]:
+        return list(
+            self._client.query(
+                CATALOGUE,
+                filter=where,
+                output_fields=["collection", "info"],
+                consistency_level=self._fresh.level(CATALOGUE),
+                timeout=self._timeout_s,
+            )
+        )
+
+    def _upsert(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        for start in range(0, len(rows), _BATCH):
+            self._client.upsert(CATALOGUE, list(rows[start : start + _BATCH]), timeout=self._timeout_s)
+        self._fresh.wrote(CATALOGUE)
+
+
+def fingerprint(rows: Iterable[SourceRow]) -> str:
+    """Hash over the contents of all sources, whatever their order."""
+    lines = sorted(f"{row.info.source}\n{row.digest}" for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def digest(passages: Iterable[StoredPassage]) -> str:
+    """Hash over ids and texts, whatever their order."""
+    lines = sorted(f"{item.id}\n{hashlib.sha256(item.text.encode()).hexdigest()}" for item in passages)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _row(kind: str, collection: str, name: str, info: Mapping[str, Any]) -> dict[str, Any]:
+    row_id = _row_id(kind, collection, name)
+    return {"id": row_id, "kind": kind, "collection": collection, "info": dict(info), "vector": list(PROBE_QUERY)}
+
+
+def _row_id(kind: str, collection: str, name: str) -> str:
+    # Hashed: a source's name may be longer than a key, and may contain anything.
+    content = "\n".join((collection, name))
+    return f"{kind}-{hashlib.sha256(content.encode()).hexdigest()}"
+
+
+def _plain(row: SourceRow) -> dict[str, Any]:
+    info = row.info
+    return {
+        "source": info.source,
+        "title": info.title,
+        "passages": info.passages,
+        "content_hash": info.content_hash,
+        "added_at": info.added_at,
+        "digest": row.digest,
+    }
+
+
+def _source_row(row: Mapping[str, Any]) -> SourceRow:
+    info = row["info"]
+    return SourceRow(
+        SourceInfo(
+            source=str(info["source"]),
+            title=str(info["title"]),
+            passages=int(info["passages"]),
+            content_hash=str(info["content_hash"]),
+            added_at=str(info["added_at"]),
+        ),
+        digest=str(info["digest"]),
+    )

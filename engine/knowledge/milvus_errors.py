@@ -1,0 +1,182 @@
+"""Every exception of the Milvus client, told as one of ours.
+
+The table is by class *name*, so that naming an error never costs the 2 s that importing the client takes.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.errors import (
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreRefused,
+    StoreUnreachable,
+    StoreUnreadable,
+    UnknownCollection,
+    WorkbenchError,
+)
+
+Kind = Literal["unreachable", "unknown", "refused", "full", "locked", "unreadable", "busy", "old_server", "failed"]
+
+BY_CLASS: Mapping[str, Kind] = {
+    "MilvusException": "failed",
+    "ParamError": "failed",
+    "ConnectError": "unreachable",
+    "MilvusUnavailableException": "unreachable",
+    "CollectionNotExistException": "unknown",
+    "DescribeCollectionException": "unknown",
+    "PartitionAlreadyExistException": "failed",
+    "IndexNotExistException": "failed",
+    "AmbiguousIndexName": "failed",
+    "CannotInferSchemaException": "failed",
+    "SchemaNotReadyException": "failed",
+    "DataTypeNotMatchException": "failed",
+    "DataTypeNotSupportException": "failed",
+    "DataNotMatchException": "failed",
+    "SchemaMismatchRetryableException": "failed",
+    "ConnectionNotExistException": "unreachable",
+    "ConnectionConfigException": "unreachable",
+    "PrimaryKeyException": "failed",
+    "PartitionKeyException": "failed",
+    "ClusteringKeyException": "failed",
+    "FieldsTypeException": "failed",
+    "FunctionsTypeException": "failed",
+    "FieldTypeException": "failed",
+    "AutoIDException": "failed",
+    "InvalidConsistencyLevel": "failed",
+    "ServerVersionIncompatibleException": "old_server",
+    # Milvus Lite raises these inside our process while it opens its folder.
+    "DataDirLockedError": "locked",
+    "WALCorruptedError": "unreadable",
+    "ManifestCorruptedError": "unreadable",
+    "MilvusLiteError": "failed",
+}
+"""What each exception class means where neither its code nor its text says more."""
+
+_BY_CODE: Mapping[int | str, Kind] = {
+    100: "unknown",
+    4: "unknown",
+    2: "unreachable",
+    8: "busy",
+    9: "busy",
+    1400: "refused",
+    1401: "refused",
+    "UNAVAILABLE": "unreachable",
+    "DEADLINE_EXCEEDED": "unreachable",
+    "UNIMPLEMENTED": "unreachable",
+    "UNAUTHENTICATED": "refused",
+    "PERMISSION_DENIED": "refused",
+}
+"""Server codes (numbers) and gRPC codes (names) that say more than the class."""
+
+_BY_TEXT: tuple[tuple[str, Kind], ...] = (
+    ("no space left", "full"),
+    ("disk quota exceeded", "full"),
+    ("received unimplemented", "unreachable"),
+    ("auth check failure", "refused"),
+    ("permission denied", "refused"),
+    ("server unavailable", "unreachable"),
+    ("channel closed", "unreachable"),
+)
+
+
+_DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # no EDQUOT on Windows
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a call went: the address or folder of the store, and the collection if there is one."""
+
+    address: str
+    collection: str = ""
+
+
+def _unknown(place: Place, why: str) -> StoreError:
+    return UnknownCollection.named(place.collection) if place.collection else _failed(place, why)
+
+
+def _failed(place: Place, why: str) -> StoreError:
+    where = f"collection {place.collection!r}" if place.collection else "the store"
+    return StoreError(
+        f"The knowledge base {place.address!r} failed at {where}: {why}",
+        remedy="Try again; if it stays so, drop the collection and ingest its sources again.",
+        params={"address": place.address, "collection": place.collection, "why": why},
+    )
+
+
+_TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
+    "unreachable": lambda place, _: StoreUnreachable.at(place.address),
+    "unknown": _unknown,
+    "refused": lambda place, _: StoreRefused.at(place.address),
+    "full": lambda place, _: StoreFull.at(place.address),
+    "locked": lambda place, _: StoreLocked.at(place.address),
+    "unreadable": lambda place, why: StoreUnreadable.at(place.address, why),
+    "busy": lambda place, _: StoreError(
+        f"The Milvus server at {place.address} turns requests away: it is overloaded or its memory is full.",
+        remedy="Wait a moment and try again; ask whoever runs the server if it stays so.",
+        params={"address": place.address},
+    ),
+    "old_server": lambda place, _: StoreError(
+        f"The Milvus server at {place.address} is too old for this client.",
+        remedy="Use a Milvus server of version 2.3 or newer, or the embedded store (leave WORKBENCH_MILVUS_URI empty).",
+        params={"address": place.address},
+    ),
+    "failed": _failed,
+}
+
+
+def kind_of(error: BaseException) -> Kind:
+    """What a foreign exception means; classes that nobody has mapped count as ``failed``."""
+    if isinstance(error, OSError):
+        return "full" if error.errno in _DISK_FULL else "unreadable"
+    text = str(error).lower()
+    code = _code_of(error)
+    for sign, kind in _BY_TEXT:
+        if sign in text:
+            return kind
+    if code is not None and code in _BY_CODE:
+        return _BY_CODE[code]
+    for cls in type(error).__mro__:
+        if cls.__name__ in BY_CLASS:
+            return BY_CLASS[cls.__name__]
+    return "failed"
+
+
+def translate(error: BaseException, place: Place) -> WorkbenchError:
+    """One of our errors for any exception that came out of the client; ours pass through unchanged."""
+    if isinstance(error, WorkbenchError):
+        return error
+    return _TELL[kind_of(error)](place, _why(error))
+
+
+@contextmanager
+def told_as_ours(place: Place) -> Iterator[None]:
+    """Translate whatever is raised inside; cancellation and interrupts pass."""
+    try:
+        yield
+    except WorkbenchError:
+        raise
+    except Exception as error:
+        raise translate(error, place) from error
+
+
+def _code_of(error: BaseException) -> int | str | None:
+    code = getattr(error, "code", None)
+    if callable(code):  # a gRPC error has a method where the client's own exceptions have a number
+        code = code()
+    name = getattr(code, "name", None)
+    if isinstance(name, str) and not isinstance(code, int):
+        return name
+    return code if isinstance(code, int) else None
+
+
+def _why(error: BaseException) -> str:
+    details = getattr(error, "details", None)
+    text = getattr(error, "message", None) or (details() if callable(details) else None) or str(error)
+    return " ".join(str(text).split())[:300] or type(error).__name__

@@ -1,0 +1,119 @@
+"""The passage store on Milvus: an embedded Milvus Lite folder, or a server by address, through the same client."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TypeVar
+
+from engine.errors import StoreError
+from engine.knowledge.milvus_errors import Place, told_as_ours
+from engine.knowledge.milvus_session import MilvusSession
+from engine.roles import CollectionInfo, Hit, SourceInfo, StoredPassage, Vector
+from engine.values import PassageId
+
+T = TypeVar("T")
+
+_READERS = 4
+
+
+class MilvusStore:
+    """A ``PassageStore`` over ``MilvusClient``; nothing is imported, opened or connected before the first call.
+
+    ``uri`` is a folder whose name ends in ``.db`` or a server's address; ``timeout_s`` bounds every call.
+    Reads run in a few threads, writes one after the other in a single thread: a write that was cancelled is still
+    finished before the next one begins, so passages and catalogue never disagree.
+    """
+
+    def __init__(self, uri: str, token: str = "", timeout_s: float = 10.0) -> None:
+        self.uri = uri
+        self._token = token
+        self._timeout_s = timeout_s
+        self._session: MilvusSession | None = None
+        self._opening = threading.Lock()
+        self._closed = False
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
+
+    async def open(self) -> None:
+        """Connect now instead of with the first call: errors show early, and the first search is not slow."""
+        await self._read("", lambda session: None)
+
+    async def collections(self) -> list[CollectionInfo]:
+        return await self._read("", lambda session: session.collections())
+
+    async def describe(self, collection: str) -> CollectionInfo:
+        return await self._read(collection, lambda session: session.describe(collection))
+
+    async def create(self, info: CollectionInfo) -> None:
+        await self._write(info.name, lambda session: session.create(info))
+
+    async def drop(self, collection: str) -> None:
+        await self._write(collection, lambda session: session.drop(collection))
+
+    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None:
+        """Add or replace passages; ``vectors`` has shape (len(passages), dim).
+
+        ``meta["content_hash"]`` and ``meta["added_at"]`` of a source's passages are what ``sources`` reports.
+        """
+        await self._write(collection, lambda session: session.insert(collection, passages, vectors))
+
+    async def search(self, collection: str, vector: Vector, limit: int) -> list[Hit]:
+        return await self._read(collection, lambda session: session.search(collection, vector, limit))
+
+    async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
+        """Passages in the order asked for; ids that are not there are left out."""
+        return await self._read(collection, lambda session: session.get(collection, ids))
+
+    async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
+        """Stored vectors by id; ids that are not there are left out."""
+        return await self._read(collection, lambda session: session.vectors(collection, ids))
+
+    async def sources(self, collection: str) -> list[SourceInfo]:
+        """Sources by name; one whose writing was interrupted has an empty ``content_hash``."""
+        return await self._read(collection, lambda session: session.sources(collection))
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]:
+        """Passages of one source in their order; none for an unknown source."""
+        return await self._read(collection, lambda session: session.passages(collection, source))
+
+    async def delete_source(self, collection: str, source: str) -> int:
+        """Remove a source; returns how many passages it had."""
+        return await self._write(collection, lambda session: session.delete_source(collection, source))
+
+    async def close(self) -> None:
+        """Wait for calls under way, then give up the connection and the folder's lock; closing again does nothing."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._shut)
+
+    def _shut(self) -> None:
+        self._writer.shutdown(wait=True, cancel_futures=True)
+        self._readers.shutdown(wait=True, cancel_futures=True)
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    async def _read(self, collection: str, work: Callable[[MilvusSession], T]) -> T:
+        return await self._run(self._readers, collection, work)
+
+    async def _write(self, collection: str, work: Callable[[MilvusSession], T]) -> T:
+        return await self._run(self._writer, collection, work)
+
+    async def _run(self, executor: Executor, collection: str, work: Callable[[MilvusSession], T]) -> T:
+        if self._closed:
+            fact = f"The knowledge base {self.uri!r} is closed."
+            raise StoreError(fact, remedy="Open the engine again.", params={"path": self.uri})
+        return await asyncio.get_running_loop().run_in_executor(executor, self._call, collection, work)
+
+    def _call(self, collection: str, work: Callable[[MilvusSession], T]) -> T:
+        with told_as_ours(Place(self.uri, collection)):
+            return work(self._opened())
+
+    def _opened(self) -> MilvusSession:
+        with self._opening:
+            if self._session is None:
+                self._session = MilvusSession(self.uri, self._token, self._timeout_s)
+            return self._session

@@ -1,0 +1,320 @@
+"""The one place that calls a chat model: limits before, a record after, and errors of ours in between."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from engine.config import RoleModel, RoleName
+from engine.errors import (
+    ModelError,
+    ModelInterrupted,
+    ModelRefused,
+    ModelTimeout,
+    PromptTooLong,
+    UnknownProvider,
+)
+from engine.llm.connection import PerLoop, shown_address
+from engine.llm.faults import translate
+from engine.llm.parsing import Reply, read_reply
+from engine.llm.prompts import Schema
+from engine.llm.thinking import ThinkingFilter, split_thinking
+from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
+from engine.roles import Trace
+from engine.settings import Settings
+from engine.values import Message, ModelCall, PassageId
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+ReplyT = TypeVar("ReplyT", bound=Reply)
+
+SHORTEST_REPLY = 64
+"""Tokens that must be left for a reply before a prompt is sent."""
+_LANGCHAIN_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
+_NO_SCHEMA_STATUS = (400, 422)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A complete reply, thinking apart."""
+
+    text: str
+    thinking: str
+    prompt_tokens: int | None
+    reply_tokens: int | None
+
+
+def _ignore(_: str) -> None: ...
+
+
+class _Reception:
+    """What has arrived of one reply so far; it outlives the failure that ends the reply."""
+
+    def __init__(self, hear: Callable[[str], None] | None) -> None:
+        self._filter = ThinkingFilter(hear) if hear else None
+        self._text = ""
+        self._thinking = ""
+        self.prompt_tokens: int | None = None
+        self.reply_tokens: int | None = None
+        self.begun = False
+        self.done = False
+
+    def add(self, chunk: Any) -> None:
+        """Take one LangChain message or message chunk."""
+        text, thinking = _parts(chunk)
+        self.begun = True
+        self._thinking += thinking
+        self._text += text
+        if self._filter and text:
+            self._filter.feed(text)
+        if usage := getattr(chunk, "usage_metadata", None):
+            self.prompt_tokens = usage.get("input_tokens")
+            self.reply_tokens = usage.get("output_tokens")
+        self.done = self.done or bool(chunk.response_metadata.get("done"))
+
+    def said(self) -> Said:
+        if self._filter:
+            self._filter.finish()
+            text, inline = self._filter.text, self._filter.thinking
+        else:
+            text, inline = split_thinking(self._text)
+        thinking = "\n".join(part for part in (self._thinking.strip(), inline) if part)
+        return Said(text, thinking, self.prompt_tokens, self.reply_tokens)
+
+
+class ChatModel:
+    """A chat model in one role.
+
+    Every call is reported through the trace as a ``ModelCall`` with exact messages and raw reply, failed and
+    cancelled ones too. It is bounded by ``call_timeout_s`` and by what the trace has left; cancelling the task drops
+    the connection. Raises ``ModelError`` and its subclasses only.
+    """
+
+    def __init__(
+        self,
+        model: RoleModel,
+        settings: Settings,
+        role: RoleName,
+        *,
+        think: bool | None,
+        reply_tokens: int,
+        make: Callable[[], BaseChatModel] | None = None,
+    ) -> None:
+        """``think`` None leaves it to the model; ``reply_tokens`` bounds a reply; ``make`` replaces the client."""
+        self.model = model
+        self.name = model.model
+        self.provider, _, bare_name = model.model.partition(":")
+        self._settings = settings
+        self._role = role
+        self._think = think
+        self._reply_tokens = reply_tokens
+        self._make = make
+        self._clients: PerLoop[BaseChatModel] = PerLoop()
+        self._making = threading.Lock()
+        self._takes_schema = True
+        if not bare_name:
+            raise UnknownProvider(
+                f"The model {model.model!r} has no name after its provider.",
+                remedy="Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows.",
+                params={"model": model.model, "package": ""},
+            )
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        trace: Trace,
+        *,
+        shape: type[ReplyT],
+        schema: Schema,
+        attempt: int = 1,
+        passage_id: PassageId | None = None,
+    ) -> tuple[ReplyT | None, Said]:
+        """A reply of the given shape; None beside the reply itself where it cannot be read."""
+
+        def read(text: str) -> ReplyT | None:
+            return read_reply(text, shape)
+
+        if self._takes_schema:
+            try:
+                return await self._call(messages, trace, read, schema=schema, attempt=attempt, passage_id=passage_id)
+            except ModelRefused as refused:
+                if self.provider == "ollama" or int(refused.params.get("status", 0)) not in _NO_SCHEMA_STATUS:
+                    raise
+                # This model takes no schema; the prompt asks for the same JSON.
+                self._takes_schema = False
+        return await self._call(messages, trace, read, schema=None, attempt=attempt, passage_id=passage_id)
+
+    async def say(
+        self, messages: Sequence[Message], trace: Trace, hear: Callable[[str], None], *, attempt: int = 1
+    ) -> Said:
+        """A free text, its pieces given to ``hear`` as they arrive; together they are the text returned."""
+        _, said = await self._call(messages, trace, lambda text: None, schema=None, hear=hear, attempt=attempt)
+        return said
+
+    def prompt_tokens(self, messages: Sequence[Message]) -> int:
+        """Estimated tokens of a prompt."""
+        return sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages)
+
+    async def _call(
+        self,
+        messages: Sequence[Message],
+        trace: Trace,
+        read: Callable[[str], ReplyT | None],
+        *,
+        schema: Schema | None,
+        hear: Callable[[str], None] | None = None,
+        attempt: int = 1,
+        passage_id: PassageId | None = None,
+    ) -> tuple[ReplyT | None, Said]:
+        self._check_size(messages)
+        client = await self._client()
+        limit_s = min(self._settings.call_timeout_s, trace.time_left_s())
+        if limit_s <= 0:
+            raise ModelTimeout.after(self.name, 0)
+        reception = _Reception(hear)
+        start_ms, began = trace.now_ms(), time.perf_counter()
+        value: ReplyT | None = None
+        error = "interrupted"
+        try:
+            await self._receive(client, messages, schema, reception, limit_s)
+            said = reception.said()
+            value = read(said.text)
+            error = "" if hear or value is not None else "unreadable"
+            return value, said
+        except asyncio.CancelledError:
+            error = "cancelled"
+            raise
+        except ModelError as failure:
+            error = f"{failure.code}: {failure.fact}"
+            raise
+        finally:
+            said = reception.said()
+            trace.call(
+                ModelCall(
+                    role=self._role,
+                    node="",
+                    round=0,
+                    model=self.name,
+                    messages=tuple(messages),
+                    reply=said.text,
+                    parsed=parsed(value),
+                    passage_id=passage_id,
+                    prompt_tokens=said.prompt_tokens,
+                    reply_tokens=said.reply_tokens,
+                    start_ms=start_ms,
+                    duration_ms=(time.perf_counter() - began) * 1000.0,
+                    attempt=attempt,
+                    error=error,
+                    thinking=said.thinking,
+                )
+            )
+
+    async def _receive(
+        self,
+        client: BaseChatModel,
+        messages: Sequence[Message],
+        schema: Schema | None,
+        reception: _Reception,
+        limit_s: float,
+    ) -> None:
+        limit = asyncio.timeout(limit_s)
+        try:
+            async with limit, aclosing(self._pieces(client, messages, schema)) as pieces:
+                async for piece in pieces:
+                    reception.add(piece)
+        except Exception as foreign:
+            if limit.expired():
+                raise ModelTimeout.after(self.name, limit_s) from foreign
+            if type(foreign) is ValueError and not reception.begun:
+                # LangChain says this of a stream without a single piece, as of a model that was only loaded.
+                raise ModelInterrupted.mid_reply(self.name) from foreign
+            raise translate(
+                foreign, self.name, address=shown_address(self._settings), seconds=limit_s
+            ) from foreign
+        if self.provider == "ollama" and not reception.done:
+            # A stream that ends in good order, but without its last line, is a reply cut short all the same.
+            raise ModelInterrupted.mid_reply(self.name)
+
+    async def _pieces(
+        self, client: BaseChatModel, messages: Sequence[Message], schema: Schema | None
+    ) -> AsyncGenerator[Any, None]:
+        sent = [(_LANGCHAIN_ROLES[message.role], message.content) for message in messages]
+        if schema is None:
+            stream = client.astream(sent)
+        elif self.provider == "ollama":
+            stream = client.astream(sent, format=dict(schema))
+        elif structured := _structured(client, schema):
+            yield (await structured.ainvoke(sent))["raw"]
+            return
+        else:
+            stream = client.astream(sent)
+        try:
+            async for chunk in stream:
+                yield chunk
+        finally:
+            # An async generator that is left early keeps its connection until it is closed.
+            await cast("AsyncGenerator[Any, None]", stream).aclose()
+
+    async def _client(self) -> BaseChatModel:
+        made = self._clients.find()
+        # The first one imports LangChain, which takes a second or more: not on the event loop.
+        return made if made is not None else self._clients.keep(await asyncio.to_thread(self._build))
+
+    def _build(self) -> BaseChatModel:
+        with self._making:
+            if self._make is not None:
+                return self._make()
+            from engine.llm import chat_clients
+
+            timeout_s = self._settings.call_timeout_s
+            if self.provider == "ollama":
+                return chat_clients.ollama_chat(
+                    self.model,
+                    self._settings,
+                    think=self._think,
+                    reply_tokens=self._reply_tokens,
+                    timeout_s=timeout_s,
+                )
+            try:
+                return chat_clients.provider_chat(self.model, reply_tokens=self._reply_tokens, timeout_s=timeout_s)
+            except Exception as foreign:
+                raise translate(foreign, self.name, address="", seconds=timeout_s) from foreign
+
+    def _check_size(self, messages: Sequence[Message]) -> None:
+        # Only Ollama is told how long its context is; a longer prompt would lose its beginning without a word.
+        tokens = self.prompt_tokens(messages)
+        if self.provider == "ollama" and tokens + SHORTEST_REPLY > self.model.num_ctx:
+            raise PromptTooLong.tokens(self.name, tokens, self.model.num_ctx)
+
+
+def parsed(value: Reply | None) -> Mapping[str, Any] | None:
+    """What was read from a reply, as a record keeps it."""
+    return value.model_dump(mode="json") if value is not None else None
+
+
+def _structured(client: BaseChatModel, schema: Schema) -> Any:
+    """The client bound to a JSON schema, or None where its provider cannot do that."""
+    try:
+        return client.with_structured_output(dict(schema), include_raw=True)
+    except (NotImplementedError, ValueError):
+        return None
+
+
+def _parts(chunk: Any) -> tuple[str, str]:
+    """Text and thinking of a message; a structured reply that came as a tool call is its arguments."""
+    thinking = str(chunk.additional_kwargs.get("reasoning_content") or "")
+    text = str(chunk.text)
+    if isinstance(chunk.content, list):
+        blocks = [block for block in chunk.content if isinstance(block, dict)]
+        thinking += "".join(str(block.get("thinking") or block.get("reasoning") or "") for block in blocks)
+    calls = getattr(chunk, "tool_calls", None)
+    if not text and calls:
+        text = json.dumps(calls[0].get("args", {}), ensure_ascii=False)
+    return text, thinking

@@ -1,0 +1,95 @@
+"""LangChain chat models as this product needs them; importing this module imports LangChain, so import it lazily."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_ollama import ChatOllama
+from ollama import AsyncClient
+
+from engine.config import RoleModel
+from engine.errors import UnknownProvider
+from engine.llm.connection import client_options, credentials, keep_alive, shown_address
+
+if TYPE_CHECKING:
+    from engine.settings import Settings
+
+_PACKAGE = re.compile(r"requires the (\S+) package")
+
+
+class _WholePromptClient(AsyncClient):
+    """Ollama's client, asking the server to refuse a prompt that it would otherwise cut without a word.
+
+    The Python package has no parameter for it; servers that do not know the two fields leave them out.
+    """
+
+    async def _request(self, cls: Any, *args: Any, **kwargs: Any) -> Any:
+        body = kwargs.get("json")
+        if isinstance(body, dict) and args[1:2] == ("/api/chat",):
+            kwargs["json"] = {**body, "truncate": False, "shift": False}
+        return await super()._request(cls, *args, **kwargs)
+
+
+class _ThinkingOllama(ChatOllama):
+    """ChatOllama that keeps thinking whenever the server sends it, whatever was asked.
+
+    The base class drops it unless ``reasoning`` is true, and true would be refused by models that cannot think.
+    """
+
+    think: bool | None = None
+
+    def _chat_params(
+        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        return {**super()._chat_params(messages, stop, **kwargs), "think": self.think}
+
+
+def ollama_chat(
+    model: RoleModel, settings: Settings, *, think: bool | None, reply_tokens: int, timeout_s: float
+) -> BaseChatModel:
+    """A client for ``ollama:MODEL``: always with context size, keep-alive and time limit."""
+    options = {**client_options(settings, timeout_s=timeout_s), "headers": dict(credentials(settings))}
+    made = _ThinkingOllama(
+        model=model.model.partition(":")[2],
+        base_url=shown_address(settings),
+        client_kwargs=options,
+        temperature=model.temperature,
+        seed=model.seed,
+        num_ctx=model.num_ctx,
+        num_predict=reply_tokens,
+        keep_alive=keep_alive(settings),
+        reasoning=True,
+        think=think,
+    )
+    made._async_client = _WholePromptClient(host=shown_address(settings), **options)
+    return made
+
+
+def provider_chat(model: RoleModel, *, reply_tokens: int, timeout_s: float) -> BaseChatModel:
+    """A client for any ``provider:model`` that LangChain knows; ``UnknownProvider`` names the package that is missing.
+
+    The client's own retries are off: an attempt that is not in the record must not happen.
+    """
+    from langchain.chat_models import init_chat_model
+
+    provider, _, name = model.model.partition(":")
+    try:
+        return init_chat_model(
+            name,
+            model_provider=provider,
+            temperature=model.temperature,
+            max_tokens=reply_tokens,
+            timeout=timeout_s,
+            max_retries=0,
+        )
+    except ImportError as missing:
+        found = _PACKAGE.search(str(missing))
+        package = found.group(1) if found else f"langchain-{provider.replace('_', '-')}"
+        raise UnknownProvider.named(model.model, package) from missing
+    except ValueError as unknown:
+        if "provider" not in str(unknown):
+            raise
+        raise UnknownProvider.named(model.model, f"langchain-{provider.replace('_', '-')}") from unknown

@@ -1,0 +1,107 @@
+"""Where Ollama is and how its clients are made: address, time limits, one client for each event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import unquote, urlsplit
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from ollama import AsyncClient
+
+    from engine.settings import Settings
+
+T = TypeVar("T")
+
+CONNECT_TIMEOUT_S = 5.0
+
+
+class PerLoop(Generic[T]):
+    """One value for each running event loop: HTTP clients and semaphores must not be shared between loops."""
+
+    def __init__(self) -> None:
+        self._values: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, T]] = WeakKeyDictionary()
+
+    def find(self, key: object = None) -> T | None:
+        return self._values.get(asyncio.get_running_loop(), {}).get(key)
+
+    def keep(self, value: T, key: object = None) -> T:
+        """Keep the value, unless there is one already; return the one that counts."""
+        return self._values.setdefault(asyncio.get_running_loop(), {}).setdefault(key, value)
+
+
+_lanes: PerLoop[asyncio.Semaphore] = PerLoop()
+
+
+def lane(settings: Settings, provider: str) -> asyncio.Semaphore:
+    """The queue that all graders of one host share: ``grader_concurrency`` calls at a time, whoever sends them."""
+    host = shown_address(settings) if provider == "ollama" else provider
+    limit = settings.grader_concurrency
+    return _lanes.find((host, limit)) or _lanes.keep(asyncio.Semaphore(limit), (host, limit))
+
+
+def shown_address(settings: Settings) -> str:
+    """Ollama's address without user name and password, for messages."""
+    scheme, _, rest = settings.ollama_url.rpartition("://")
+    return f"{scheme or 'http'}://{rest.rpartition('@')[2]}".rstrip("/")
+
+
+def keep_alive(settings: Settings) -> str | int:
+    """Ollama takes a duration such as ``10m`` as text, but bare seconds and -1 only as a number."""
+    text = settings.ollama_keep_alive.strip()
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def client_options(settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
+    """Options of the HTTP clients under Ollama's and LangChain's classes."""
+    import httpx
+
+    return {
+        "timeout": httpx.Timeout(timeout_s, connect=min(connect_s, timeout_s)),
+        # Those classes cannot be closed: without a pool no connection outlives its answer.
+        "limits": httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        "verify": _tls(),
+        # A proxy of the environment cannot reach this machine's own loopback.
+        "trust_env": not _is_loopback(urlsplit(shown_address(settings)).hostname or ""),
+    }
+
+
+def ollama_client(settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> AsyncClient:
+    """A bare client of Ollama, for embedding and for looking round; imports the package on first use."""
+    from ollama import AsyncClient
+
+    return AsyncClient(
+        shown_address(settings),
+        headers=credentials(settings),
+        **client_options(settings, timeout_s=timeout_s, connect_s=connect_s),
+    )
+
+
+def credentials(settings: Settings) -> Mapping[str, str]:
+    """The header for a user name and password in the address, as a reverse proxy wants them."""
+    userinfo, at, _ = settings.ollama_url.rpartition("://")[2].rpartition("@")
+    if not at:
+        return {}
+    token = base64.b64encode(unquote(userinfo).encode()).decode()
+    return {"Authorization": f"Basic {token}"}
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    # Loading the certificates takes 50 ms; clients are made for each run.
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in ("", "localhost")

@@ -1,0 +1,148 @@
+"""Embedding with a model that Ollama serves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.errors import ModelError, ModelGarbled, ModelRefused, ModelTimeout, TextTooLong
+from engine.llm.connection import PerLoop, keep_alive, ollama_client, shown_address
+from engine.llm.faults import translate, worth_repeating
+from engine.llm.tokens import estimate_tokens
+from engine.roles import Vector
+from engine.settings import Settings
+
+if TYPE_CHECKING:
+    from ollama import AsyncClient
+
+_BATCH = 16
+_TRIES = 2
+_NUM_CTX = 8192
+_TOO_LONG = "context length"
+_SEARCH_EN = "Represent this sentence for searching relevant passages: "
+
+_PREFIXES: tuple[tuple[str, str, str], ...] = (
+    # From the models' own cards; the first name that occurs in the model's name counts.
+    ("nomic-embed", "search_query: ", "search_document: "),
+    ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
+    ("qwen3-embedding", "Instruct: Given a question, retrieve passages that answer it\nQuery: ", ""),
+    ("mxbai-embed", _SEARCH_EN, ""),
+    ("snowflake-arctic-embed2", "query: ", ""),
+    ("snowflake-arctic-embed", _SEARCH_EN, ""),
+    ("bge-m3", "", ""),
+    ("-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+    ("bge-", _SEARCH_EN, ""),
+    ("e5-", "query: ", "passage: "),
+)
+
+
+def known_prefixes(model: str) -> tuple[str, str]:
+    """Query and passage prefix that a model was trained with, by its name; empty where none is known."""
+    name = model.casefold()
+    for part, query, passage in _PREFIXES:
+        # "-zh" is the Chinese BGE alone, whose instruction is in Chinese.
+        if part in name and (part != "-zh" or "bge" in name):
+            return query, passage
+    return "", ""
+
+
+class OllamaEmbedder:
+    """Embeds through ``/api/embed`` (contract: :class:`engine.roles.Embedder`), sixteen texts a call.
+
+    Nothing is cut: a text beyond the model's window is ``TextTooLong``. A call that the server fails at is repeated
+    once. ``dim`` is 0 until the first call has told it, unless it is given; vectors of another width are then a
+    ``ModelError``.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        settings: Settings,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+        dim: int = 0,
+    ) -> None:
+        """``model`` without ``ollama:``; a prefix of None takes the one known for the model."""
+        query, passage = known_prefixes(model)
+        self._model = model
+        self._settings = settings
+        self.model_id = f"ollama:{model}"
+        self.query_prefix = query if query_prefix is None else query_prefix
+        self.passage_prefix = passage if passage_prefix is None else passage_prefix
+        self.dim = dim
+        self._clients: PerLoop[AsyncClient] = PerLoop()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Shape (dim,)."""
+        rows = await self._embed([self.query_prefix + text])
+        first: Vector = rows[0]
+        return first
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """Shape (n, dim); for no texts the model is asked once for its width, where that is not known."""
+        if not texts:
+            if not self.dim:
+                await self._embed(["width"])
+            return np.empty((0, self.dim), dtype=np.float32)
+        batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+        return np.concatenate([await self._embed([self.passage_prefix + text for text in part]) for part in batches])
+
+    async def _embed(self, texts: list[str]) -> Vector:
+        sendable = [text.encode(errors="replace").decode() for text in texts]
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return self._checked(await self._asked(sendable), len(texts))
+            except ModelError as failure:
+                if attempt == _TRIES or not worth_repeating(failure):
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        limit_s = self._settings.call_timeout_s
+        limit = asyncio.timeout(limit_s)
+        client = self._clients.find() or await self._made()
+        try:
+            async with limit:
+                answer = await client.embed(
+                    self._model,
+                    texts,
+                    truncate=False,
+                    options={"num_ctx": _NUM_CTX},
+                    keep_alive=keep_alive(self._settings),
+                )
+        except Exception as foreign:
+            if limit.expired():
+                raise ModelTimeout.after(self.model_id, limit_s) from foreign
+            ours = translate(foreign, self.model_id, address=shown_address(self._settings), seconds=limit_s)
+            if isinstance(ours, ModelRefused) and _TOO_LONG in ours.fact:
+                raise TextTooLong.tokens(self.model_id, max(map(estimate_tokens, texts))) from foreign
+            raise ours from foreign
+        return answer.embeddings
+
+    async def _made(self) -> AsyncClient:
+        # Importing the package takes a second on a slow machine: not on the event loop.
+        made = await asyncio.to_thread(ollama_client, self._settings, timeout_s=self._settings.call_timeout_s)
+        return self._clients.keep(made)
+
+    def _checked(self, vectors: Sequence[Sequence[float]], wanted: int) -> Vector:
+        """The vectors at length 1; ``ModelError`` where number, width or values are not what a model gives."""
+        widths = {len(vector) for vector in vectors}
+        if len(vectors) != wanted or len(widths) != 1 or 0 in widths:
+            raise ModelGarbled.by(self.model_id)
+        rows = np.asarray(vectors, dtype=np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or (lengths == 0).any():
+            raise ModelGarbled.by(self.model_id)
+        width = rows.shape[1]
+        if self.dim and width != self.dim:
+            raise ModelError(
+                f"{self.model_id} gave vectors of {width} numbers where {self.dim} were expected.",
+                remedy=f"Pull the model that was used before with `ollama pull {self._model}`, or ingest again.",
+                params={"model": self.model_id, "dim": str(self.dim), "given": str(width)},
+            )
+        self.dim = width
+        unit: Vector = (rows / lengths).astype(np.float32)
+        return unit

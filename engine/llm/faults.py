@@ -1,0 +1,170 @@
+"""Foreign exceptions of model clients as errors of ours: one table, so that nothing above sees a client library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal
+
+from engine.errors import (
+    ModelError,
+    ModelGarbled,
+    ModelInterrupted,
+    ModelNotPulled,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    WorkbenchError,
+)
+
+Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "refused"]
+
+_STATUS_OF = {
+    "ModelAuthenticationError": 401,
+    "ModelPermissionDeniedError": 403,
+    "ModelInvalidRequestError": 400,
+    "ModelNotFoundError": 404,
+    "ModelRateLimitError": 429,
+    "ModelAPIError": 500,
+    "ContextOverflowError": 400,
+}
+
+
+@lru_cache(maxsize=1)
+def kinds() -> Mapping[type[BaseException], Kind]:
+    """What each foreign exception class means; a class that is not listed means what its nearest base means."""
+    import httpx
+    import ollama
+    import pydantic
+    from langchain_core import exceptions as langchain
+
+    return {
+        Exception: "refused",
+        # Ollama's client reads replies without checking their shape.
+        AttributeError: "garbled",
+        KeyError: "garbled",
+        TypeError: "garbled",
+        UnicodeError: "garbled",
+        json.JSONDecodeError: "garbled",
+        pydantic.ValidationError: "garbled",
+        OSError: "unreachable",
+        ConnectionError: "unreachable",
+        ConnectionResetError: "interrupted",
+        ConnectionAbortedError: "interrupted",
+        BrokenPipeError: "interrupted",
+        TimeoutError: "timeout",
+        ollama.RequestError: "refused",
+        ollama.ResponseError: "refused",
+        httpx.HTTPError: "refused",
+        httpx.HTTPStatusError: "refused",
+        httpx.RequestError: "refused",
+        httpx.TransportError: "interrupted",
+        httpx.TimeoutException: "timeout",
+        httpx.ConnectTimeout: "unreachable",
+        httpx.ReadTimeout: "timeout",
+        httpx.WriteTimeout: "timeout",
+        httpx.PoolTimeout: "timeout",
+        httpx.NetworkError: "interrupted",
+        httpx.ConnectError: "unreachable",
+        httpx.ReadError: "interrupted",
+        httpx.WriteError: "interrupted",
+        httpx.CloseError: "interrupted",
+        httpx.ProxyError: "unreachable",
+        httpx.UnsupportedProtocol: "unreachable",
+        httpx.ProtocolError: "interrupted",
+        httpx.LocalProtocolError: "refused",
+        httpx.RemoteProtocolError: "interrupted",
+        httpx.DecodingError: "garbled",
+        httpx.TooManyRedirects: "garbled",
+        httpx.InvalidURL: "unreachable",
+        httpx.CookieConflict: "refused",
+        httpx.StreamError: "interrupted",
+        httpx.StreamConsumed: "interrupted",
+        httpx.StreamClosed: "interrupted",
+        httpx.ResponseNotRead: "interrupted",
+        httpx.RequestNotRead: "interrupted",
+        langchain.LangChainException: "refused",
+        langchain.OutputParserException: "garbled",
+        langchain.ModelError: "refused",
+        langchain.ModelConnectionError: "unreachable",
+        langchain.ModelTimeoutError: "timeout",
+    }
+
+
+def translate(error: Exception, model: str, *, address: str, seconds: float) -> WorkbenchError:
+    """The error of ours that says what ``error`` means for ``model``, named as its role names it.
+
+    ``address`` is where its server was looked for, ``seconds`` how long the reply could take. Errors of ours come
+    back as they are.
+    """
+    if isinstance(error, WorkbenchError):
+        return error
+    provider, _, name = model.partition(":")
+    status = status_of(error)
+    kind = _kind(error)
+    if kind == "refused" and provider == "ollama":
+        return _refused_by_ollama(str(getattr(error, "error", error)), model, name, status)
+    match kind:
+        case "unreachable" if provider == "ollama":
+            return ModelUnreachable.at("Ollama", address)
+        case "unreachable":
+            return _provider_unreachable(provider)
+        case "timeout":
+            return ModelTimeout.after(model, seconds)
+        case "interrupted":
+            return ModelInterrupted.mid_reply(model)
+        case "garbled" if provider == "ollama":
+            return ModelGarbled.by(model)
+        case _:
+            return ModelRefused.because(model, status, f"{type(error).__name__}: {error}")
+
+
+def worth_repeating(error: ModelError) -> bool:
+    """Whether the same call may succeed at once: a reply cut short, or a server that failed, not one that refused."""
+    if isinstance(error, ModelRefused):
+        status = int(error.params.get("status", 0))
+        return status >= 500 or status == 429
+    return isinstance(error, ModelInterrupted | ModelGarbled)
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status behind a foreign exception, 0 where there was none."""
+    for source in (error, getattr(error, "response", None)):
+        status = getattr(source, "status_code", None)
+        if isinstance(status, int):
+            return status
+    return next((_STATUS_OF[base.__name__] for base in type(error).__mro__ if base.__name__ in _STATUS_OF), 0)
+
+
+def _kind(error: Exception) -> Kind:
+    known = kinds()
+    nearest = next(base for base in type(error).__mro__ if base in known)
+    if nearest is not Exception:
+        return known[nearest]
+    # Clients of other providers name their exceptions alike, whatever they inherit from.
+    name = type(error).__name__.casefold()
+    if "timeout" in name:
+        return "timeout"
+    return "unreachable" if "connection" in name else "refused"
+
+
+def _refused_by_ollama(message: str, model: str, name: str, status: int) -> ModelError:
+    if status == 404 and "model" in message.casefold():
+        return ModelNotPulled.named(name)
+    if status < 0:
+        # An error inside a stream that had begun with 200: the model's process died under it.
+        return ModelInterrupted(
+            f"{model} stopped in the middle of its reply: {message[:300]}",
+            remedy="Look at Ollama's log, then try again; what had arrived is kept in the record.",
+            params={"model": model, "message": message[:300]},
+        )
+    return ModelRefused.because(model, status, message)
+
+
+def _provider_unreachable(provider: str) -> ModelUnreachable:
+    return ModelUnreachable(
+        f"The server of the model provider {provider} does not answer.",
+        remedy="Check the network and the provider's own address setting; built-in models need no server.",
+        params={"provider": provider, "address": ""},
+    )

@@ -1,0 +1,173 @@
+"""A chat model as grader: one call for each passage, at the same time, each verdict bound to its own passage."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.config import RoleModel
+from engine.errors import ModelError, ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong
+from engine.llm.cache import CachedReply, VerdictCache, verdict_key
+from engine.llm.chat import ChatModel, Said, parsed
+from engine.llm.connection import lane
+from engine.llm.faults import worth_repeating
+from engine.llm.parsing import VerdictReply, read_reply
+from engine.llm.prompts import GRADER_PROMPT_VERSION, VERDICT_SCHEMA, grader_messages
+from engine.roles import SILENT, Trace
+from engine.settings import Settings
+from engine.values import ModelCall, Passage, Verdict
+
+REPLY_TOKENS = 1024
+"""Room for one sentence, and for the thinking of models that cannot leave it."""
+_TRIES = 2
+_PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong)
+"""Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
+_UNREADABLE = "The model's reply could not be read as a verdict."
+_CONTRADICTION = "The model said no, but with a confidence that means yes; that is no verdict."
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    verdict: Verdict
+    fault: ModelError | None = None
+
+
+class ChatGrader:
+    """Grades with a chat model (contract: :class:`engine.roles.Grader`).
+
+    A reply that cannot be read gets one more try and then becomes an ``unreadable`` verdict, as does a passage whose
+    call failed; where every call failed, the first failure is raised instead. At most ``grader_concurrency`` calls are
+    under way at a time, for all graders of a host together. Readable replies are kept in ``cache``; a hit is reported
+    as a ``ModelCall`` with ``cached``, and ``ignore_cache`` only stops reading. ``TimeoutError`` where the trace's
+    time runs out: what was judged until then has been reported to the trace.
+    """
+
+    def __init__(
+        self,
+        model: RoleModel,
+        settings: Settings,
+        cache: VerdictCache | None = None,
+        *,
+        digest: str = "",
+        ignore_cache: bool = False,
+        chat: ChatModel | None = None,
+    ) -> None:
+        """``digest`` names the model's exact weights in cache keys; ``chat`` replaces the model called."""
+        self._chat = chat or ChatModel(model, settings, "grader", think=False, reply_tokens=REPLY_TOKENS)
+        self._settings = settings
+        self._cache = cache
+        self._digest = digest
+        self._ignore_cache = ignore_cache
+
+    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+        """One verdict for each passage, in their order; reported to the trace as they come."""
+        known = await self._known(question, passages)
+        try:
+            async with asyncio.TaskGroup() as group:
+                judging = [group.create_task(self._judge(question, item, known, trace)) for item in passages]
+        except BaseExceptionGroup as failures:
+            first = _first(failures)
+            raise first from first.__cause__
+        judged = [task.result() for task in judging]
+        faults = [item.fault for item in judged if item.fault is not None]
+        if faults and len(faults) == len(judged):
+            raise faults[0]
+        return [item.verdict for item in judged]
+
+    async def _known(self, question: str, passages: Sequence[Passage]) -> Mapping[str, CachedReply]:
+        if self._cache is None or self._ignore_cache:
+            return {}
+        return await self._cache.get([self._key(question, passage) for passage in passages])
+
+    async def _judge(
+        self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
+    ) -> _Judged:
+        judged = self._recalled(question, passage, known, trace)
+        if judged is None:
+            async with lane(self._settings, self._chat.provider):
+                judged = await self._asked(question, passage, trace)
+        trace.verdict(passage.id, judged.verdict)
+        return judged
+
+    async def _asked(self, question: str, passage: Passage, trace: Trace) -> _Judged:
+        former: str | None = None
+        reason, fault = _UNREADABLE, None
+        for attempt in range(1, _TRIES + 1):
+            try:
+                reply, said = await self._chat.ask(
+                    grader_messages(question, passage.text, former),
+                    trace,
+                    shape=VerdictReply,
+                    schema=VERDICT_SCHEMA,
+                    attempt=attempt,
+                    passage_id=passage.id,
+                )
+            except _PASSING_FAULTS as failure:
+                if trace.time_left_s() <= 0:
+                    raise TimeoutError from failure
+                reason, fault = failure.fact, failure
+                if not worth_repeating(failure):
+                    break
+                continue
+            fault = None
+            if reply is not None and not _contradicts_itself(reply):
+                self._keep(question, passage, former, said)
+                return _Judged(self._verdict(reply))
+            former, reason = said.text, _UNREADABLE if reply is None else _CONTRADICTION
+        return _Judged(Verdict(relevant=None, confidence=0.0, reason=reason, grader=self._chat.name), fault)
+
+    def _recalled(
+        self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
+    ) -> _Judged | None:
+        cached = known.get(self._key(question, passage)) if known else None
+        reply = read_reply(cached.reply, VerdictReply) if cached else None
+        if cached is None or reply is None or _contradicts_itself(reply):
+            return None
+        trace.call(
+            ModelCall(
+                role="grader",
+                node="",
+                round=0,
+                model=self._chat.name,
+                messages=grader_messages(question, passage.text, cached.former),
+                reply=cached.reply,
+                parsed=parsed(reply),
+                passage_id=passage.id,
+                prompt_tokens=cached.prompt_tokens,
+                reply_tokens=cached.reply_tokens,
+                start_ms=trace.now_ms(),
+                cached=True,
+                attempt=1 if cached.former is None else _TRIES,
+                thinking=cached.thinking,
+            )
+        )
+        return _Judged(self._verdict(reply))
+
+    def _keep(self, question: str, passage: Passage, former: str | None, said: Said) -> None:
+        if self._cache is not None:
+            self._cache.put(
+                self._key(question, passage),
+                CachedReply(said.text, said.thinking, former, said.prompt_tokens, said.reply_tokens),
+            )
+
+    def _key(self, question: str, passage: Passage) -> str:
+        return verdict_key(question, passage.text, self._chat.model, self._digest, GRADER_PROMPT_VERSION)
+
+    def _verdict(self, reply: VerdictReply) -> Verdict:
+        return Verdict(reply.relevant, reply.confidence, reply.reason, grader=self._chat.name)
+
+
+def _contradicts_itself(reply: VerdictReply) -> bool:
+    """A "no" that is more likely wrong than right.
+
+    Small models give the relevance where the confidence in their verdict is asked, and P(relevant) = 1 - confidence
+    would turn a firm no into a pass.
+    """
+    return not reply.relevant and reply.confidence < 0.5
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first single exception of a group: callers wait for a ``ModelError``, not for a group of them."""
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,309 @@
+"""Reading the JSON that chat models write, tolerantly, without ever reading what is not there.
+
+Pure. A reply that holds no readable object, or two that contradict each other, gives None, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeVar
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+Strategy = Literal["qualify", "broader", "synonyms", "split", "emphasise"]
+"""Codes that the built-in rewriter has too, so that pages render both alike."""
+
+LONGEST_REPLY = 20_000
+"""Characters of a reply that are looked at; a verdict takes some 300."""
+_MOST_OBJECTS = 64
+_MOST_BROKEN = 4
+_MOST_DEPTH = 32
+_LONGEST_REASON = 600
+_LONGEST_QUERY = 400
+_MOST_KEYWORDS = 12
+
+_YES = frozenset({"true", "yes", "y", "1", "relevant", "是", "是的", "对", "相关", "有关"})
+_NO = frozenset(
+    {"false", "no", "n", "0", "irrelevant", "not relevant", "unrelated", "否", "不", "不是", "不相关", "无关"}
+)
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%|/\s*(\d+(?:\.\d+)?))?", re.I)
+
+
+class Reply(BaseModel):
+    """What a role reads from a reply; unknown fields are left out, keys are compared without case."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    def decisive(self) -> tuple[object, ...]:
+        """What two objects of one reply must agree on."""
+        raise NotImplementedError
+
+
+class VerdictReply(Reply):
+    relevant: bool = Field(validation_alias=AliasChoices("relevant", "is_relevant", "相关", "是否相关"))
+    confidence: float = Field(validation_alias=AliasChoices("confidence", "置信度"))
+    """In [0, 1], in this verdict."""
+    reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "explanation", "理由", "原因"))
+
+    @field_validator("relevant", mode="before")
+    @classmethod
+    def _yes_or_no(cls, value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        folded = unicodedata.normalize("NFKC", str(value)).casefold().strip(" .。!！\"'")
+        if folded in _YES:
+            return True
+        if folded in _NO:
+            return False
+        raise ValueError("neither yes nor no")
+
+    @field_validator("confidence", mode="before")
+    @classmethod
+    def _share(cls, value: Any) -> float:
+        share = read_confidence(value)
+        if share is None:
+            raise ValueError("not a confidence")
+        return share
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _text(cls, value: Any) -> str:
+        return plain_text(value, _LONGEST_REASON)
+
+    def decisive(self) -> tuple[object, ...]:
+        return self.relevant, self.confidence
+
+
+class RewriteReply(Reply):
+    query: str = Field(validation_alias=AliasChoices("query", "rewritten_query", "new_query", "查询", "新查询"))
+    reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因"))
+    keywords: tuple[str, ...] = Field((), validation_alias=AliasChoices("keywords", "关键词"))
+    strategy: Strategy | Literal[""] = ""
+
+    @field_validator("query", mode="before")
+    @classmethod
+    def _query(cls, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_QUERY:
+            raise ValueError("not a query")
+        text = plain_text(value, _LONGEST_QUERY)
+        if not any(char.isalnum() for char in text):
+            raise ValueError("a blank query")
+        return text
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _text(cls, value: Any) -> str:
+        return plain_text(value, _LONGEST_REASON)
+
+    @field_validator("keywords", mode="before")
+    @classmethod
+    def _keywords(cls, value: Any) -> tuple[str, ...]:
+        parts = re.split(r"[,，、;；]", value) if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple):
+            return ()
+        words = (plain_text(part, 60) for part in parts if isinstance(part, str | int | float))
+        return tuple(dict.fromkeys(word for word in words if word))[:_MOST_KEYWORDS]
+
+    @field_validator("strategy", mode="before")
+    @classmethod
+    def _strategy(cls, value: Any) -> str:
+        folded = str(value).casefold().strip()
+        return folded if folded in Strategy.__args__ else ""  # type: ignore[attr-defined]
+
+    def decisive(self) -> tuple[object, ...]:
+        return (self.query,)
+
+
+ReplyT = TypeVar("ReplyT", bound=Reply)
+
+
+def read_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
+    """The one object of that shape in a reply, or None where there is none or where two disagree.
+
+    Code fences, text around the object, trailing commas, single or curly quotes, bare words, a wrapping object and
+    Python's ``True`` are read; a key given twice with different values is not.
+    """
+    found: list[ReplyT] = []
+    for candidate in json_objects(text):
+        found.extend(_of_shape(candidate, shape, 0))
+    if not found or len({item.decisive() for item in found}) != 1:
+        return None
+    return found[-1]
+
+
+def read_confidence(value: Any) -> float | None:
+    """A confidence as a share in [0, 1], or None where its scale cannot be told.
+
+    ``0.8``, ``"80%"``, ``"8/10"`` and ``80`` are 0.8. Just above 1 is cut to 1. From 2 to 10 the scale is unknown:
+    read as a percentage, a "no" of confidence 9 out of 10 would pass as relevant.
+    """
+    if isinstance(value, bool):
+        return None
+    found = _NUMBER.fullmatch(unicodedata.normalize("NFKC", str(value)).strip())
+    if found is None:
+        return None
+    number = float(found.group(1))
+    if not math.isfinite(number) or number < 0:
+        return None
+    if found.group(2) == "%":
+        share = number / 100
+    elif found.group(3):
+        whole = float(found.group(3))
+        share = number / whole if whole else -1.0
+    elif number < 2:
+        return min(1.0, number)
+    else:
+        share = number / 100 if number > 10 else -1.0
+    return share if 0 <= share <= 1 else None
+
+
+def plain_text(value: Any, longest: int) -> str:
+    """One line without control characters, cut with an ellipsis."""
+    if isinstance(value, list | tuple):
+        value = " ".join(str(part) for part in value)
+    text = "" if value is None else str(value)
+    kept = "".join(" " if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") else char for char in text)
+    line = " ".join(kept.split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def json_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Every outermost JSON object in a text, repaired where it must be; unreadable ones are skipped."""
+    text = text[:LONGEST_REPLY]
+    position, broken = text.find("{"), 0
+    for _ in range(_MOST_OBJECTS):
+        # Each broken start costs a walk to the end of the text; a reply of nothing but those is not worth more.
+        if position < 0 or broken == _MOST_BROKEN:
+            return
+        value, end = _object_at(text, position)
+        if value is not None:
+            yield value
+        else:
+            broken += 1
+        position = text.find("{", end)
+
+
+def _object_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """The object that begins at ``start`` and the place after it; None and the next place where it cannot be read."""
+    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
+    try:
+        value, end = decoder.raw_decode(text, start)
+        return value, end
+    except (ValueError, RecursionError):
+        pass
+    repaired = _Repair(text, start)
+    try:
+        return decoder.decode(repaired.output), repaired.end
+    except (ValueError, RecursionError):
+        return None, repaired.end if repaired.closed else start + 1
+
+
+def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        name = unicodedata.normalize("NFKC", key).strip().casefold()
+        # A quotation that escapes its string repeats a key; the last one winning would let a passage decide.
+        if name in made and made[name] != value:
+            return {"contradiction": name}
+        made[name] = value
+    return made
+
+
+def _of_shape(value: Any, shape: type[ReplyT], depth: int) -> Iterator[ReplyT]:
+    if depth > 2:
+        return
+    if isinstance(value, Mapping):
+        try:
+            yield shape.model_validate(value)
+            return
+        except ValidationError:
+            children: Any = value.values()
+    elif isinstance(value, list):
+        children = value
+    else:
+        return
+    for child in children:
+        yield from _of_shape(child, shape, depth + 1)
+
+
+_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’"}
+_SIGNS = {"，": ",", "：": ":", "｛": "{", "｝": "}"}
+_WORDS = {"true": "true", "false": "false", "none": "null", "null": "null"}
+_BARE = re.compile(r"[^\s,:{}\[\]\"'“”‘’，：]+")
+_ENDS_STRING = re.compile(r"\s*(?:[,:}\]，：]|$)")
+_ESCAPES = frozenset('"\\/bfnrtu')
+
+
+class _Repair:
+    """One walk over an almost-JSON object: ``output`` is JSON where it could be made so, ``end`` the place after it."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self._at = start
+        self._parts: list[str] = []
+        self._open: list[str] = []
+        self.closed = False
+        while self._at < len(text) and not self.closed and len(self._open) <= _MOST_DEPTH:
+            self._step()
+        self.end = self._at
+
+    @property
+    def output(self) -> str:
+        return "".join(self._parts) if self.closed else ""
+
+    def _step(self) -> None:
+        char = _SIGNS.get(self._text[self._at], self._text[self._at])
+        if char in _CLOSING:
+            self._string(_CLOSING[char])
+        elif char in "{[":
+            self._open.append(char)
+            self._put(char)
+        elif char in "}]":
+            self._close(char)
+        elif char in ",:" or char.isspace():
+            self._put(char)
+        else:
+            self._bare()
+
+    def _put(self, text: str, length: int = 1) -> None:
+        self._parts.append(text)
+        self._at += length
+
+    def _close(self, char: str) -> None:
+        while self._parts and (self._parts[-1].isspace() or self._parts[-1] == ","):
+            self._parts.pop()
+        self._put(char)
+        self._open.pop()
+        self.closed = not self._open
+
+    def _string(self, closing: str) -> None:
+        text, at = self._text, self._at + 1
+        made = ['"']
+        while at < len(text):
+            char = text[at]
+            if char == "\\" and at + 1 < len(text):
+                made.append(text[at : at + 2] if text[at + 1] in _ESCAPES else _escaped(text[at + 1]))
+                at += 2
+                continue
+            # A quote inside the string, such as an apostrophe, is not followed by a sign of JSON.
+            if char == closing and _ENDS_STRING.match(text, at + 1):
+                break
+            made.append(_escaped(char))
+            at += 1
+        self._parts.append("".join(made) + '"')
+        self._at = at + 1
+
+    def _bare(self) -> None:
+        found = _BARE.match(self._text, self._at)
+        word = found.group() if found else self._text[self._at]
+        known = _WORDS.get(word.casefold())
+        number = re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", word)
+        self._put(known or (word if number else json.dumps(word)), len(word))
+
+
+def _escaped(char: str) -> str:
+    return json.dumps(char, ensure_ascii=False)[1:-1]

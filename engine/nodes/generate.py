@@ -1,0 +1,70 @@
+"""The generate step: assemble the context, answer from it, resolve the citations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from engine.builtin.abstain import abstention
+from engine.errors import EmptyReply, ModelTimeout
+from engine.events import AnswerCompleted, ContextAssembled
+from engine.language import language_of
+from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.retrieval.assemble import assemble
+from engine.retrieval.citations import resolve
+from engine.roles import GenerationRequest
+from engine.values import Context, Round
+
+
+async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Answer from what passed; abstain honestly where nothing did (SPEC SC-07).
+
+    After the deadline this one generation has a reserved allowance of its own, and nothing else runs.
+    """
+    rounds: tuple[Round, ...] = state["rounds"]
+    generator = run.roles.generator
+    context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens)
+    run.emit(ContextAssembled(context=context))
+    if not context.passages:
+        run.emit(AnswerCompleted(answer=_abstain(state["question"], rounds)))
+        return {}
+    trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
+    trace.began_s = run.clock.elapsed_s()
+    try:
+        async with asyncio.timeout(trace.limit_s):
+            text = await generator.generate(
+                GenerationRequest(
+                    question=state["question"],
+                    passages=context.passages,
+                    language=language_of(state["question"]),
+                    verified=context.verified,
+                ),
+                trace,
+            )
+    except TimeoutError:
+        _complete(trace.text, context, run)
+        raise ModelTimeout.after(model_of(run, "generator"), trace.limit_s) from None
+    except BaseException:
+        # What had arrived stays in the record, whatever ended the generation.
+        _complete(trace.text, context, run)
+        raise
+    if not text.strip():
+        raise EmptyReply.from_model(model_of(run, "generator"))
+    _complete(text, context, run)
+    return {}
+
+
+def _complete(text: str, context: Context, run: RunContext) -> None:
+    if not text:
+        return
+    resolved = resolve(text, context.passages)
+    run.emit(
+        AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed)
+    )
+
+
+def _abstain(question: str, rounds: tuple[Round, ...]) -> str:
+    similarities = [item.passage.similarity for current in rounds for item in current.candidates]
+    kept = {passage.id for current in rounds for passage in current.kept}
+    return abstention(question, language_of(question), len(kept), max(similarities, default=None))

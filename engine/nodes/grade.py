@@ -1,0 +1,73 @@
+"""The grade step: one independent judgement per kept passage, then the decision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.decide import Evidence, decide, kept_passages
+from engine.errors import ModelTimeout
+from engine.events import Decided, PassageGraded
+from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.values import Passage, PassageId, Round, Verdict
+
+
+async def grade(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Judge what has no verdict yet, bind verdicts to passages by id, and decide.
+
+    Judged against the question as asked: a rewrite that drifts must not be able to make its own
+    off-topic hits look relevant, and verdicts of earlier rounds stay valid.
+    """
+    rounds: tuple[Round, ...] = state["rounds"]
+    current = rounds[-1]
+    wanted = (
+        [item.passage for item in current.candidates] if run.config.grade_probe else kept_passages(current, run.config)
+    )
+    known = _known_verdicts(rounds[:-1])
+    reused = [passage.id for passage in wanted if passage.id in known]
+    for passage_id in reused:
+        run.emit(
+            PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True)
+        )
+    fresh = [passage for passage in wanted if passage.id not in known]
+    verdicts = {passage_id: known[passage_id] for passage_id in reused} | await _judge(state, run, trace, fresh)
+    graded = replace(current, verdicts=verdicts, reused=tuple(reused))
+    rounds = (*rounds[:-1], graded)
+    last = state["rewrites"][-1] if state.get("rewrites") else None
+    decision = decide(
+        Evidence(
+            rounds=rounds,
+            elapsed_s=run.clock.elapsed_s(),
+            repeated_rewrite=bool(last and last.repeated),
+            rewriter_failed=bool(last and last.failed),
+        ),
+        run.config,
+    )
+    run.emit(Decided(decision=decision))
+    return {"rounds": rounds, "decision": decision}
+
+
+async def _judge(
+    state: Mapping[str, Any], run: RunContext, trace: NodeTrace, passages: Sequence[Passage]
+) -> dict[PassageId, Verdict]:
+    if not passages or run.clock.left_s() <= 0:
+        return {}
+    try:
+        async with asyncio.timeout(run.clock.left_s()):
+            verdicts = await run.roles.grader.grade(state["question"], passages, trace)
+    except TimeoutError:
+        # What was judged in time counts; the rest has no verdict, and the deadline decides.
+        run.warn(ModelTimeout.after(model_of(run, "grader"), run.config.budget_s), "grade")
+        return dict(trace.verdicts)
+    return {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}
+
+
+def _known_verdicts(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
+    return {
+        passage_id: verdict
+        for item in rounds
+        for passage_id, verdict in item.verdicts.items()
+        if verdict.relevant is not None
+    }

@@ -1,0 +1,74 @@
+"""The retrieve step: one search, every candidate gated and none lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from engine.decide import gated
+from engine.errors import StoreError
+from engine.events import Retrieved
+from engine.nodes.run_context import NodeTrace, RunContext
+from engine.values import Round
+
+
+async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Search the current query; where there is nothing new to search, the former candidates stand.
+
+    A rewrite that repeated itself or failed, or a spent budget, opens a round all the same, so that the decision
+    after it has a place of its own in the record.
+    """
+    rounds: tuple[Round, ...] = state.get("rounds", ())
+    rewrites = state.get("rewrites", ())
+    last = rewrites[-1] if rewrites else None
+    stale = last is not None and (last.repeated or last.failed)
+    fresh = None if stale or run.clock.left_s() <= 0 else await _search(state["query"], run)
+    rewrite_input = last.input_hash if last else ""
+    if fresh is None:
+        former = rounds[-1] if rounds else Round(index=0, query=state["query"], candidates=())
+        opened = Round(
+            index=len(rounds),
+            query=state["query"],
+            candidates=former.candidates,
+            floor=former.floor,
+            anchors=former.anchors,
+            searched=False,
+            rewrite_input=rewrite_input,
+        )
+    else:
+        opened = Round(
+            index=len(rounds),
+            query=state["query"],
+            candidates=gated(fresh.passages, run.config),
+            floor=fresh.floor,
+            anchors=fresh.anchors,
+            rewrite_input=rewrite_input,
+        )
+    run.emit(
+        Retrieved(
+            round=opened.index,
+            query=opened.query,
+            candidates=opened.candidates,
+            floor=opened.floor,
+            anchors=opened.anchors,
+            searched=opened.searched,
+            rewrite_input=opened.rewrite_input,
+        )
+    )
+    return {"rounds": (*rounds, opened)}
+
+
+async def _search(query: str, run: RunContext) -> Any:
+    try:
+        async with asyncio.timeout(run.clock.left_s()):
+            return await run.roles.retriever.search(query, run.config.fetch_k)
+    except TimeoutError:
+        run.warn(
+            StoreError(
+                "The search did not end within the budget of the run.",
+                remedy="Raise the budget, or look at the load of the knowledge base.",
+            ),
+            "retrieve",
+        )
+        return None

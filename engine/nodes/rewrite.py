@@ -1,0 +1,103 @@
+"""The rewrite step: another query, never one that was tried already."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.decide import kept_passages
+from engine.errors import ModelError, ModelTimeout
+from engine.events import Rewritten
+from engine.language import normalised_query
+from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.roles import FailedPassage, RewriteProposal, RewriteRequest, TriedRewrite
+from engine.values import Rewrite, Round
+
+_PROPOSALS = 2
+"""A proposal and one retry with the refusal in its history (SPEC SC-06)."""
+
+
+async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Ask the rewriter for a new query; a repetition gets one retry, a failure leaves the old query in place."""
+    rounds: tuple[Round, ...] = state["rounds"]
+    history: tuple[Rewrite, ...] = state.get("rewrites", ())
+    request = rewrite_request(state["question"], rounds, history, run)
+    tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"])}
+    try:
+        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+            proposal, refused, repeated = await _propose(request, tried, run, trace)
+    except TimeoutError:
+        error: ModelError = ModelTimeout.after(model_of(run, "rewriter"), run.config.budget_s)
+        return _record(_failed(rounds[-1], request, error, run), history, run)
+    except ModelError as failure:
+        return _record(_failed(rounds[-1], request, failure, run), history, run)
+    made = Rewrite(
+        round=rounds[-1].index,
+        query=rounds[-1].query,
+        rewritten_query=rounds[-1].query if repeated else proposal.query,
+        reason=proposal.reason,
+        keywords=proposal.keywords,
+        strategy=proposal.strategy,
+        repeated=repeated,
+        refused=refused,
+        input_hash=request.digest(),
+    )
+    return _record(made, history, run)
+
+
+def rewrite_request(
+    question: str, rounds: Sequence[Round], history: Sequence[Rewrite], run: RunContext
+) -> RewriteRequest:
+    """What the rewriter may see: the passages that failed with the grader's reasons, and all former rewrites."""
+    current = rounds[-1]
+    failed = []
+    for passage in kept_passages(current, run.config):
+        verdict = current.verdicts.get(passage.id)
+        if verdict is None or verdict.passes(run.config.min_confidence):
+            continue
+        failed.append(
+            FailedPassage(
+                id=passage.id,
+                text=passage.text,
+                similarity=passage.similarity,
+                reason=verdict.reason,
+                covered=verdict.covered,
+                missing=verdict.missing,
+            )
+        )
+    tried = tuple(TriedRewrite(item.query, item.rewritten_query, item.reason, item.refused) for item in history)
+    return RewriteRequest(question=question, current_query=current.query, failed=tuple(failed), history=tried)
+
+
+async def _propose(
+    request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
+) -> tuple[RewriteProposal, tuple[str, ...], bool]:
+    refused: tuple[str, ...] = ()
+    asked = request
+    for _ in range(_PROPOSALS):
+        proposal = await run.roles.rewriter.rewrite(asked, trace)
+        if normalised_query(proposal.query) not in tried:
+            return proposal, refused, False
+        refused = (*refused, proposal.query)
+        refusal = TriedRewrite(request.current_query, proposal.query, "refused: it repeats a query already tried", refused)
+        asked = replace(request, history=(*request.history, refusal))
+    return proposal, refused, True
+
+
+def _failed(current: Round, request: RewriteRequest, error: ModelError, run: RunContext) -> Rewrite:
+    run.warn(error, "rewrite")
+    return Rewrite(
+        round=current.index,
+        query=current.query,
+        rewritten_query=current.query,
+        reason=error.fact,
+        failed=True,
+        input_hash=request.digest(),
+    )
+
+
+def _record(made: Rewrite, history: tuple[Rewrite, ...], run: RunContext) -> dict[str, Any]:
+    run.emit(Rewritten(rewrite=made))
+    return {"rewrites": (*history, made), "query": made.rewritten_query}

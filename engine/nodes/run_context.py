@@ -1,0 +1,164 @@
+"""What every node of every workflow is given: config, roles, clock, and the one way to say what happened."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from engine.config import RoleName, RunConfig
+from engine.errors import WorkbenchError
+from engine.events import Emit, ModelCalled, NodeFinished, NodeStarted, PassageGraded, TokenStreamed, Warned
+from engine.roles import Generator, Grader, Rewriter
+from engine.values import Fault, ModelCall, NodeExecution, Passage, PassageId, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One search: passages in rank order, and the cosine that became similarity 0."""
+
+    passages: tuple[Passage, ...]
+    floor: float
+    anchors: str
+
+
+class Retriever(Protocol):
+    """Searches one collection; the text of passages and their similarity are as SPEC SC-09 defines them."""
+
+    async def search(self, query: str, limit: int) -> Retrieval: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who does what in one run."""
+
+    retriever: Retriever
+    grader: Grader
+    rewriter: Rewriter
+    generator: Generator
+
+
+class RunClock:
+    """Time since the run began, against its wall-clock budget."""
+
+    def __init__(self, budget_s: float, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now = now
+        self._began = now()
+        self._budget_s = budget_s
+
+    def elapsed_s(self) -> float:
+        return self._now() - self._began
+
+    def elapsed_ms(self) -> float:
+        return self.elapsed_s() * 1000.0
+
+    def left_s(self) -> float:
+        return self._budget_s - self.elapsed_s()
+
+
+@dataclass(slots=True)
+class RunContext:
+    """The context of one run, handed to nodes by LangGraph's runtime."""
+
+    config: RunConfig
+    roles: Roles
+    emit: Emit
+    clock: RunClock
+    generation_allowance_s: float = 30.0
+    visits: Counter[str] = field(default_factory=Counter)
+
+    def warn(self, error: WorkbenchError, node: str = "") -> None:
+        self.emit(Warned(warning=fault_of(error, node)))
+
+
+def fault_of(error: BaseException, node: str = "") -> Fault:
+    """An exception as a record keeps it; one that is not ours is named by its class alone, without its text."""
+    if isinstance(error, WorkbenchError):
+        return Fault(code=error.code, fact=error.fact, remedy=error.remedy, params=error.params, node=node)
+    return Fault(
+        code="WB000",
+        fact=f"An unexpected {type(error).__name__} stopped the run.",
+        remedy="Look at the log of the workbench for the traceback, and report it.",
+        params={"kind": type(error).__name__},
+        node=node,
+    )
+
+
+@dataclass(slots=True)
+class NodeTrace:
+    """The :class:`engine.roles.Trace` of one node visit."""
+
+    run: RunContext
+    node: str
+    round: int
+    limit_s: float | None = None
+    """Seconds the node may take after its start, where the run's budget does not say it."""
+    began_s: float = 0.0
+    verdicts: dict[PassageId, Verdict] = field(default_factory=dict)
+    text: str = ""
+    chat_calls: int = 0
+    built_in_calls: int = 0
+
+    def call(self, call: ModelCall) -> None:
+        if call.built_in:
+            self.built_in_calls += 1
+        else:
+            self.chat_calls += 1
+        self.run.emit(ModelCalled(call=replace(call, node=self.node, round=self.round)))
+
+    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
+        self.verdicts[passage_id] = verdict
+        self.run.emit(PassageGraded(round=self.round, passage_id=passage_id, verdict=verdict))
+
+    def token(self, text: str) -> None:
+        self.text += text
+        self.run.emit(TokenStreamed(text=text))
+
+    def now_ms(self) -> float:
+        return self.run.clock.elapsed_ms()
+
+    def time_left_s(self) -> float:
+        if self.limit_s is not None:
+            return max(0.0, self.limit_s - (self.run.clock.elapsed_s() - self.began_s))
+        return max(0.0, self.run.clock.left_s())
+
+
+Step = Callable[[Mapping[str, Any], RunContext, NodeTrace], Awaitable[dict[str, Any]]]
+
+
+async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext) -> dict[str, Any]:
+    """Run one step as a visit of node ``name``: start and end are reported even where it fails or is cancelled."""
+    round_index = _round_of(name, state)
+    run.visits[name] += 1
+    trace = NodeTrace(run=run, node=name, round=round_index, began_s=run.clock.elapsed_s())
+    execution = NodeExecution(
+        node=name, round=round_index, visit=run.visits[name], start_ms=run.clock.elapsed_ms()
+    )
+    run.emit(NodeStarted(node=name, round=round_index, visit=execution.visit))
+    error = ""
+    try:
+        return await step(state, run, trace)
+    except BaseException as failure:
+        error = failure.code if isinstance(failure, WorkbenchError) else type(failure).__name__
+        raise
+    finally:
+        finished = replace(
+            execution,
+            duration_ms=run.clock.elapsed_ms() - execution.start_ms,
+            model_calls=trace.chat_calls,
+            built_in_calls=trace.built_in_calls,
+            error=error,
+        )
+        run.emit(NodeFinished(execution=finished))
+
+
+def model_of(run: RunContext, role: RoleName) -> str:
+    """The model name of a role, for messages."""
+    return run.config.models.of(role).model
+
+
+def _round_of(name: str, state: Mapping[str, Any]) -> int:
+    done = len(state.get("rounds", ()))
+    return done if name == "retrieve" else max(0, done - 1)

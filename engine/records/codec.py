@@ -1,0 +1,61 @@
+"""Events and records as JSON: pydantic stands here, at the edge, and validates what files and networks bring back."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from engine.errors import RecordError
+from engine.events import Event
+from engine.values import RunRecord
+
+
+@cache
+def _events() -> TypeAdapter[Any]:
+    return TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+
+
+@cache
+def _records() -> TypeAdapter[RunRecord]:
+    return TypeAdapter(RunRecord)
+
+
+def event_to_json(event: Event) -> bytes:
+    """One event as compact UTF-8 JSON."""
+    return _events().dump_json(event)
+
+
+def event_from_json(data: bytes | str) -> Event:
+    """Read an event back; raises ``RecordError`` where the text is damaged."""
+    try:
+        event: Event = _events().validate_json(data)
+    except ValidationError as error:
+        raise RecordError(
+            f"A stored event cannot be read ({error.error_count()} faults).",
+            remedy="The other runs are not affected; delete this one, or restore the file from a backup.",
+        ) from None
+    return event
+
+
+def record_to_dict(record: RunRecord) -> dict[str, Any]:
+    """The record as plain JSON-ready values, with its derived figures added."""
+    plain: dict[str, Any] = _records().dump_python(record, mode="json")
+    for decision, value in zip(plain["decisions"], record.decisions, strict=True):
+        decision["pass_rate"] = value.pass_rate
+        decision["inequality"] = value.inequality
+    plain["workflow"] = record.workflow
+    plain["calls"] = {"chat": record.calls, "cached": record.cached_calls, "built_in": record.built_in_calls}
+    return plain
+
+
+def record_from_dict(plain: dict[str, Any]) -> RunRecord:
+    """Read what :func:`record_to_dict` wrote; raises ``RecordError`` where it is damaged."""
+    try:
+        return _records().validate_python(plain)
+    except ValidationError as error:
+        raise RecordError(
+            f"The record cannot be read ({error.error_count()} faults).",
+            remedy="Export it again, or open another run.",
+        ) from None

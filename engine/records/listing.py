@@ -1,0 +1,156 @@
+"""One line a run: what a list of runs shows, from memory or from the file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+
+from engine.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
+from engine.values import Outcome, RunId
+
+INTERRUPTED: Outcome = "interrupted"
+
+_LISTED = """
+SELECT id, question, workflow, collection, started_at, shown, why, duration_ms, calls, rewrites
+FROM (
+    SELECT *, iif(cut_off, 'interrupted', outcome) AS shown, iif(cut_off, 'interrupted', reason) AS why
+    FROM (
+        SELECT *, outcome IS NULL AND owner NOT IN (SELECT value FROM json_each(:living)) AS cut_off FROM runs
+        WHERE id NOT IN (SELECT value FROM json_each(:leave_out))
+    )
+)
+WHERE (:started_at IS NULL OR (started_at, id) < (:started_at, :id))
+    AND (:outcome IS NULL OR shown = :outcome)
+    AND (:text IS NULL OR instr(casefolded(question), :text))
+ORDER BY started_at DESC, id DESC LIMIT :limit"""
+_SOUND = "SELECT count(*), sum(json_valid(data)), sum(kind = 'run_started') FROM events WHERE run_id = ?"
+
+_OUTCOMES = frozenset((None, *get_args(Outcome)))
+_TYPES = (str, str, str, str, str, str | None, str, int | float, int, int)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a list shows of one run."""
+
+    id: RunId
+    question: str
+    workflow: str
+    collection: str
+    started_at: str
+    """ISO 8601, UTC."""
+    outcome: Outcome | None
+    """None while the run goes on."""
+    reason: str
+    duration_ms: float
+    calls: int
+    """Chat-model invocations, cached ones included."""
+    rewrites: int
+    damaged: bool = False
+    """Parts of the record cannot be read."""
+
+    @property
+    def cursor(self) -> str:
+        """Place in the list, newest first; stays valid where the run itself is deleted."""
+        return f"{self.started_at}|{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs are asked for, newest first."""
+
+    limit: int
+    before: str | None = None
+    """Cursor of the last run already seen."""
+    outcome: Outcome | None = None
+    text: str | None = None
+    """Part of the question, whatever its case."""
+
+    @property
+    def place(self) -> tuple[str, str] | None:
+        if self.before is None:
+            return None
+        started_at, _, run_id = self.before.partition("|")
+        return started_at, run_id
+
+    def admits(self, summary: RunSummary) -> bool:
+        """Whether a run in memory is among those asked for; ``_LISTED`` says the same in SQL."""
+        if self.place is not None and (summary.started_at, summary.id) >= self.place:
+            return False
+        if self.outcome is not None and summary.outcome != self.outcome:
+            return False
+        return not self.text or self.text.casefold() in summary.question.casefold()
+
+
+def summarise(events: Sequence[Event]) -> RunSummary | None:
+    """The line of a run from its events; None where its beginning is not among them."""
+    started = next((event for event in events if isinstance(event, RunStarted)), None)
+    if started is None:
+        return None
+    finished = next((event for event in reversed(events) if isinstance(event, RunFinished)), None)
+    return RunSummary(
+        id=started.run_id,
+        question=started.question,
+        workflow=started.config.workflow,
+        collection=started.config.collection,
+        started_at=started.started_at,
+        outcome=finished.outcome if finished else None,
+        reason=finished.reason if finished else "",
+        duration_ms=max(event.t_ms for event in events),
+        calls=sum(isinstance(event, ModelCalled) and not event.call.built_in for event in events),
+        rewrites=sum(isinstance(event, Rewritten) for event in events),
+    )
+
+
+def unfinished_owners(connection: sqlite3.Connection) -> list[str]:
+    """Processes that have runs without an end."""
+    rows = connection.execute("SELECT DISTINCT owner FROM runs WHERE outcome IS NULL")
+    return [str(owner) for (owner,) in rows]
+
+
+def stored(
+    connection: sqlite3.Connection, wanted: Wanted, living: Sequence[str], leave_out: Sequence[RunId]
+) -> list[RunSummary]:
+    """Runs of the file, newest first; those without an end whose process does not live are interrupted."""
+    started_at, run_id = wanted.place or (None, None)
+    values = {
+        "living": json.dumps(living),
+        "leave_out": json.dumps(leave_out),
+        "started_at": started_at,
+        "id": run_id,
+        "outcome": wanted.outcome,
+        "text": wanted.text.casefold() if wanted.text else None,
+        "limit": wanted.limit,
+    }
+    return [_summary(row) for row in connection.execute(_LISTED, values)]
+
+
+def rows_of(connection: sqlite3.Connection, run_id: RunId) -> tuple[str | None, list[str], str]:
+    """Owner of a run (None where it is not listed), its events as JSON in order, and its tokens as a JSON list."""
+    owner = connection.execute("SELECT owner FROM runs WHERE id = ?", (run_id,)).fetchone()
+    rows = connection.execute("SELECT data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)).fetchall()
+    pieces = connection.execute("SELECT pieces FROM partial_answers WHERE run_id = ?", (run_id,)).fetchone()
+    return (str(owner[0]) if owner else None), [data for (data,) in rows], (pieces[0] if pieces else "[]")
+
+
+def events_sound(connection: sqlite3.Connection, run_id: RunId) -> bool:
+    """Whether the rows of a run can be read and begin as they should; says nothing about what they mean."""
+    try:
+        rows, readable, started = connection.execute(_SOUND, (run_id,)).fetchone()
+    except sqlite3.Error:
+        return False
+    return bool(rows) and rows == readable and started == 1
+
+
+def _summary(row: tuple[Any, ...]) -> RunSummary:
+    sound = all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)) and row[5] in _OUTCOMES
+    if sound:
+        return RunSummary(*row)
+    identity, question, workflow, collection, started_at = (str(value) for value in row[:5])
+    outcome = cast("Outcome | None", row[5] if row[5] in _OUTCOMES else None)
+    return RunSummary(
+        RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, damaged=True
+    )

@@ -1,0 +1,69 @@
+"""Which passages the generator is given, in which order, and what its token budget cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.config import RunConfig
+from engine.decide import kept_passages, passed_ids
+from engine.values import Context, Passage, PassageId, Round
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    passage: Passage
+    p_relevant: float
+
+    @property
+    def order(self) -> tuple[float, float, str]:
+        return -self.p_relevant, -self.passage.similarity, self.passage.id
+
+
+def assemble(
+    rounds: Sequence[Round], config: RunConfig, token_budget: int, count_tokens: Callable[[str], int]
+) -> Context:
+    """Passed passages of all rounds (``union``) or the last one, by P(relevant), best similarity, id (SPEC SC-07).
+
+    Cut at ``token_budget`` tokens, the best passage always given. With nothing passed the context is empty, unless
+    ``answer_unverified`` lets the best unverified passages in; ``verified`` then is false.
+    """
+    considered = rounds if config.context == "union" else rounds[-1:]
+    passed = _best([(current, passed_ids(current, config)) for current in considered])
+    if passed or not config.answer_unverified:
+        return _within(passed, token_budget, count_tokens, verified=True)
+    kept = [(current, [item.id for item in kept_passages(current, config)]) for current in considered]
+    return _within(_best(kept)[: config.top_k], token_budget, count_tokens, verified=False)
+
+
+def _best(chosen: Sequence[tuple[Round, Sequence[PassageId]]]) -> list[Passage]:
+    """Distinct passages, each as the round saw it that found it most similar."""
+    best: dict[PassageId, _Scored] = {}
+    for current, ids in chosen:
+        wanted = set(ids)
+        for item in current.candidates:
+            if item.passage.id not in wanted:
+                continue
+            verdict = current.verdicts.get(item.passage.id)
+            scored = _Scored(item.passage, verdict.p_relevant if verdict else 0.0)
+            former = best.get(item.passage.id)
+            if former is None or scored.order < former.order:
+                best[item.passage.id] = scored
+    return [scored.passage for scored in sorted(best.values(), key=lambda scored: scored.order)]
+
+
+def _within(
+    passages: Sequence[Passage], token_budget: int, count_tokens: Callable[[str], int], *, verified: bool
+) -> Context:
+    given: list[Passage] = []
+    cut: list[PassageId] = []
+    used = 0
+    for passage in passages:
+        tokens = count_tokens(passage.text)
+        # Once one is cut, all after it are: a shorter, worse passage must not overtake a better one.
+        if cut or (given and used + tokens > token_budget):
+            cut.append(passage.id)
+            continue
+        given.append(passage)
+        used += tokens
+    return Context(tuple(given), tuple(cut), verified=verified, tokens=used, token_budget=token_budget)

@@ -1,0 +1,45 @@
+"""Markers ``[n]`` in an answer: which passage each one points to, and which point nowhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.values import Citation, Passage
+
+_MARKER = re.compile(r"[\[【［](\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)[\]】］]")
+_SEPARATOR = re.compile(r"\s*[,，、;；]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedAnswer:
+    text: str
+    """With markers in the one form ``[n]`` and those that point nowhere removed."""
+    citations: tuple[Citation, ...]
+    """Distinct, in the order of first use."""
+    removed: tuple[str, ...]
+
+
+def resolve(text: str, passages: Sequence[Passage]) -> ResolvedAnswer:
+    """Normalise the markers of a text (``[1, 2]`` and ``【1】`` too) and bind them to the passages given.
+
+    A marker that points nowhere is removed and reported, so that no citation can be invented.
+    """
+    used: dict[int, Citation] = {}
+    removed: list[str] = []
+
+    def normalise(match: re.Match[str]) -> str:
+        kept = []
+        for part in _SEPARATOR.split(match.group(1)):
+            number = int(part)
+            if 1 <= number <= len(passages):
+                passage = passages[number - 1]
+                used.setdefault(number, Citation(number, passage.id, passage.source, passage.section))
+                kept.append(f"[{number}]")
+            else:
+                removed.append(f"[{number}]")
+        return "".join(kept)
+
+    clean = _MARKER.sub(normalise, text)
+    return ResolvedAnswer(text=clean, citations=tuple(used.values()), removed=tuple(removed))

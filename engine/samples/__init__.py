@@ -1,0 +1,183 @@
+"""The sample knowledge base: own writing in two languages, labelled questions, vectors for the built-in model."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import as_file, files
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import UnknownCollection
+from engine.knowledge.chunk import chunk
+from engine.knowledge.load import load_bytes
+from engine.retrieval.similarity import slug
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.values import PassageId
+
+SAMPLE_COLLECTION = "samples"
+SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
+"""A fixed date: the sample collection is the same wherever and whenever it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSource:
+    name: str
+    title: str
+    content_hash: str
+    passages: tuple[StoredPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleQuestion:
+    """A question with the passages that answer it."""
+
+    id: str
+    language: str
+    kind: str
+    """``plain``, ``vague``, ``unanswerable``, or what else the file says."""
+    question: str
+    expected: tuple[PassageId, ...]
+    note: str = ""
+    more: Mapping[str, Any] | None = None
+    """Whatever other fields the line has, e.g. a demo scenario."""
+
+
+class SampleStore(Protocol):
+    """What of a passage store is needed to put the samples in."""
+
+    async def describe(self, collection: str) -> CollectionInfo: ...
+
+    async def create(self, info: CollectionInfo) -> None: ...
+
+    async def drop(self, collection: str) -> None: ...
+
+    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None: ...
+
+    async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def delete_source(self, collection: str, source: str) -> int: ...
+
+
+@lru_cache(maxsize=1)
+def sample_sources() -> tuple[SampleSource, ...]:
+    """Every shipped source with its passages, by name."""
+    folder = files(__name__) / "sources"
+    found = []
+    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
+        if entry.name.endswith(".md"):
+            document = load_bytes(entry.name, entry.read_bytes())
+            passages = tuple(chunk(document, added_at=SAMPLES_CREATED_AT))
+            found.append(SampleSource(entry.name, document.title, document.content_hash, passages))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def sample_questions() -> tuple[SampleQuestion, ...]:
+    """Every labelled question of the files ``questions*.jsonl``, in the order of files and lines."""
+    entries = sorted(
+        (entry for entry in files(__name__).iterdir() if entry.name.startswith("questions")), key=lambda item: item.name
+    )
+    lines = [
+        json.loads(line)
+        for entry in entries
+        if entry.name.endswith(".jsonl")
+        for line in entry.read_text(encoding="utf-8").splitlines()
+        if line.strip()
+    ]
+    return tuple(_question(line) for line in lines)
+
+
+async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
+    """Make the sample collection, or bring it up to what is shipped; where they agree nothing is written.
+
+    Sources that somebody added stay, unless the collection was built with another model: its vectors cannot be
+    searched with this one, so it is made anew. Vectors of the built-in model are shipped; only what is missing is
+    embedded.
+    """
+    shipped = {source.name: source for source in await asyncio.to_thread(sample_sources)}
+    present = await _present(store, embedder)
+    # Other sources than ours have a later date; a shipped one that is gone or changed goes.
+    for info in present:
+        source = shipped.get(info.source)
+        if info.added_at == SAMPLES_CREATED_AT and (source is None or source.content_hash != info.content_hash):
+            await store.delete_source(SAMPLE_COLLECTION, info.source)
+    there = {(info.source, info.content_hash) for info in present}
+    missing = [source for source in shipped.values() if (source.name, source.content_hash) not in there]
+    passages = [passage for source in missing for passage in source.passages]
+    if passages:
+        vectors, _ = await embedded_with_shipped(embedder, [passage.text for passage in passages])
+        await store.insert(SAMPLE_COLLECTION, passages, vectors)
+
+
+async def embedded_with_shipped(embedder: Embedder, texts: Sequence[str]) -> tuple[Vector, int]:
+    """Passage vectors of shape (n, dim) in the order given, and how many of them had to be embedded."""
+    shipped = await asyncio.to_thread(shipped_vectors, slug(embedder))
+    vectors = np.empty((len(texts), embedder.dim), dtype=np.float32)
+    missing: list[int] = []
+    for index, text in enumerate(texts):
+        known = shipped.get(text_key(text))
+        if known is None or known.shape != (embedder.dim,):
+            missing.append(index)
+        else:
+            vectors[index] = known
+    if missing:
+        vectors[missing] = await embedder.embed_passages([texts[index] for index in missing])
+    return vectors, len(missing)
+
+
+def shipped_vectors(model_slug: str) -> dict[str, Vector]:
+    """Shipped vectors of one model by the hash of their text; none for a model without a file."""
+    entry = files(__name__) / "vectors" / f"{model_slug}.npz"
+    if not entry.is_file():
+        return {}
+    with as_file(entry) as path, np.load(path, allow_pickle=False) as stored:
+        keys = [key.decode("ascii") for key in stored["keys"]]
+        vectors = stored["vectors"].astype(np.float32)
+    # Stored in half precision: made unit length again, as the contract of an embedder promises.
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return dict(zip(keys, vectors, strict=True))
+
+
+def text_key(text: str) -> str:
+    """What names a text in a vector file: half of its SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo]:
+    """Sources of the sample collection, which is made first where it is missing or another model's."""
+    ours = CollectionInfo(
+        name=SAMPLE_COLLECTION,
+        embedding_model=embedder.model_id,
+        dim=embedder.dim,
+        query_prefix=embedder.query_prefix,
+        passage_prefix=embedder.passage_prefix,
+        created_at=SAMPLES_CREATED_AT,
+    )
+    try:
+        info = await store.describe(SAMPLE_COLLECTION)
+        if (info.embedding_model, info.dim) == (ours.embedding_model, ours.dim):
+            return await store.sources(SAMPLE_COLLECTION)
+        await store.drop(SAMPLE_COLLECTION)
+    except UnknownCollection:
+        pass
+    await store.create(ours)
+    return []
+
+
+def _question(line: Mapping[str, Any]) -> SampleQuestion:
+    known = ("id", "language", "kind", "question", "expected", "note")
+    return SampleQuestion(
+        id=str(line["id"]),
+        language=str(line["language"]),
+        kind=str(line["kind"]),
+        question=str(line["question"]),
+        expected=tuple(PassageId(item) for item in line.get("expected", ())),
+        note=str(line.get("note", "")),
+        more={key: value for key, value in line.items() if key not in known},
+    )

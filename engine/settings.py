@@ -1,0 +1,93 @@
+"""What this machine has (:class:`Settings`): paths, addresses and limits, never thresholds of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from engine.errors import InvalidSettings
+
+
+class Settings(BaseSettings):
+    """Read from ``WORKBENCH_*`` variables, then ``.env``, then ``workbench.toml``; unknown names are refused."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="WORKBENCH_", env_file=".env", toml_file="workbench.toml", extra="ignore", frozen=True
+    )
+
+    data_dir: Path = Field(Path(".workbench"), description="Folder of everything that the program writes.")
+    milvus_uri: str = Field("", description="Address of a Milvus server; empty: an embedded Milvus Lite store.")
+    milvus_token: SecretStr = Field(SecretStr(""), description="Token (`user:password`) of the Milvus server.")
+    milvus_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Further Milvus addresses that an API request may name."
+    )
+    ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama.")
+    ollama_keep_alive: str = Field("10m", description="How long Ollama keeps a model loaded after a call.")
+    embedding_model: str = Field(
+        "builtin", description="Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`."
+    )
+    call_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for one model call, in seconds.")
+    generation_allowance_s: float = Field(
+        30.0, ge=0, le=3600, description="Time that one generation may take after the deadline of a run, in seconds."
+    )
+    grader_concurrency: int = Field(4, ge=1, le=64, description="Passages graded at the same time by a chat model.")
+    embedding_threads: int = Field(0, ge=0, le=64, description="Threads of the built-in embedder; 0: all but one core.")
+    max_concurrent_runs: int = Field(8, ge=1, le=256, description="Runs that may go on at the same time.")
+    max_question_chars: int = Field(2000, ge=1, le=100_000, description="Longest question, in characters.")
+    max_upload_mb: int = Field(20, ge=1, le=1024, description="Largest file to ingest, in megabytes.")
+    host: str = Field("127.0.0.1", description="Address the app listens on.")
+    port: int = Field(8501, ge=1, le=65535, description="Port the app listens on.")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("127.0.0.1", "localhost"), description="Host names under which pages, API and event streams may be reached."
+    )
+
+    @field_validator("milvus_addresses", "allowed_hosts", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Settings:
+        """The settings of this machine; an unusable one is ``InvalidSettings`` naming the variable."""
+        try:
+            return cls(**overrides)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            name = "WORKBENCH_" + ".".join(str(part) for part in first["loc"]).upper()
+            raise InvalidSettings(
+                f"{name} cannot be used: {first['msg']}.", remedy=f"Correct or remove {name}.", params={"name": name}
+            ) from None
+
+    @property
+    def store_path(self) -> Path:
+        """Folder of the embedded store; Milvus Lite insists on the suffix ``.db``."""
+        return self.data_dir / "knowledge.db"
+
+    @property
+    def store_uri(self) -> str:
+        return self.milvus_uri or str(self.store_path)
+
+    @property
+    def known_addresses(self) -> tuple[str, ...]:
+        """Every Milvus address that a request may name (SPEC SC-11)."""
+        return tuple(address for address in (self.milvus_uri, *self.milvus_addresses) if address)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)

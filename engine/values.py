@@ -1,0 +1,327 @@
+"""The values that a run is made of: frozen, comparable, without behaviour that calls anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NewType
+
+from engine.config import RoleName, RunConfig, WorkflowName
+
+PassageId = NewType("PassageId", str)
+RunId = NewType("RunId", str)
+
+Language = Literal["zh", "en", "other"]
+Gate = Literal["kept", "below_threshold", "beyond_top_k"]
+Relation = Literal["<", ">=", "=="]
+Quantity = Literal["pass_rate", "relevant_passages", "rewrites", "elapsed_s", "candidates", "unreadable"]
+Reason = Literal[
+    "passed",
+    "deadline",
+    "below_gate",
+    "max_rewrites",
+    "repeated_rewrite",
+    "no_passages",
+    "rewriter_failed",
+    "grader_failed",
+]
+Outcome = Literal[
+    "answered",
+    "answered_forced",
+    "answered_unverified",
+    "abstained",
+    "fallback",
+    "cancelled",
+    "failed",
+    "interrupted",
+]
+AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One retrievable chunk of a source, as one search saw it."""
+
+    id: PassageId
+    source: str
+    text: str
+    similarity: float
+    """In [0, 1], higher is better, whatever metric, sign or scale the store uses (SPEC SC-09)."""
+    raw_score: float
+    """The store's own number: for dense search the cosine, in [-1, 1]."""
+    section: str = ""
+    title: str = ""
+    ordinal: int = 0
+    """Place within the source, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage with its place in one search and what the gates made of it."""
+
+    passage: Passage
+    rank: int
+    """From 1, best first."""
+    gate: Gate
+    margin: float
+    """Similarity minus threshold: below 0 where the similarity gate dropped it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One grader's judgement of one passage against the question as asked."""
+
+    relevant: bool | None
+    """None where the reply could not be read: visible, not passed, never cached."""
+    confidence: float
+    """In [0, 1], in *this* verdict."""
+    reason: str
+    covered: tuple[str, ...] = ()
+    """Terms of the question that the passage covers; a page renders built-in reasons from these."""
+    missing: tuple[str, ...] = ()
+    wanted: AnswerKind = "other"
+    """Kind of answer the question asks for."""
+    wanted_found: bool | None = None
+    """Whether an answer of that kind stands near the question's terms; None where no kind is asked for."""
+    grader: str = "builtin"
+
+    @property
+    def p_relevant(self) -> float:
+        """P(relevant): confidence of a yes, its complement of a no, 0 where unreadable (SPEC SC-03)."""
+        if self.relevant is None:
+            return 0.0
+        return self.confidence if self.relevant else 1.0 - self.confidence
+
+    def passes(self, min_confidence: float) -> bool:
+        """Whether P(relevant) reaches ``min_confidence`` (inclusive); an unreadable verdict never does."""
+        # Rounded: 1 - 0.7 is 0.30000000000000004 and 1 - 0.9 is 0.09999999999999998, which would cross a bar of 0.1.
+        return self.relevant is not None and round(self.p_relevant, 9) >= min_confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One retrieve + grade pass; round 0 is the original query."""
+
+    index: int
+    query: str
+    candidates: tuple[Candidate, ...]
+    """Every probed candidate in rank order, dropped ones included."""
+    floor: float = 0.0
+    """Cosine that maps to similarity 0 for this query."""
+    anchors: str = ""
+    """Which anchor set gave the floor, e.g. ``zh-100@3f2a``."""
+    searched: bool = True
+    """False where a repeated rewrite or a spent budget left nothing to search again."""
+    verdicts: Mapping[PassageId, Verdict] = field(default_factory=dict)
+    reused: tuple[PassageId, ...] = ()
+    """Passages whose verdict came from an earlier round."""
+    rewrite_input: str = ""
+    """Hash of what the rewriter saw to make this round's query; empty for round 0."""
+
+    @property
+    def kept(self) -> tuple[Passage, ...]:
+        return tuple(item.passage for item in self.candidates if item.gate == "kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One inequality of a decision, kept as operands so that every language can print it."""
+
+    quantity: Quantity
+    value: float
+    relation: Relation
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One routing outcome with the inequality that caused it."""
+
+    round: int
+    route: str
+    """Target of the edge: a node's name or ``end``."""
+    reason: Reason
+    comparisons: tuple[Comparison, ...]
+    passed: int
+    kept: int
+    node: str = "grade"
+
+    @property
+    def pass_rate(self) -> float:
+        return self.passed / self.kept if self.kept else 0.0
+
+    @property
+    def inequality(self) -> str:
+        """The comparisons in English, with as many digits as make them true."""
+        from engine.wording import inequality
+
+        return inequality(self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A new query made after a round that did not pass."""
+
+    round: int
+    """The round that failed; the new query opens round + 1."""
+    query: str
+    """The query that failed."""
+    rewritten_query: str
+    reason: str
+    keywords: tuple[str, ...] = ()
+    strategy: str = ""
+    """Code of what was done (``broader``, ``narrower``, ``feedback``, ``split`` …), for rendering per language."""
+    repeated: bool = False
+    """Equal to a query already tried, after one retry."""
+    refused: tuple[str, ...] = ()
+    """Proposals refused because they repeated a query."""
+    failed: bool = False
+    """The rewriter itself failed; the old query stands."""
+    input_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One invocation of a role's model, exactly as sent and received (SPEC SC-10)."""
+
+    role: RoleName
+    node: str
+    round: int
+    model: str
+    messages: tuple[Message, ...]
+    reply: str
+    parsed: Mapping[str, Any] | None = None
+    """What was read from the reply; None where nothing could be."""
+    passage_id: PassageId | None = None
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+    start_ms: float = 0.0
+    """Since the run began."""
+    duration_ms: float = 0.0
+    built_in: bool = False
+    cached: bool = False
+    attempt: int = 1
+    error: str = ""
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeExecution:
+    """One visit of one node."""
+
+    node: str
+    round: int
+    visit: int
+    """From 1, per node."""
+    start_ms: float
+    duration_ms: float | None = None
+    """None while it runs."""
+    model_calls: int = 0
+    """Chat-model invocations, cached ones included; built-in ones are not model calls."""
+    built_in_calls: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the generator was given, in its order."""
+
+    passages: tuple[Passage, ...]
+    cut: tuple[PassageId, ...] = ()
+    """Passages left out because the token budget was spent."""
+    verified: bool = True
+    tokens: int = 0
+    token_budget: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker ``[n]`` of the answer and the passage it points to."""
+
+    marker: int
+    passage_id: PassageId
+    source: str
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error or warning as a record keeps it."""
+
+    code: str
+    fact: str
+    remedy: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """The picture of a run, made by folding its events; while it goes on, ``outcome`` is None."""
+
+    id: RunId
+    question: str
+    config: RunConfig
+    started_at: str
+    """ISO 8601, UTC."""
+    manifest: Mapping[str, str] = field(default_factory=dict)
+    """Versions, models with digests, collection fingerprint: what is needed to explain the run later."""
+    rounds: tuple[Round, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
+    nodes: tuple[NodeExecution, ...] = ()
+    model_calls: tuple[ModelCall, ...] = ()
+    context: Context | None = None
+    answer: str = ""
+    citations: tuple[Citation, ...] = ()
+    removed_markers: tuple[str, ...] = ()
+    outcome: Outcome | None = None
+    reason: str = ""
+    error: Fault | None = None
+    warnings: tuple[Fault, ...] = ()
+    duration_ms: float = 0.0
+    last_seq: int = 0
+
+    @property
+    def workflow(self) -> WorkflowName:
+        return self.config.workflow
+
+    @property
+    def active(self) -> bool:
+        return self.outcome is None
+
+    @property
+    def query(self) -> str:
+        """The query of the newest round."""
+        return self.rounds[-1].query if self.rounds else self.question
+
+    @property
+    def calls(self) -> int:
+        """Chat-model invocations as if nothing had been cached; built-in ones are counted apart."""
+        return sum(not call.built_in for call in self.model_calls)
+
+    @property
+    def cached_calls(self) -> int:
+        return sum(call.cached for call in self.model_calls)
+
+    @property
+    def built_in_calls(self) -> int:
+        return sum(call.built_in for call in self.model_calls)
+
+    def graded(self, round_index: int) -> list[tuple[Passage, Verdict]]:
+        """Passages of a round that have a verdict, in rank order."""
+        verdicts = self.rounds[round_index].verdicts
+        passages = (candidate.passage for candidate in self.rounds[round_index].candidates)
+        return [(passage, verdicts[passage.id]) for passage in passages if passage.id in verdicts]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready values; ``records.codec.record_from_dict`` reads them back."""
+        from engine.records.codec import record_to_dict
+
+        return record_to_dict(self)

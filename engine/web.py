@@ -1,0 +1,231 @@
+"""Guards around pages and API: security headers and host list for both, and origin, type and size for the API.
+
+Pure ASGI: Starlette's ``BaseHTTPMiddleware`` would buffer event streams.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engine.settings import Settings
+
+CSP = "; ".join(
+    (
+        "default-src 'self'",
+        # Streamlit's components are blob modules, and Graphviz runs as WebAssembly.
+        "script-src 'self' 'wasm-unsafe-eval' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "frame-src 'self'",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+_HEADER_NAMES = frozenset(name for name, _ in HEADERS)
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+INTERNAL_FACT = "The workbench failed on this request."
+INTERNAL_REMEDY = "Look at its log; if the request is right, report the fault."
+_MAX_BODY = 64 * 1024
+_MAX_UPLOAD = 32 * 1024 * 1024
+# A file travels as base64 in JSON, which makes 4/3 of it; the rest is for the JSON around it.
+_UPLOAD_BYTES_PER_MB = 1_500_000
+
+
+def middleware(settings: Settings) -> list[Middleware]:
+    """What stands before pages and API alike, outermost first: headers also go on what the host list refuses."""
+    return [Middleware(SecurityHeaders), Middleware(HostList, allowed=settings.allowed_hosts)]
+
+
+class SecurityHeaders:
+    """Puts :data:`HEADERS` on every response, in place of any that the application set under the same name.
+
+    A crash of the application is answered here: further out, the answer would lack them.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                started = True
+                own = [item for item in message.get("headers", []) if item[0].lower() not in _HEADER_NAMES]
+                message = {**message, "headers": [*own, *HEADERS]}
+            await send(message)
+
+        try:
+            await self._app(scope, receive, with_headers)
+        except Exception:
+            if scope["type"] == "http" and not started:
+                await _refuse(with_headers, 500, "WB000", INTERNAL_FACT, INTERNAL_REMEDY)
+            raise
+
+
+class HostList:
+    """Refuses requests under a host name that is not listed (400), WebSockets included; ``*`` lists every name."""
+
+    def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
+        self._app = app
+        self._allowed = frozenset(host_name(f"[{name}]" if _bare_ipv6(name) else name) for name in allowed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or self._listed(Headers(scope=scope).get("host", "")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            fact, remedy = "This host name is not allowed.", "Add it to WORKBENCH_ALLOWED_HOSTS, or use 127.0.0.1."
+            prefix = "websocket." if scope["type"] == "websocket" else ""
+            await _refuse(send, 400, "WB700", fact, remedy, prefix)
+
+    def _listed(self, host: str) -> bool:
+        return "*" in self._allowed or host_name(host) in self._allowed
+
+
+class ApiGuard:
+    """Around the API: same origin (403), a body of at most ``max_body`` bytes (413), and JSON (415).
+
+    It wraps the API itself and not the whole application, so that no spelling of a path leads past it and uploads
+    through the pages do not meet it. ``max_upload`` applies to the one route that takes file contents.
+    """
+
+    def __init__(self, app: ASGIApp, max_body: int = _MAX_BODY, max_upload: int = _MAX_UPLOAD) -> None:
+        self._app = app
+        self._max_body = max_body
+        self._max_upload = max_upload
+
+    @classmethod
+    def around(cls, app: ASGIApp, settings: Settings) -> ApiGuard:
+        """The guard with the upload limit of these settings."""
+        return cls(app, max_upload=settings.max_upload_mb * _UPLOAD_BYTES_PER_MB)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if not _same_origin(headers.get("origin"), headers.get("host", "")):
+            await _refuse(
+                send, 403, "WB701", "Requests from other origins are refused.", "Call the API from its own address."
+            )
+            return
+        if scope["method"] not in _BODY_METHODS:
+            await self._app(scope, receive, send)
+            return
+        await self._with_body(scope, receive, send, headers)
+
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        limit = self._max_upload if scope["path"].endswith("/sources") else self._max_body
+        announced = headers.get("content-length", "")
+        try:
+            body = None if announced.isdecimal() and _exceeds(announced, limit) else await _read(receive, limit)
+        except _CallerLeft:
+            return
+        if body is None:
+            await _refuse(send, 413, "WB702", "The body of the request is too large.", "Send a shorter request.")
+            return
+        media_type = headers.get("content-type", "").split(";")[0].strip().lower()
+        if body and media_type != "application/json":
+            await _refuse(
+                send, 415, "WB703", "The content type must be application/json.", "Set it and send the body as JSON."
+            )
+            return
+        await self._app(scope, _replay(body, receive), send)
+
+
+def host_name(host: str) -> str:
+    """The name of a ``Host`` header without its port, lower-cased; IPv6 keeps its brackets."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host[: host.find("]") + 1]
+    return host.rsplit(":", 1)[0] if ":" in host else host
+
+
+def error_body(code: str, fact: str, remedy: str, **more: Any) -> dict[str, Any]:
+    """The one form of an error in the API."""
+    return {"success": False, "code": code, "fact": fact, "remedy": remedy, **more}
+
+
+class _CallerLeft(Exception):
+    """The connection closed before the whole request had come."""
+
+
+async def _read(receive: Receive, limit: int) -> bytes | None:
+    """The whole body, or None as soon as it is longer than ``limit`` bytes."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise _CallerLeft
+        body += message.get("body", b"")
+        if len(body) > limit:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _exceeds(length: str, limit: int) -> bool:
+    # Compared by digits first: int() refuses numbers of thousands of digits.
+    digits = length.lstrip("0")
+    return len(digits) > len(str(limit)) or int(digits or "0") > limit
+
+
+def _same_origin(origin: str | None, host: str) -> bool:
+    """Whether a browser's page comes from this very address; clients that are not browsers send no origin."""
+    if origin is None:
+        return True
+    try:
+        parts = urlsplit(origin.strip().lower())
+    except ValueError:
+        return False
+    port = _DEFAULT_PORTS.get(parts.scheme)
+    return port is not None and parts.netloc.removesuffix(port) == host.strip().lower().removesuffix(port)
+
+
+def _bare_ipv6(name: str) -> bool:
+    return name.count(":") > 1 and not name.startswith("[")
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A ``receive`` that gives the body read already, and after it what the server has: the end of the connection."""
+    sent = False
+
+    async def again() -> Message:
+        nonlocal sent
+        if not sent:
+            sent = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return again
+
+
+async def _refuse(send: Send, status: int, code: str, fact: str, remedy: str, prefix: str = "") -> None:
+    content = json.dumps(error_body(code, fact, remedy)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})
+    await send({"type": f"{prefix}http.response.body", "body": content})

@@ -1,0 +1,50 @@
+"""English sentences made from codes and operands; pages do the same in their own language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.values import Comparison, Decision
+
+QUANTITIES: Mapping[str, str] = {
+    "pass_rate": "pass rate",
+    "relevant_passages": "relevant passages",
+    "rewrites": "rewrites",
+    "elapsed_s": "elapsed seconds",
+    "candidates": "candidates",
+    "unreadable": "unreadable verdicts",
+}
+
+_WHOLE = frozenset({"relevant_passages", "rewrites", "candidates", "unreadable"})
+_MOST_DIGITS = 12
+
+
+def operands(comparison: Comparison) -> tuple[str, str]:
+    """Both sides as text, with as many digits as keep the inequality true (never ``0.30 < 0.30``)."""
+    if comparison.quantity in _WHOLE:
+        return f"{comparison.value:.0f}", f"{comparison.bound:.0f}"
+    for digits in range(2, _MOST_DIGITS):
+        left, right = f"{comparison.value:.{digits}f}", f"{comparison.bound:.{digits}f}"
+        if _holds(float(left), comparison.relation, float(right)):
+            return left, right
+    return repr(comparison.value), repr(comparison.bound)
+
+
+def inequality(comparisons: Sequence[Comparison], names: Mapping[str, str] = QUANTITIES, joint: str = " and ") -> str:
+    """E.g. ``pass rate 0.40 < 0.60 and rewrites 1 < 3``; ``names`` and ``joint`` carry the language."""
+    parts = []
+    for comparison in comparisons:
+        left, right = operands(comparison)
+        parts.append(f"{names[comparison.quantity]} {left} {comparison.relation} {right}")
+    return joint.join(parts)
+
+
+def decision_sentence(decision: Decision) -> str:
+    """One line of a decision path in English, e.g. ``round 0: pass rate 0.40 < 0.60 … → rewrite``."""
+    return f"round {decision.round}: {decision.inequality} → {decision.route} ({decision.reason})"
+
+
+def _holds(left: float, relation: str, right: float) -> bool:
+    if relation == "<":
+        return left < right
+    return left >= right if relation == ">=" else left == right

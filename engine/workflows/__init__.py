@@ -1,0 +1,41 @@
+"""The registry of workflows: one module each, imported when first used because LangGraph takes long to import."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Protocol, cast
+
+from engine.config import RunConfig, WorkflowName
+from engine.errors import InvalidConfig
+
+
+class Workflow(Protocol):
+    """What a workflow module offers."""
+
+    def build(self) -> Any:
+        """The compiled LangGraph graph."""
+
+    def initial_state(self, question: str) -> Mapping[str, Any]: ...
+
+    def recursion_limit(self, config: RunConfig) -> int: ...
+
+    def worst_case_calls(self, config: RunConfig) -> int: ...
+
+
+MODULES: Mapping[WorkflowName, str] = {"self_corrective": "engine.workflows.self_corrective"}
+"""Workflows that exist; a further one is added by its line here and its module."""
+
+
+def workflow(name: WorkflowName) -> Workflow:
+    """The workflow of that name; ``InvalidConfig`` where it does not exist in this version."""
+    if name not in MODULES:
+        raise InvalidConfig.not_one_of("workflow", tuple(MODULES))
+    return cast(Workflow, importlib.import_module(MODULES[name]))
+
+
+@cache
+def compiled(name: WorkflowName) -> Any:
+    """The workflow's compiled graph, built once per process."""
+    return workflow(name).build()

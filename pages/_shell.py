@@ -1,0 +1,51 @@
+"""The frame around every page: navigation, language, theme and the badge of built-in roles.
+
+It lives beside the pages and not above them: a main script with a ``pages`` folder beside it lets Streamlit
+open those pages without this frame.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from components.i18n import UiLanguage, Words, words_for
+from components.style import apply_style
+
+_ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
+
+
+def _language() -> Words:
+    preferred: UiLanguage = "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+    with st.container(key="language"):
+        chosen = st.segmented_control(
+            "Language / 语言",
+            ("zh", "en"),
+            default=preferred,
+            required=True,
+            format_func=lambda code: {"zh": "中文", "en": "EN"}[code],
+            key="lang",
+            label_visibility="collapsed",
+            bind="query-params",
+            persist_state="session",
+        )
+    return words_for("zh" if chosen == "zh" else "en")
+
+
+st.set_page_config(page_title="Self-Corrective RAG Workbench", page_icon=_ICON, layout="wide")
+apply_style()
+words = _language()
+st.session_state["words"] = words
+page = st.navigation(
+    [
+        st.Page(
+            "workbench.py", title=words("nav.workbench"), icon=":material/account_tree:", url_path="run", default=True
+        ),
+        st.Page(
+            "knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"
+        ),
+    ],
+    position="top",
+)
+page.run()

@@ -1,0 +1,206 @@
+"""What is particular to the generator that needs no model: it quotes, word for word, and is short and honest."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.builtin.abstain import abstention
+from engine.builtin.generator import BuiltinGenerator
+from engine.builtin.quotable import quotable_sentences, shortened
+from engine.language import language_of
+from engine.retrieval.citations import resolve
+from engine.roles import GenerationRequest
+from engine.values import Language, Passage, PassageId
+from tests.support.listening import Listening
+
+
+def passage(text: str, section: str = "", name: str = "p") -> Passage:
+    return Passage(PassageId(name), f"{name}.md", text, 0.5, 0.9, section=section)
+
+
+def answer(question: str, *texts: str, verified: bool = True) -> str:
+    passages = tuple(passage(text, name=f"p{number}") for number, text in enumerate(texts, 1))
+    request = GenerationRequest(question, passages, language_of(question), verified)
+    return asyncio.run(BuiltinGenerator().generate(request))
+
+
+def test_the_sentence_that_answers_is_quoted_with_its_marker() -> None:
+    """SC-07."""
+    text = answer(
+        "How many edges does a tree with n vertices have?",
+        "Trees were named by Cayley. A tree with n vertices has exactly n − 1 edges. Forests are made of them.",
+    )
+    assert text.startswith("Here is what the sources say: A tree with n vertices has exactly n − 1 edges. [1]")
+
+
+def test_a_chinese_answer_is_worded_in_chinese() -> None:
+    """SC-07: in the language of the question."""
+    text = answer("没开封的胰岛素怎样保存？", "没开封的胰岛素放在冰箱冷藏室。")
+    assert text == "资料中是这样说的：没开封的胰岛素放在冰箱冷藏室。[1]"
+
+
+def test_two_passages_that_contradict_each_other_are_both_quoted() -> None:
+    text = answer(
+        "How many grams of sugar should I take for a low?",
+        "For a low, take 15 grams of sugar.",
+        "Our clinic says: take 20 grams of sugar for a low.",
+    )
+    assert "15 grams of sugar. [1]" in text
+    assert "20 grams of sugar for a low. [2]" in text
+
+
+def test_what_no_passage_mentions_is_said() -> None:
+    """SC-07: says honestly what is missing."""
+    assert "\n\nNot in the passages: Walmart." in answer(
+        "What do insulin pens cost at Walmart?", "Insulin pens cost about 40 dollars each."
+    )
+    assert "\n\n资料中没有直接提到：医保。" in answer("胰岛素医保能报销吗？", "胰岛素可以报销一部分。")
+
+
+def test_another_name_for_the_same_is_not_missing() -> None:
+    assert "Not in" not in answer("Does slimming cure diabetes?", "Weight loss can bring diabetes into remission.")
+
+
+def test_unverified_passages_are_marked_before_anything_is_said() -> None:
+    """SC-07: the answer is visibly marked."""
+    english = answer("What is a tree?", "A tree is a connected graph.", verified=False)
+    assert english.startswith("Unverified: none of these passages passed the check")
+    chinese = answer("什么是树？", "树是连通而没有回路的图。", verified=False)
+    assert chinese.startswith("以下内容未经核实")
+
+
+def test_passages_in_another_language_are_quoted_and_nothing_is_called_missing() -> None:
+    text = answer("什么是树？", "A tree is a connected graph without cycles.")
+    assert text == "资料使用的是另一种语言，以下按原文引用。A tree is a connected graph without cycles.[1]"
+
+
+def test_an_answer_stays_short_however_much_there_is_to_quote() -> None:
+    """SC-07: concise."""
+    sentence = "Insulin lowers glucose in patient number {} by a fair and welcome amount after breakfast."
+    many = " ".join(sentence.format(number) for number in range(200))
+    text = answer("How does insulin lower glucose?", many, many.replace("patient", "volunteer"))
+    assert len(text.split()) <= 110
+    assert len(re.findall(r"\[\d\]", text)) <= 5
+    assert len(answer("胰岛素怎样降低血糖？", "胰岛素让肌肉和脂肪吸收血液里的葡萄糖，" * 100)) <= 300
+
+
+def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
+    text = answer(
+        "Who solved the bridge problem?", "Euler studied seven bridges. He solved the bridge problem in 1736."
+    )
+    assert "Euler studied seven bridges. [1] He solved the bridge problem in 1736. [1]" in text
+
+
+def test_numbers_in_brackets_of_a_passage_never_become_citations() -> None:
+    """SC-07: a citation cannot be invented, not even by a quoted one."""
+    text = answer("What is the interval?", "The interval [0, 1] is closed, as the interval of [7] shows.")
+    resolved = resolve(text, [passage("x")])
+    assert [item.marker for item in resolved.citations] == [1]
+    assert not resolved.removed
+    assert "[ 0, 1]" in text
+
+
+def test_passages_without_a_sentence_are_no_error() -> None:
+    assert answer("What is a tree?", "---", "   ", "###") == "The passages hold no sentence that could be quoted."
+
+
+@pytest.mark.parametrize(
+    ("text", "section", "expected"),
+    [
+        ("## Trees\nA tree has no cycles.", "", ["A tree has no cycles."]),
+        ("Trees\nA tree has no cycles.", "Trees", ["A tree has no cycles."]),
+        ("- **Honey**: one spoon\n2. [Juice](http://a.example/b): a glass", "", ["Honey: one spoon", "Juice: a glass"]),
+        ("| A | B |\n|---|---|\n| 1 | 2 |", "", ["A, B", "1, 2"]),
+        ("There are n!/(n − k)! ways, e.g. six. Dr. Hu agrees; so do I.", "",
+         ["There are n!/(n − k)! ways, e.g. six.", "Dr. Hu agrees; so do I."]),
+        ("他写道：“零不是自然数。”后来变了。", "", ["他写道：“零不是自然数。”", "后来变了。"]),
+        ("1. Open it.\n2. Fill it.\nDone.", "", ["(1) Open it; (2) Fill it", "Done."]),
+        ("Short line\nof a verse.", "", ["Short line", "of a verse."]),
+        ("This much longer line of a document was broken\nfor width.", "",
+         ["This much longer line of a document was broken for width."]),
+    ],
+)  # fmt: skip
+def test_sentences_are_quoted_without_headings_signs_and_broken_lines(
+    text: str, section: str, expected: list[str]
+) -> None:
+    assert quotable_sentences(text, section) == expected
+
+
+def test_an_endless_sentence_is_cut_with_an_ellipsis() -> None:
+    assert shortened("word " * 500).endswith("word…")
+    assert len(shortened("字" * 5000)) < 200
+
+
+def test_tokens_are_estimated_by_script() -> None:
+    count = BuiltinGenerator().count_tokens
+    assert count("胰岛素" * 10) == 21
+    assert count("word " * 40) == 50
+
+
+def test_the_call_is_reported_as_built_in() -> None:
+    """SC-10."""
+    trace = Listening()
+    request = GenerationRequest("What is a tree?", (passage("A tree is a graph."),), "en")
+    asyncio.run(BuiltinGenerator().generate(request, trace))
+    assert [call.built_in for call in trace.calls] == [True]
+
+
+@pytest.mark.parametrize(
+    ("kept", "best", "expected"),
+    [
+        (0, None, "no passages at all"),
+        (0, 0.21, "closest had a similarity of 0.21"),
+        (1, 0.62, "1 passage was read; it touches on the subject"),
+        (4, 0.12, "none is really on this subject (best similarity 0.12)"),
+    ],
+)
+def test_an_abstention_says_why_in_english(kept: int, best: float | None, expected: str) -> None:
+    """SC-07: with nothing passed it abstains with an honest answer."""
+    text = abstention("What is the maximum dose of metformin?", "en", kept, best)
+    assert expected in text
+    assert "metformin" in text
+
+
+@pytest.mark.parametrize(("kept", "best"), [(0, None), (0, 0.2), (3, 0.1), (3, 0.6)])
+def test_an_abstention_in_chinese_holds_no_english_sentence(kept: int, best: float | None) -> None:
+    text = abstention("糖尿病人可以献血吗？", "zh", kept, best)
+    assert "献血" in text
+    assert not re.search(r"[A-Za-z]{2}", text)
+
+
+def test_other_languages_are_told_in_english() -> None:
+    assert abstention("Сколько?", "other", 2, 0.5).startswith("I could not find an answer")
+
+
+ANY_TEXT = st.text(max_size=200) | st.lists(
+    st.sampled_from(
+        ["[1]", "[9, 2]", "【3】", "# ", "- ", "|", "\n", "。", ". ", "“", "树", "A tree", "n!", "  ", "\x00", "？"]
+    ),
+    max_size=30,
+).map("".join)
+LANGUAGES: st.SearchStrategy[Language] = st.sampled_from(["zh", "en", "other"])
+
+
+@settings(deadline=None)
+@given(ANY_TEXT, st.lists(ANY_TEXT, min_size=1, max_size=4), LANGUAGES, st.booleans())
+def test_any_text_gives_an_answer_with_valid_markers_streamed_as_it_is(
+    question: str, texts: list[str], language: Language, verified: bool
+) -> None:
+    """SC-07."""
+    passages = tuple(passage(text, section=text[:9], name=f"p{number}") for number, text in enumerate(texts))
+    trace = Listening()
+    text = asyncio.run(BuiltinGenerator().generate(GenerationRequest(question, passages, language, verified), trace))
+    assert text.strip()
+    assert "".join(trace.tokens) == text
+    assert not resolve(text, passages).removed
+
+
+@settings(deadline=None)
+@given(ANY_TEXT, LANGUAGES, st.integers(0, 20), st.none() | st.floats(0, 1))
+def test_any_question_gives_an_abstention(question: str, language: Language, kept: int, best: float | None) -> None:
+    assert abstention(question, language, kept, best).strip()

@@ -1,0 +1,241 @@
+"""The words of the pages: complete in both languages, and codes rendered from operands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from string import Formatter
+from typing import get_args
+
+import pytest
+
+from components.i18n import Words, words_for
+from components.phrases import (
+    decision_text,
+    duration_text,
+    fault_text,
+    inequality_text,
+    outcome_text,
+    probability_text,
+    reason_text,
+    rewrite_reason,
+    verdict_reason,
+)
+from components.words import AREAS
+from components.words.faults import FAULTS_ZH
+from engine.config import RoleName
+from engine.errors import (
+    EmbeddingMismatch,
+    EmptyReply,
+    EngineClosed,
+    GraderFailed,
+    InvalidCollectionName,
+    InvalidConfig,
+    InvalidQuestion,
+    ModelInterrupted,
+    ModelNotPulled,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    PromptTooLong,
+    RunActive,
+    StoreLocked,
+    StoreUnreachable,
+    TooManyRuns,
+    UnknownCollection,
+    UnknownProvider,
+    UnknownRun,
+    WorkbenchError,
+)
+from engine.values import (
+    AnswerKind,
+    Comparison,
+    Decision,
+    Fault,
+    Gate,
+    Outcome,
+    Quantity,
+    Reason,
+    Rewrite,
+    Verdict,
+)
+
+EN, ZH = words_for("en"), words_for("zh")
+COMPONENTS = Path(__file__).parents[2] / "components"
+OWN = (
+    *("answer", "decisions", "faults", "figures", "markup", "model_calls"),
+    *("passages", "phrases", "rewrites", "timeline"),
+)
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_every_key_has_both_languages_and_the_same_parameters() -> None:
+    """SC-12: everything visible exists in zh and en."""
+    for area in AREAS:
+        for key, (english, chinese) in area.items():
+            assert english, key
+            assert chinese, key
+            assert fields(english) == fields(chinese), key
+
+
+def test_no_key_is_defined_in_two_areas() -> None:
+    counted = Counter(key for area in AREAS for key in area)
+    assert [key for key, count in counted.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("module", OWN)
+def test_every_key_that_a_component_names_exists(module: str) -> None:
+    source = (COMPONENTS / f"{module}.py").read_text(encoding="utf-8")
+    named = re.findall(r'words(?:\.count)?\(\s*"([a-z_.]+)"', source)
+    assert named or module in ("faults", "phrases")
+    for key in named:
+        assert key in EN, key
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+def test_every_code_of_a_run_has_words(words: Words) -> None:
+    codes: list[tuple[str, object]] = [
+        *(("outcome", code) for code in get_args(Outcome)),
+        *(("reason", code) for code in get_args(Reason)),
+        *(("quantity", code) for code in get_args(Quantity)),
+        *(("gate", code) for code in get_args(Gate)),
+        *(("wanted", code) for code in get_args(AnswerKind)),
+        *(("actor", code) for code in get_args(RoleName)),
+    ]
+    assert [code for area, code in codes if f"{area}.{code}" not in words] == []
+
+
+def test_a_missing_key_is_an_error_and_not_a_blank() -> None:
+    with pytest.raises(KeyError):
+        EN("passages.no_such_words")
+
+
+def test_one_thing_and_many_things_are_counted_differently_in_english() -> None:
+    assert EN.count("badge.verified", 1) == "✓ 1 verified passage"
+    assert EN.count("badge.verified", 4) == "✓ 4 verified passages"
+    assert ZH.count("badge.verified", 1) == "✓ 1 个已核实片段"
+
+
+def test_parameters_with_braces_are_not_read_as_fields() -> None:
+    assert EN("passages.not_searched", query="{0.__class__}") == "not searched again: {0.__class__}"
+
+
+DECISION = Decision(
+    0,
+    "rewrite",
+    "below_gate",
+    (Comparison("pass_rate", 0.4, "<", 0.6), Comparison("rewrites", 0, "<", 3)),
+    passed=2,
+    kept=5,
+)
+
+
+def test_a_decision_is_printed_with_its_inequality_in_either_language() -> None:
+    """SC-04: the inequality as operands, rendered per language."""
+    assert decision_text(DECISION, EN) == "round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → Rewrite"
+    assert decision_text(DECISION, ZH) == "第 0 轮：通过率 0.40 < 0.60，且重写次数 0 < 3 → 重写"
+
+
+def test_an_inequality_never_prints_equal_sides_as_different() -> None:
+    """SC-04: never ``0.30 < 0.30``."""
+    close = Decision(0, "rewrite", "below_gate", (Comparison("pass_rate", 0.599, "<", 0.6),), 0, 1)
+    assert inequality_text(close, EN) == "pass rate 0.599 < 0.600"
+    met = Decision(0, "generate", "passed", (Comparison("pass_rate", 0.6, ">=", 0.6),), 3, 5)
+    assert inequality_text(met, ZH) == "通过率 0.60 ≥ 0.60"
+
+
+def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_alone() -> None:
+    built_in = Verdict(True, 0.8, "covers a, b; nothing missing", covered=("血糖", "症状"))
+    assert verdict_reason(built_in, EN) == "covers 血糖, 症状; nothing missing"
+    assert verdict_reason(built_in, ZH) == "涵盖血糖、症状；无缺漏"
+    asked = Verdict(False, 0.7, "…", covered=("insulin",), missing=("year",), wanted="date", wanted_found=False)
+    assert verdict_reason(asked, ZH) == "涵盖insulin；缺year；没有给出时间"
+    spoken = Verdict(False, 0.9, "Off topic: {x}", missing=("y",), grader="ollama:qwen3:8b")
+    assert verdict_reason(spoken, ZH) == "Off topic: {x}"
+
+
+def test_a_built_in_rewrite_says_what_it_added_and_a_chat_models_reason_is_left_alone() -> None:
+    made = Rewrite(0, "血糖 感觉", "血糖 感觉 口渴", "…", keywords=("血糖", "感觉", "口渴"), strategy="synonyms")
+    assert rewrite_reason(made, ZH) == "片段可能换了说法，于是补上近义词：口渴。"
+    assert rewrite_reason(made, EN).endswith("so these were added: 口渴.")
+    assert rewrite_reason(Rewrite(0, "a", "b", "More precise."), ZH) == "More precise."
+    assert rewrite_reason(Rewrite(0, "a", "a", "No reply.", failed=True), EN) == "The old query stands. No reply."
+
+
+def test_outcomes_and_reasons_are_worded_and_an_unknown_reason_is_shown_as_it_is() -> None:
+    assert (outcome_text("abstained", EN), outcome_text(None, ZH)) == ("Abstained", "运行中")
+    assert (reason_text("deadline", ZH), reason_text("WB401", ZH)) == ("时间用完", "WB401")
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0.0, "0 ms"),
+        (0.42, "0.4 ms"),
+        (62.4, "62 ms"),
+        (344.0, "340 ms"),
+        (994.0, "990 ms"),
+        (996.0, "1.0 s"),
+        (1612.0, "1.6 s"),
+        (9960.0, "10 s"),
+        (75_300.0, "75 s"),
+    ],
+)
+def test_durations_have_two_figures(milliseconds: float, text: str) -> None:
+    assert duration_text(milliseconds) == text
+
+
+def test_probabilities_have_two_decimals() -> None:
+    assert probability_text(0.9) == "0.90"
+
+
+FAULTS: tuple[WorkbenchError, ...] = (
+    InvalidConfig.out_of_range("top_k", 1, 20),
+    InvalidConfig.not_one_of("mode", ("naive", "mix")),
+    InvalidQuestion.blank(),
+    InvalidQuestion.too_long(3000, 2000),
+    StoreLocked.at("knowledge.db"),
+    StoreUnreachable.at("http://127.0.0.1:19530"),
+    UnknownCollection.named("notes"),
+    EmbeddingMismatch.between("notes", "builtin", "hashing"),
+    InvalidCollectionName.named("1 2"),
+    ModelUnreachable.at("Ollama", "http://127.0.0.1:11434"),
+    ModelNotPulled.named("qwen3:8b"),
+    ModelTimeout.after("ollama:qwen3:8b", 60),
+    ModelInterrupted.mid_reply("ollama:qwen3:8b"),
+    ModelRefused.because("ollama:qwen3:8b", 500, "out of {memory}"),
+    UnknownProvider.named("x:y", "langchain-x"),
+    PromptTooLong.tokens("m", 9000, 8192),
+    EmptyReply.from_model("m"),
+    GraderFailed.all_unreadable("m", 5),
+    UnknownRun.named("r1"),
+    RunActive.named("r1"),
+    TooManyRuns.limit(8),
+    EngineClosed.now(),
+)
+
+
+@pytest.mark.parametrize("error", FAULTS, ids=lambda error: f"{type(error).__name__}-{len(error.params)}")
+def test_a_fault_has_chinese_words_with_all_its_parameters(error: WorkbenchError) -> None:
+    fact, remedy = fault_text(Fault(error.code, error.fact, error.remedy, error.params), ZH)
+    assert re.search("[\u4e00-\u9fff]", fact)
+    assert re.search("[\u4e00-\u9fff]", remedy)
+    assert "command" not in error.params or error.params["command"] in remedy
+    assert fault_text(Fault(error.code, error.fact, error.remedy, error.params), EN) == (error.fact, error.remedy)
+
+
+def test_a_fault_without_translation_or_parameters_keeps_its_own_words() -> None:
+    fault = Fault("WB205", "The store ranks unlike vectors first.", "Use another store.")
+    assert fault_text(fault, ZH) == (fault.fact, fault.remedy)
+    bare = Fault("WB402", "No such model.", "Pull it.")
+    assert fault_text(bare, ZH) == (bare.fact, bare.remedy)
+
+
+def test_the_most_specific_sentence_of_a_code_comes_first() -> None:
+    for code, sentences in FAULTS_ZH.items():
+        sizes = [len(fields(fact) | fields(remedy)) for fact, remedy in sentences]
+        assert sizes == sorted(sizes, reverse=True), code

@@ -1,0 +1,67 @@
+"""The live workflow on a page: it mounts in every state of a run, and passages do not travel with the picture."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.live_run import slim
+from engine.events import fold_all
+from engine.records.codec import record_to_dict
+from tests.support.recorded import recorded_run
+
+
+def page(state: str, language: str) -> None:
+    import streamlit as st
+
+    from components.live_run import live_run
+    from components.words_live import live_words
+    from engine.events import fold_all
+    from engine.records.codec import record_to_dict
+    from tests.components.test_workflow_export import LOOP
+    from tests.support.recorded import recorded_run
+
+    record = record_to_dict(fold_all(recorded_run(1))) if state == "finished" else None
+    result = live_run(
+        LOOP,
+        record,
+        None if state == "idle" else "run-1",
+        active=state == "active",
+        words=live_words("zh" if language == "zh" else "en"),
+        key="live",
+    )
+    st.write(repr(result))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("state", ["idle", "active", "finished"])
+def test_the_picture_mounts_and_nothing_is_chosen_yet(state: str, language: str) -> None:
+    """SC-12: before, during and after a run."""
+    app = AppTest.from_function(page, kwargs={"state": state, "language": language}).run(timeout=20)
+    assert not app.exception
+    assert app.markdown[0].value == "LiveRunResult(selected_node=None, finished=None, opened_passage=None)"
+
+
+def test_a_node_chosen_in_the_browser_reaches_the_page() -> None:
+    app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"})
+    app.session_state["live"] = {"selected": "grade"}
+    app.run(timeout=20)
+    assert "selected_node='grade'" in app.markdown[0].value
+
+
+def test_a_name_that_is_no_node_is_not_taken_for_a_choice() -> None:
+    app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"})
+    app.session_state["live"] = {"selected": "<script>"}
+    app.run(timeout=20)
+    assert "selected_node=None" in app.markdown[0].value
+
+
+def test_neither_passages_nor_prompts_travel_with_the_picture() -> None:
+    record = record_to_dict(fold_all(recorded_run(1)))
+    sent = json.dumps(slim(record))
+    passage = record["rounds"][0]["candidates"][0]["passage"]["text"]
+    assert passage in json.dumps(record)
+    assert passage not in sent
+    assert "Judge one passage" not in sent

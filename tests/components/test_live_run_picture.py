@@ -1,0 +1,166 @@
+"""The browser's fold and view, run by the node program that Playwright brings, against their Python twins."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.live_run import slim
+from components.markup import script
+from components.words_live import live_words
+from components.workflow_export import fit, width_of
+from components.workflow_picture import PictureView, picture_of
+from engine.events import Event, fold_all
+from engine.records.codec import event_to_json, record_to_dict
+from engine.values import Outcome
+from engine.wording import operands
+from tests.components.test_workflow_export import HOSTILE, LOOP
+from tests.support.recorded import recorded_run
+
+_DRIVER = """
+import { readFileSync } from "node:fs";
+import { fold, view, fit, widthOf, operands } from "./picture.mjs";
+const { events, record, edges, names, words, texts, comparisons, cuts } = JSON.parse(readFileSync(0, "utf8"));
+const folded = [];
+let current = null;
+for (const event of events) { current = fold(current, event); folded.push(current); }
+const views = cuts.map((cut) => view(edges, names, folded[cut], words));
+const again = events.reduce(fold, current);
+console.log(JSON.stringify({
+  views, stored: view(edges, names, record, words), rest: view(edges, names, null, words),
+  same: JSON.stringify(again) === JSON.stringify(current), answer: current?.answer,
+  texts: texts.map((text) => [widthOf(text, 12), fit([text], 60, 12)]), operands: comparisons.map(operands),
+}));
+"""
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    driver = pytest.importorskip("playwright._impl._driver")
+    folder: Path = tmp_path_factory.mktemp("picture")
+    (folder / "picture.mjs").write_text(script("live_run_picture.js"), encoding="utf-8")
+    (folder / "driver.mjs").write_text(_DRIVER, encoding="utf-8")
+    return [str(driver.compute_driver_executable()[0]), str(folder / "driver.mjs")]
+
+
+def in_browser(
+    node: list[str], events: list[Event], language: str = "en", leave_out: int = 0, **more: Any
+) -> dict[str, Any]:
+    """What the script makes of the events, at every cut and as a stored record."""
+    given = {
+        "events": [json.loads(event_to_json(event)) for event in events[leave_out:]],
+        "record": slim(record_to_dict(fold_all(events))),
+        "edges": [{"source": e.source, "target": e.target, "conditional": e.conditional} for e in LOOP.edges],
+        "names": LOOP.nodes,
+        "words": dict(live_words("zh" if language == "zh" else "en")),
+        "texts": [],
+        "comparisons": [],
+        "cuts": list(range(len(events))),
+        **more,
+    }
+    ran = subprocess.run(node, input=json.dumps(given), capture_output=True, text=True, check=True, encoding="utf-8")
+    answer: dict[str, Any] = json.loads(ran.stdout)
+    return answer
+
+
+def plain(picture: PictureView) -> dict[str, Any]:
+    return {
+        "nodes": {
+            name: {
+                "title": item.title,
+                "tone": item.tone,
+                "visits": item.visits,
+                "lines": [list(line) for line in item.lines],
+                "progress": item.progress,
+                "spoken": item.spoken,
+            }
+            for name, item in picture.nodes.items()
+        },
+        "edges": {
+            f"{source}>{target}": {
+                "taken": item.taken,
+                "tone": item.tone,
+                "live": item.live,
+                "chips": list(item.chips),
+                "detail": item.detail,
+            }
+            for (source, target), item in picture.edges.items()
+        },
+        "status": picture.status,
+    }
+
+
+RUNS: list[tuple[int, Outcome]] = [
+    (0, "answered"),
+    (1, "answered"),
+    (4, "answered"),
+    (2, "answered_forced"),
+    (1, "answered_unverified"),
+    (1, "abstained"),
+    (1, "cancelled"),
+    (1, "failed"),
+    (0, "interrupted"),
+    (0, "fallback"),
+]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("rewrites", "outcome"), RUNS)
+def test_browser_and_export_tell_the_same_story_at_every_event(
+    node: list[str], rewrites: int, outcome: Outcome, language: str
+) -> None:
+    """SC-12: live, replayed and exported pictures are one."""
+    events = recorded_run(rewrites, outcome)
+    words = live_words("zh" if language == "zh" else "en")
+    shown = in_browser(node, events, language)
+    for cut in range(len(events)):
+        record = record_to_dict(fold_all(events[: cut + 1]))
+        assert shown["views"][cut] == plain(picture_of(LOOP, record, words)), events[cut].kind
+    assert shown["stored"] == shown["views"][-1]
+    assert shown["rest"] == plain(picture_of(LOOP, None, words))
+
+
+def test_a_replay_after_a_lost_connection_changes_nothing(node: list[str]) -> None:
+    events = recorded_run(1)
+    shown = in_browser(node, events)
+    assert shown["same"] is True
+    assert shown["answer"] == fold_all(events).answer
+
+
+def test_an_event_before_the_first_is_ignored(node: list[str]) -> None:
+    events = recorded_run(0)
+    shown = in_browser(node, events, leave_out=1, cuts=[0, len(events) - 2])
+    assert shown["views"] == [shown["rest"]] * 2
+
+
+def test_both_sides_shorten_the_same_texts(node: list[str]) -> None:
+    texts = [
+        "血糖 → 高血糖 症状",
+        "20 probed · 5 kept",
+        "WWWmmm",
+        "i" * 60,
+        "👩‍🚀 emoji",
+        *(t for t in HOSTILE if t.isprintable()),
+    ]
+    shown = in_browser(node, recorded_run(0), texts=texts)
+    for text, (width, short) in zip(texts, shown["texts"], strict=True):
+        assert width == pytest.approx(width_of(text, 12))
+        assert short == fit([text], 60, 12)
+
+
+def test_both_sides_print_the_same_operands(node: list[str]) -> None:
+    decisions = fold_all(recorded_run(1)).decisions
+    sample = decisions[0].comparisons[0]
+    pairs = [(0.125, 0.13), (0.375, 0.4), (0.29999, 0.3), (0.3, 0.3000001), (0.625, 0.63), (0.065, 0.07), (2 / 3, 0.7)]
+    comparisons = [
+        type(sample)(quantity=quantity, value=value, relation="<", bound=bound)
+        for value, bound in pairs
+        for quantity in ("pass_rate", "elapsed_s")
+    ]
+    given = [{"quantity": c.quantity, "value": c.value, "relation": c.relation, "bound": c.bound} for c in comparisons]
+    shown = in_browser(node, recorded_run(0), comparisons=given)
+    assert [tuple(pair) for pair in shown["operands"]] == [operands(comparison) for comparison in comparisons]

@@ -1,0 +1,137 @@
+"""The rows of the passages table, its marks and its export."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from components.i18n import words_for
+from components.life_lines import life_lines
+from components.passages import drop_reason, passage_row, passages_csv, verdict_label
+from components.terms import question_terms, segments
+from engine.config import RunConfig
+from engine.decide import gated
+from engine.values import Round, RunId, RunRecord, Verdict
+from tests.components.sample_run import CONFIG, HOSTILE, passage, sample_record
+
+EN, ZH = words_for("en"), words_for("zh")
+
+
+def rows() -> dict[str, dict[str, Any]]:
+    record = sample_record()
+    return {line.passage.id: passage_row(line, record.config, ("血糖",), EN) for line in life_lines(record)}
+
+
+def steps(row: dict[str, Any]) -> str:
+    """The life-line as a reader sees it."""
+    pieces: list[dict[str, str]] = row["steps"]
+    return "".join(piece.get("joint", " → " if place else "") + piece["text"] for place, piece in enumerate(pieces))
+
+
+def test_a_life_line_reads_from_first_sight_to_marker() -> None:
+    """SC-12: per-passage details, where each one went."""
+    drawn = rows()
+    assert steps(drawn["symptoms"]) == "r1 #1 → ✓ → kept → 1"
+    assert steps(drawn["thirst"]) == "r0 #1 → ✓, r1 #2 → reused → kept → 2"
+    assert steps(drawn["history"]) == "r0 #2 → ✗, r1 #5 → reused"
+    assert steps(drawn["hostile"]) == "r0 #3 → ?"
+    assert steps(drawn["log"]) == "r0 #5 → threshold, r1 #6 → top-k"
+
+
+def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:
+    """SC-02: gate and margin stay; rank is reported first."""
+    drawn = rows()
+    assert drawn["log"]["reason"] == "0.28 < 0.30, missed by 0.02"
+    assert drawn["sugar"]["reason"] == "rank 7 > top-k 5; similarity 0.22"
+    assert drawn["log"]["dropped"]
+    assert drawn["log"]["chip"]["text"] == "below threshold"
+
+
+def test_a_narrow_miss_is_printed_with_digits_that_keep_it_true() -> None:
+    config = RunConfig(similarity_threshold=0.3)
+    candidates = gated((passage("near", "a.md", "", "text", 0.2996),), config)
+    record = RunRecord(RunId("r"), "q", config, "", rounds=(Round(0, "q", candidates),))
+    assert drop_reason(life_lines(record)[0].best, config, EN) == "0.2996 < 0.3000, missed by 0.0004"
+
+
+def test_chips_name_verdict_and_confidence() -> None:
+    drawn = rows()
+    assert drawn["symptoms"]["chip"] == {"look": "pass", "text": "✓ relevant 0.94", "note": ""}
+    assert drawn["history"]["chip"]["text"] == "✗ not relevant 0.88"
+    assert drawn["hostile"]["chip"] == {"look": "fault", "text": "? unreadable", "note": ""}
+    assert verdict_label(None, ZH) == "未判定"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "bar", "look", "note"),
+    [
+        (Verdict(True, 0.55, ""), 0.7, "warn", "P 0.55 < 0.70"),
+        (Verdict(False, 0.6, ""), 0.4, "pass", "P 0.40 ≥ 0.40"),
+    ],
+)
+def test_a_verdict_that_passes_against_its_word_shows_the_inequality(
+    verdict: Verdict, bar: float, look: str, note: str
+) -> None:
+    """SC-03: P = confidence or 1 − confidence, against min_confidence."""
+    config = RunConfig(min_confidence=bar)
+    found = passage("p", "a.md", "", "text", 0.5)
+    current = Round(0, "q", gated((found,), config), verdicts={found.id: verdict})
+    line = life_lines(RunRecord(RunId("r"), "q", config, "", rounds=(current,)))[0]
+    chip = passage_row(line, config, (), EN)["chip"]
+    assert (chip["look"], chip["note"]) == (look, note)
+
+
+def test_the_tooltip_names_floor_and_raw_score() -> None:
+    """SC-09: similarity and raw score are shown, the floor in a tooltip."""
+    row = rows()["symptoms"]
+    assert (row["value"], row["cosine"]) == ("0.71", "cos 0.95")
+    assert "0.820" in row["tip"]
+    assert "zh-100@3f2a" in row["tip"]
+
+
+def test_hostile_text_stays_text_in_the_data_of_the_table() -> None:
+    text = "".join(part for part, _ in rows()["hostile"]["text"])
+    assert text == HOSTILE
+
+
+def test_segments_join_to_the_text_and_mark_whole_words() -> None:
+    text = "Rational symptoms, symptom's ratio; 血糖高了"
+    cut = segments(text, ("symptom", "ratio", "血糖"))
+    assert "".join(part for part, _ in cut) == text
+    assert [part for part, marked in cut if marked] == ["symptoms", "symptom's", "ratio", "血糖"]
+    assert segments("", ("a",)) == ()
+
+
+def test_a_term_with_signs_of_a_pattern_is_taken_literally() -> None:
+    assert [part for part, marked in segments("is a+b or aab", ("a+b", ".*")) if marked] == ["a+b"]
+
+
+def test_terms_come_from_the_grader_or_else_from_the_question() -> None:
+    record = sample_record()
+    assert {"血糖", "症状", "感觉"} <= set(question_terms(record))
+    bare = RunRecord(RunId("r"), "What is a truth table?", CONFIG, "")
+    assert question_terms(bare) == ("truth", "table")
+    chinese = RunRecord(RunId("r"), "糖尿病有什么症状？", CONFIG, "")
+    assert question_terms(chinese) == ("糖尿", "尿病", "症状")
+
+
+def test_the_export_has_a_row_per_round_and_no_cell_that_starts_a_formula() -> None:
+    config = RunConfig()
+    evil = passage("p", "=cmd|' /C calc'!A0", "+x", "@SUM(1)", 0.2)
+    record = RunRecord(
+        RunId("r"),
+        "q",
+        config,
+        "",
+        rounds=(Round(0, "q", gated((evil,), config)), Round(1, "q2", gated((evil,), config))),
+    )
+    table = list(csv.reader(io.StringIO(passages_csv(life_lines(record), config, EN).decode("utf-8-sig"))))
+    assert len(table) == 3
+    assert table[0][:3] == ["round", "rank", "source"]
+    assert table[1][2] == "'=cmd|' /C calc'!A0"
+    assert table[1][3] == "'+x"
+    assert table[1][-1] == "'@SUM(1)"
+    assert table[1][8] == "-0.1000"

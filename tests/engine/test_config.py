@@ -1,0 +1,110 @@
+"""Parameters of a run: SC-08."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.config import PARAMETERS, PRESETS, RoleModel, RunConfig, config_from_dict
+from engine.errors import InvalidConfig
+from engine.settings import Settings
+from tests.engine.strategies import configs
+
+
+def test_the_defaults_are_those_of_the_specification() -> None:
+    """SC-08"""
+    config = RunConfig()
+    assert {name: getattr(config, name) for name in PARAMETERS} == {
+        "top_k": 5,
+        "similarity_threshold": 0.3,
+        "grade_pass_threshold": 0.6,
+        "max_rewrites": 3,
+        "min_confidence": 0.5,
+        "probe_k": 20,
+        "min_relevant": 1,
+        "budget_s": 120,
+    }
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_value_out_of_range_is_refused_naming_field_and_range(name: str) -> None:
+    """SC-08"""
+    limits = PARAMETERS[name]
+    for value in (limits.low - 1, limits.high + 1, float("nan"), True, "5", None):
+        with pytest.raises(InvalidConfig) as caught:
+            RunConfig(**{name: value})
+        assert caught.value.field == name
+        assert f"{limits.low:g} and {limits.high:g}" in caught.value.fact
+    assert getattr(RunConfig(**{name: limits.low}), name) == limits.low
+    assert getattr(RunConfig(**{name: limits.high}), name) == limits.high
+
+
+def test_whole_numbers_stay_whole() -> None:
+    with pytest.raises(InvalidConfig, match="whole number"):
+        RunConfig(top_k=2.5)  # type: ignore[arg-type]
+
+
+def test_thresholds_are_rounded_to_four_decimals() -> None:
+    """SC-08"""
+    assert RunConfig(similarity_threshold=0.123449).similarity_threshold == 0.1234
+
+
+@pytest.mark.parametrize(("name", "value"), PRESETS.items())
+def test_a_preset_lights_up_only_when_its_threshold_matches(name: str, value: float) -> None:
+    """SC-08"""
+    assert RunConfig(grade_pass_threshold=value).preset == name
+    assert RunConfig(grade_pass_threshold=value + 0.01).preset is None
+
+
+@given(configs)
+def test_a_config_survives_the_way_through_json(config: RunConfig) -> None:
+    assert config_from_dict(asdict(config)) == config
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {"topk": 3},
+        {"models": {"grader": {"modle": "x"}}},
+        {"models": {"oracle": "builtin"}},
+        {"models": []},
+        {"options": {"x": 1}},
+        {"gate": "all"},
+        {"mode": 3},
+        {"collection": ""},
+        {"collection": 7},
+        {"answer_unverified": "yes"},
+        {"models": {"grader": "qwen"}},
+        {"models": {"grader": {"model": 5}}},
+    ],
+)
+def test_unknown_and_unusable_settings_are_refused(plain: dict[str, object]) -> None:
+    with pytest.raises(InvalidConfig):
+        config_from_dict(plain)
+
+
+def test_a_model_may_be_named_by_a_plain_string() -> None:
+    assert config_from_dict({"models": {"grader": "ollama:qwen3:8b"}}).models.grader == RoleModel("ollama:qwen3:8b")
+
+
+@given(st.text(max_size=30))
+def test_a_model_without_provider_is_refused(name: str) -> None:
+    if name == "builtin" or ":" in name:
+        assert RoleModel(name).model == name
+    else:
+        with pytest.raises(InvalidConfig):
+            RoleModel(name)
+
+
+def test_an_unusable_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_PORT", "none")
+    with pytest.raises(Exception, match="WORKBENCH_PORT"):
+        Settings.load()
+
+
+def test_lists_are_read_from_comma_separated_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_ALLOWED_HOSTS", "localhost, box.example")
+    assert Settings.load().allowed_hosts == ("localhost", "box.example")

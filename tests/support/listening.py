@@ -1,0 +1,31 @@
+"""A trace that keeps what it is told, for tests of roles."""
+
+from __future__ import annotations
+
+from engine.values import ModelCall, PassageId, Verdict
+
+
+class Listening:
+    """An :class:`engine.roles.Trace` with a clock that moves one millisecond each time it is read."""
+
+    def __init__(self) -> None:
+        self.calls: list[ModelCall] = []
+        self.verdicts: dict[PassageId, Verdict] = {}
+        self.tokens: list[str] = []
+        self._now_ms = 0.0
+
+    def call(self, call: ModelCall) -> None:
+        self.calls.append(call)
+
+    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
+        self.verdicts[passage_id] = verdict
+
+    def token(self, text: str) -> None:
+        self.tokens.append(text)
+
+    def now_ms(self) -> float:
+        self._now_ms += 1.0
+        return self._now_ms
+
+    def time_left_s(self) -> float:
+        return float("inf")

@@ -1,0 +1,44 @@
+"""Pieces, token counts and words: the stand-in's only idea of language."""
+
+from __future__ import annotations
+
+import re
+
+# Scripts written without spaces stream one character at a time, as real tokenizers roughly do.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_PIECE = re.compile(rf"\s*[{_UNSPACED}]|\s*[^\s{_UNSPACED}]+|\s+")
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+
+_COMMON = (
+    "a an and are as at be by did do does for from had has have how in into is it its of on or that the their this to "
+    "was were what when where which who whom whose why with 的 了 是 在 和 有 什 么 吗 呢"
+)
+_STOP_WORDS = frozenset(_COMMON.split())
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text into what one stream line carries each; joined again they are the text, to the last blank."""
+    return _PIECE.findall(text)
+
+
+def token_count(text: str) -> int:
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+def first_tokens(text: str, limit: int) -> str:
+    """The text up to and with its token number ``limit``."""
+    for position, found in enumerate(_TOKEN.finditer(text), start=1):
+        if position == limit:
+            return text[: found.end()]
+    return text
+
+
+def words(text: str) -> list[str]:
+    """Words in lower case; a character counts as a word where the script has no spaces."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def telling_words(text: str) -> list[str]:
+    """The words that carry the meaning, each once, in the order of first use."""
+    return list(dict.fromkeys(word for word in words(text) if word not in _STOP_WORDS))
