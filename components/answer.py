@@ -8,6 +8,7 @@ from typing import Literal
 
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
+from engine.language import language_of
 from engine.values import PassageId, RunRecord
 
 _OPEN = "open:"
@@ -97,6 +98,16 @@ def _body(record: RunRecord, words: Words) -> Node:
     return node("div", "prose", *drawn)
 
 
+def _sticking(made: list[Node | str], marker: Node) -> list[Node | str]:
+    """A marker kept on the line of the word before it: a line that begins with ``[1]`` reads as if it opened something."""
+    before = made.pop() if made and isinstance(made[-1], str) else ""
+    assert isinstance(before, str)
+    head, space, word = before.rstrip().rpartition(" ")
+    if language_of(word) == "zh":
+        head, space, word = head + space + word[:-1], "", word[-1:]
+    return [*made, head + space, node("span", "nowrap", word, marker)]
+
+
 def _inline(text: str, record: RunRecord, words: Words) -> list[Node | str]:
     cited = {citation.marker: citation for citation in record.citations}
     made: list[Node | str] = []
@@ -109,16 +120,15 @@ def _inline(text: str, record: RunRecord, words: Words) -> list[Node | str]:
             made.append(node("strong", "", *_inline(match.group("strong"), record, words)))
         elif marker in cited:
             place = _place(cited[marker].source, cited[marker].section)
-            made.append(
-                node(
-                    "button",
-                    "cite",
-                    str(marker),
-                    title=place,
-                    aria_label=words("answer.citation", n=marker, place=place),
-                    data_action=f"{_OPEN}{cited[marker].passage_id}",
-                )
+            button_node = node(
+                "button",
+                "cite",
+                str(marker),
+                title=place,
+                aria_label=words("answer.citation", n=marker, place=place),
+                data_action=f"{_OPEN}{cited[marker].passage_id}",
             )
+            made = _sticking(made, button_node)
         else:
             made.append(match.group())
     made.append(text[end:])

@@ -42,7 +42,6 @@ class Chosen:
 
 def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: OllamaNote) -> Chosen:
     """Draw the panel where the caller stands, and return what it is set to."""
-    st.markdown(f"##### {words('settings.title')}")
     collection = _collection(words, collections)
     _heading(words, "settings.thresholds")
     _preset(words)
@@ -85,7 +84,7 @@ def budget_note(words: Words, config: RunConfig, worst_case_calls: int) -> None:
 
 
 def _heading(words: Words, key: str) -> None:
-    st.markdown(f":gray[**{words(key)}**]")
+    st.markdown(f":gray[:small[**{words(key)}**]]")
 
 
 def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
@@ -212,11 +211,12 @@ def _model(words: Words, role: str, installed: Sequence[str]) -> str:
 
 
 def _ollama_line(words: Words, ollama: OllamaNote) -> bool:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if ollama.version:
-            st.caption(words("settings.ollama.found", version=ollama.version, n=len(ollama.models)))
-        else:
-            st.caption(words("settings.ollama.missing", address=ollama.address))
+    note, again = st.columns([6, 1], vertical_alignment="top", gap="small")
+    if ollama.version:
+        note.caption(words("settings.ollama.found", version=ollama.version, n=len(ollama.models)))
+    else:
+        note.caption(words("settings.ollama.missing", address=f"`{ollama.address}`"))
+    with again:
         return st.button(
             "", icon=":material/refresh:", help=words("settings.ollama.refresh"), key="look_again", type="tertiary"
         )

@@ -81,6 +81,9 @@ def passages_table(
             "words": _labels(words),
         },
     )
+    if record.active:
+        # Each change would replace the file behind the button.
+        return
     st.download_button(
         words("passages.csv"),
         data=passages_csv(lines, record.config, words),

@@ -150,7 +150,7 @@ def _node(box: Box, view: NodeView, colours: _Colours) -> str:
     width, left = box.w - 2 * _PADDING, box.x + _PADDING
     title = f"{view.title} ×{view.visits}" if view.visits > 1 else view.title
     rows = [
-        _text(left, box.y + 43 + 16 * place, _LINE, colours["grey"], fit(variants, width, _LINE))
+        _text(left, box.y + 42 + 15.5 * place, _LINE, colours["grey"], fit(variants, width, _LINE))
         for place, variants in enumerate(view.lines[:2])
     ]
     return "".join(

@@ -20,6 +20,7 @@ from engine.execution import execute
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.llm.discovery import OllamaStatus
 from engine.nodes.run_context import fault_of
+from engine.nodes.run_context import fault_of
 from engine.records.store import RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
@@ -170,7 +171,6 @@ class Engine:
 
     def runs(self, limit: int = 50, **filters: Any) -> list[RunSummary]:
         """Stored runs, newest first; filters as ``RunStore.list`` takes them."""
-        self._store.flush()
         return self._store.list(limit, **filters)
 
     def delete_run(self, run_id: str) -> None:
@@ -179,7 +179,6 @@ class Engine:
             run = self._runs.get(RunId(run_id))
             if run is not None and run.active:
                 raise RunActive.named(run_id)
-        self._store.flush()
         self._store.delete(run_id)
         with self._guard:
             self._runs.pop(RunId(run_id), None)
@@ -227,6 +226,16 @@ class Engine:
     def ready(self) -> bool:
         """Whether the knowledge base is open; never blocks."""
         return self.resources.knowledge.is_open
+
+    @property
+    def opening_fault(self) -> Fault | None:
+        """What kept the knowledge base from opening, until :meth:`open_again` tries once more."""
+        error = self.resources.knowledge.opening_error
+        return fault_of(error) if error is not None else None
+
+    def open_again(self) -> None:
+        """Try to open the knowledge base again, in the background."""
+        self._submit(self.resources.warm_up())
 
     # -- the rest -----------------------------------------------------------------------------------------------
 

@@ -18,7 +18,9 @@ _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
 
 def _language() -> Words:
     preferred: UiLanguage = "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
-    with st.container(key="language"):
+    with st.container(key="top", horizontal=True, vertical_alignment="center"):
+        # Pages put the badge of built-in roles beside the language.
+        st.session_state["top_bar"] = st.container(key="badge", width="content")
         chosen = st.segmented_control(
             "Language / 语言",
             ("zh", "en"),

@@ -31,14 +31,18 @@ from engine.values import Fault, RunRecord
 engine = get_engine()
 words: Words = st.session_state["words"]
 _WATCH_S = 0.6
-_SHOWN_SAMPLES = ("dc-{}-01", "dm-{}-01", "dm-{}-07", "dc-{}-12", "dc-{}-18")
+_SHOWN_SAMPLES = {
+    "en": ("dc-en-03", "dm-en-06", "dc-en-01", "dm-en-12", "dc-en-17"),
+    "zh": ("dc-zh-05", "dm-zh-01", "dc-zh-01", "dc-zh-13", "dc-zh-17"),
+}
 
 
 def page() -> None:
     record = opened()
     with st.sidebar:
         chosen = settings()
-    builtin_badge(chosen.config.models, words)
+    with st.session_state["top_bar"]:
+        builtin_badge(chosen.config.models, words)
     ask(chosen.config, record)
     notices(record)
     active = record is not None and record.active
@@ -93,7 +97,9 @@ def settings() -> Chosen:
 
 
 def collection_choices() -> list[CollectionChoice]:
+    """What can be searched; until the knowledge base is open the page says so and looks again by itself."""
     if not engine.ready:
+        opening()
         return []
     try:
         return [CollectionChoice(item.name, item.passages) for item in engine.collections()]
@@ -102,15 +108,29 @@ def collection_choices() -> list[CollectionChoice]:
         return []
 
 
+@st.fragment(run_every=0.5)
+def opening() -> None:
+    fault = engine.opening_fault
+    if fault is not None:
+        if fault_box(fault, words, key="opening_fault", actions=(("again", words("ask.again")),)) == "again":
+            engine.open_again()
+    elif engine.ready:
+        st.rerun()
+    else:
+        st.caption(f":material/hourglass_top: {words('starting')}")
+
+
 def ask(config: RunConfig, record: RunRecord | None) -> None:
     """The question, its two buttons, and questions to try."""
-    propose(record)
+    text, box = proposed(record)
     active = record is not None and record.active
-    with st.form("ask", border=False):
+    row, beside = st.columns([9, 1], vertical_alignment="top", gap="small") if active else (st.container(), None)
+    with row.form("ask", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom", gap="small")
-        left.text_input(
+        question = left.text_input(
             words("ask.label"),
-            key="q",
+            text,
+            key=box,
             placeholder=words("ask.placeholder"),
             label_visibility="collapsed",
             max_chars=engine.settings.max_question_chars,
@@ -118,32 +138,34 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
         pressed = right.form_submit_button(
             words("ask.run"), type="primary", icon=":material/play_arrow:", width="stretch", disabled=active
         )
-    if pressed:
-        start(st.session_state["q"], config)
-    if active and record is not None:
-        if st.button(words("ask.stop"), icon=":material/stop:", shortcut="Esc", key="stop"):
+    if beside is not None and record is not None:
+        stop = beside.button(words("ask.stop"), icon=":material/stop:", shortcut="Esc", key="stop", width="stretch")
+        if stop:
             engine.cancel(record.id)
-        return
+    if pressed:
+        start(question or "", config)
+    if record is None:
+        st.caption(words("ask.intro"))
     by_id = {item.id: item for item in sample_questions()}
-    offered = [by_id[name] for name in (place.format(words.language) for place in _SHOWN_SAMPLES) if name in by_id]
+    offered = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]
     picked = sample_buttons([(item.question, item.kind) for item in offered], words)
     if picked is not None:
-        # The input is drawn already; what it should hold is put there before the next run draws it.
-        st.session_state["next_question"] = picked
         start(picked, config)
 
 
-def propose(record: RunRecord | None) -> None:
-    """What the question box holds before it is drawn: the run's question, or one to begin with."""
-    following = st.session_state.pop("next_question", None)
-    proposed = words("ask.proposed")
-    if following is not None:
-        st.session_state["q"] = following
-    elif "q" not in st.session_state:
-        st.session_state["q"] = record.question if record else proposed
-    elif st.session_state.get("proposed") not in (None, proposed) and st.session_state["q"] == st.session_state["proposed"]:
-        st.session_state["q"] = proposed
-    st.session_state["proposed"] = proposed
+def proposed(record: RunRecord | None) -> tuple[str, str]:
+    """Text and widget key of the question box: the run's question, or one to begin with.
+
+    The box stands in a form, which keeps what is typed in the browser until Enter; a text put into its session state
+    would be lost in the next rerun that somebody else causes. A new key with a default of its own is not.
+    """
+    begin = words("ask.proposed")
+    text = record.question if record else begin
+    shown: tuple[str, int] = st.session_state.get("question_shown", (text, 0))
+    if shown[0] != text:
+        shown = (text, shown[1] + 1)
+    st.session_state["question_shown"] = shown
+    return text, f"question_{shown[1]}"
 
 
 def start(question: str, config: RunConfig) -> None:
@@ -182,6 +204,7 @@ def evidence(run_id: str, active: bool, node: str | None) -> None:
     def watch() -> None:
         record = engine.record(run_id)
         if active and not record.active:
+            # The browser says so too when its event stream ends; whichever comes first redraws the page.
             st.rerun()
         figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config))
         cited = answer_card(record, words, key="answer") if record.answer or not record.active else None
@@ -207,8 +230,7 @@ def tabs(record: RunRecord, cited: str | None, node: str | None) -> None:
         plain = record.to_dict()
         live = live_words(words.language)
         dot = decision_path_dot(plain, live)
-        svg = workflow_svg(engine.graph(record.workflow), plain, live)
-        files = {f"decision-path-{record.id}.dot": dot.encode(), f"workflow-{record.id}.svg": svg.encode()}
+        files = {} if record.active else exports(record, dot)
         decision_path(record, words, key="path", dot=dot, downloads=files)
     with rewrites:
         rewrite_history(record, words, key="rewrites")
@@ -220,10 +242,18 @@ def tabs(record: RunRecord, cited: str | None, node: str | None) -> None:
         raw_record(record)
 
 
+def exports(record: RunRecord, dot: str) -> dict[str, bytes]:
+    """The path as Graphviz source and as a picture; PNG is offered beside the live picture."""
+    svg = workflow_svg(engine.graph(record.workflow), record.to_dict(), live_words(words.language))
+    return {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
+
+
 def raw_record(record: RunRecord) -> None:
     st.caption(words("record.id", id=record.id, started=record.started_at[:19].replace("T", " ")))
     st.markdown(f"**{words('record.manifest')}**")
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
+    if record.active:
+        return
     content = json.dumps(record.to_dict(), ensure_ascii=False, indent=2)
     st.download_button(
         words("record.json"),

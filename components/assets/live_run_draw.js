@@ -83,9 +83,9 @@ function buildNode(box, onSelect) {
     shape("rect", { class: name, x: x - grow, y: y - grow, width: w + 2 * grow, height: h + 2 * grow, rx });
   const title = shape("text", { class: "title", x: x + PADDING, y: y + 25 });
   const icon = shape("text", { class: "icon", x: x + w - PADDING, y: y + 24 });
-  const rows = [0, 1].map((row) => shape("text", { class: "fact", x: x + PADDING, y: y + 43 + 16 * row }));
-  const track = shape("rect", { class: "track", x: x + PADDING, y: y + h - 6, width: w - 2 * PADDING, height: 3, rx: 1.5 });
-  const done = shape("rect", { class: "done", x: x + PADDING, y: y + h - 6, width: w - 2 * PADDING, height: 3, rx: 1.5 });
+  const rows = [0, 1].map((row) => shape("text", { class: "fact", x: x + PADDING, y: y + 42 + 15.5 * row }));
+  const track = shape("rect", { class: "track", x: x + PADDING, y: y + h - 5, width: w - 2 * PADDING, height: 3, rx: 1.5 });
+  const done = shape("rect", { class: "done", x: x + PADDING, y: y + h - 5, width: w - 2 * PADDING, height: 3, rx: 1.5 });
   const hint = shape("title", {});
   const group = shape("g", { class: "node", tabindex: 0, role: "button", "data-node": box.name }, [
     rect("pulse", 0, 11), rect("box", 0, 11), rect("ring", 4, 15), title, icon, ...rows, track, done, hint,

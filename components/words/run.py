@@ -25,7 +25,7 @@ RUN: dict[str, tuple[str, str]] = {
     # How a run ended, and why a decision went where it went
     "outcome.running": ("Running", "运行中"),
     "outcome.answered": ("Answered", "已回答"),
-    "outcome.answered_forced": ("Answered, forced", "未达标回答"),
+    "outcome.answered_forced": ("Forced answer", "未达标回答"),
     "outcome.answered_unverified": ("Unverified", "未核实回答"),
     "outcome.abstained": ("Abstained", "如实不答"),
     "outcome.fallback": ("No answer", "没有答案"),

@@ -48,14 +48,22 @@ _ASKS_EN: tuple[tuple[AnswerKind, str], ...] = (
     ("definition", r"\bdefin(?:e|ition)\b|\bwhat\s+(?:does|do|did)\b.{1,60}\bmean\b|\bmeaning of\b|\bwhat is meant\b"),
     ("definition", r"^what\s+(?:is|are)\s+(?:an?\s+)?(?:[\w'’-]+\s+){0,2}[\w'’-]+\s*\??$"),
 )
+_WHICH = r"哪一?[个座条些]?"
 _ASKS_ZH: tuple[tuple[AnswerKind, str], ...] = (
-    ("date", r"哪一?[年天月日]|哪个(?:世纪|年代|月|朝代|时期|日子)|何[时年]|什么(?:时候|时间|时期|年代|日期)|几(?:月|号|日|点)|哪些年"),
-    ("number", r"多少|多[大高长远久重快深宽厚]|几(?!乎|何|率)|百分之几|(?:数量|比例|人口|面积|年龄|温度)(?:是什么|为何|如何)"),
-    ("person", r"谁|哪[一两几]?位|什么人|何人|哪些?人|哪[一]?个(?:人|球员|国王|皇帝|总统|科学家|作家|导演|演员|歌手|运动员|教授)"),
-    ("place", r"哪[里儿]|何[处地]|什么(?:地方|地点|位置|部位)|哪[一]?[个座条些]?(?:国家|城市|省份?|州|地区|地方|岛屿?|河流?|山|海|大洲|部位|国)"),
-    ("cause", r"(?<![称名作分视认])为什么(?!\s*[？?]?$)|^为什么[？?]?$|为何|为啥|怎么会|何以|什么(?:原因|导致|引起|造成|使得)|(?:原因|理由|成因|起因)(?:是|有|在于)?"),
-    ("way", r"怎么(?![会了])|怎样|如何|怎办|什么(?:方法|方式|办法|手段|步骤)|(?:方法|步骤|办法)(?:是|有)"),
-    ("definition", r"^什么是[^的，,]{1,12}[？?]?$|什么叫|指的?是?什么|什么意思|(?:定义|含义|意思)(?:是|$|[？?])|是什么东西|^[^的，,]{1,8}是什么[？?]?$"),
+    ("date", r"哪一?[年天月日]|哪个(?:世纪|年代|月|朝代|时期|日子)|哪些年|何[时年]|几[月号日点]"),
+    ("date", r"什么(?:时候|时间|时期|年代|日期)"),
+    ("number", r"多少|多[大高长远久重快深宽厚]|几(?![乎何率])|百分之几"),
+    ("number", r"(?:数量|比例|人口|面积|年龄|温度)(?:是什么|为何|如何)"),
+    ("person", r"谁|哪[一两几]?位|什么人|何人|哪些?人"),
+    ("person", rf"{_WHICH}(?:人|球员|国王|皇帝|总统|科学家|作家|导演|演员|歌手|运动员|教授)"),
+    ("place", r"哪[里儿]|何[处地]|什么(?:地方|地点|位置|部位)"),
+    ("place", rf"{_WHICH}(?:国家|城市|省份?|州|地区|地方|岛屿?|河流?|山|海|大洲|部位|国)"),
+    # "称为什么" asks for a name, not for a cause.
+    ("cause", r"(?<![称名作分视认])为什么(?!\s*[？?]?$)|^为什么[？?]?$|为何|为啥|怎么会|何以"),
+    ("cause", r"什么(?:原因|导致|引起|造成|使得)|(?:原因|理由|成因|起因)(?:是|有|在于)?"),
+    ("way", r"怎么(?![会了])|怎样|如何|怎办|什么(?:方法|方式|办法|手段|步骤)|(?:方法|步骤|办法)[是有]"),
+    ("definition", r"^什么是[^的，,]{1,12}[？?]?$|什么叫|指的?是?什么|什么意思|是什么东西"),
+    ("definition", r"(?:定义|含义|意思)(?:是|$|[？?])|^[^的，,]{1,8}是什么[？?]?$"),
 )
 _ASKS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in (*_ASKS_EN, *_ASKS_ZH))
 
@@ -64,9 +72,10 @@ _DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
 _YEAR = r"(?<![\d.,])(?:1\d{3}|20\d{2})(?:s|年)?(?![\d.,%]*\d)"
 _DATE = re.compile(
     rf"{_YEAR}|\b(?:{_MONTHS})\b(?!\s+(?:be|have|not))|\b(?:{_DAYS})\b|\b\d{{1,2}}(?:st|nd|rd|th)[\s-]centur|"
-    r"\b(?:[a-z]+th|first|second|third)[\s-]centur|\b\d+\s*(?:BC|AD|BCE|CE)\b|\b(?:years|months|weeks|days) (?:ago|later)\b|"
-    r"\d+\s*年代?|\d+\s*月|\d+\s*[日号]|[一二三四五六七八九〇零十]{2,}年|\d+\s*世纪|世纪|公元前?|[上本去今]年|朝代|"
-    r"\d+\s*(?:个?小时|天|周|个?月)(?:之|以)?[后前内]"
+    r"\b(?:[a-z]+th|first|second|third)[\s-]centur|\b\d+\s*(?:BC|AD|BCE|CE)\b|"
+    r"\b(?:years|months|weeks|days) (?:ago|later)\b|\d+\s*年代?|\d+\s*[月日号]|[一二三四五六七八九〇零十]{2,}年|"
+    r"\d+\s*世纪|世纪|公元前?|[上本去今]年|朝代|"
+    r"\d+\s*(?:个?小时|天|周|个?月)(?:之|以)?[后前内]|[后前]\s*\d+(?:[–—~-]\d+)?\s*(?:个?小时|分钟|天|周|个?月|年)"
 )
 _NUMBER = re.compile(
     r"(?P<digits>\d+(?:[.,:]\d+)*)"
@@ -78,22 +87,24 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _CAUSE = re.compile(
-    r"\b(?:because|since|due to|owing to|caused?|causes|causing|result(?:s|ed|ing)? (?:in|from|of)|therefore|thus|hence|"
-    r"so that|reasons?|led to|leads to|in order to|as a result|thanks to|so\b(?! that)|prevents?|makes? it|allow(?:s|ed|ing)?|"
-    r"for fear|explains?|follows)\b|因为|由于|因此|所以|因而|导致|引起|造成|使得|原因|理由|为了|从而|以致|以便|于是|故而|源于|归因|起因|"
-    r"由此|这样一来|来自|缘故|避免|防止|出于|致使",
+    r"\b(?:because|since|due to|owing to|caus(?:e|es|ed|ing)|result(?:s|ed|ing)? (?:in|from|of)|therefore|thus|hence|"
+    r"so that|reasons?|led to|leads to|in order to|as a result|thanks to|so\b(?! that)|prevents?|makes? it|"
+    r"allow(?:s|ed|ing)?|for fear|explains?|follows)\b"
+    r"|因为|由于|因此|所以|因而|导致|引起|造成|使得|原因|理由|为了|从而|以致|以便|于是|故而"
+    r"|源于|归因|起因|由此|这样一来|来自|缘故|避免|防止|出于|致使",
     re.IGNORECASE,
 )
 _WAY = re.compile(
-    r"\b(?:by|through|via|using|with the help of|by means of|methods?|steps?|first|then|must|should|need to|process(?:es)?|"
-    r"techniques?|instead of|if you|make sure|apply|use[ds]?)\b|通过|利用|使用|采用|运用|借助|方法|方式|步骤|办法|首先|然后|应当?|"
-    r"可以|需要|只要|必须|先|再|依靠|凭借|用|以便|经由|按照?|根据|把|将",
+    r"\b(?:by|through|via|using|with the help of|by means of|methods?|steps?|first|then|must|should|need to|"
+    r"process(?:es)?|techniques?|instead of|if you|make sure|apply|use[ds]?)\b"
+    r"|通过|利用|使用|采用|运用|借助|方法|方式|步骤|办法|首先|然后|应|可以|需要|只要|必须|先|再"
+    r"|依靠|凭借|用|以便|经由|按|根据|把|将",
     re.IGNORECASE,
 )
 _DEFINITION = re.compile(
-    r"\b(?:is|are|was|were)\s+(?:an?|the|any|one|when|that)\b|\b(?:means?|refers? to|defined|definition|called|known as|consists? "
-    r"of|describes?|denotes?|i\.e\.|that is|a (?:kind|type|form|set|branch) of)\b"
-    r"|是(?:指|一[种个类门项]|由|把|将|从)|指的?是?|称[为作之]|叫做?|即|所谓|定义|意思|就是|意味|研究|是",
+    r"\b(?:is|are|was|were)\s+(?:an?|the|any|one|when|that)\b|\b(?:means?|refers? to|defined|definition|called|"
+    r"known as|consists? of|describes?|denotes?|i\.e\.|that is|a (?:kind|type|form|set|branch) of)\b"
+    r"|是|指|称[为作之]|叫做?|即|所谓|定义|意思|意味|研究",
     re.IGNORECASE,
 )
 _CAPITALISED = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|de|von|van|der|la|the|al|bin|du)\s+)?[A-Z][\w'’-]*)*")
@@ -116,6 +127,8 @@ _TAGS: Mapping[str, frozenset[str]] = {
 _UNIT_EN = re.compile(r"\bhow\s+(?:many|much)\s+((?:[\w'’-]+\s*){1,3})", re.IGNORECASE)
 _UNIT_ZH = re.compile(r"(?:多少|几)(?=[\u4e00-\u9fff])([^？?，,。的是有]{1,3})")
 _COUNTERS = frozenset("个名人位次只条件座家所篇本部台辆元克米度种项场户岁")
+_BEFORE = 60
+"""Characters before a name in which its preposition or the end of the last sentence is looked for."""
 _AFTER_NUMBER = 28
 """Characters after a number in which the thing counted is looked for."""
 
@@ -200,8 +213,9 @@ def _named(kind: str, asked: Asked, text: str) -> float:
     for match in _CAPITALISED.finditer(text):
         words = [word for word in match.group().split() if word.lower().strip(".'’") not in STOP_EN]
         fresh = [word for word in words if _is_name(word, asked)]
-        opens = _SENTENCE_START.search(text[: match.start()]) is not None
-        if fresh and not (opens and len(words) < 2) and (kind == "person" or _PLACE_BEFORE.search(text[: match.start()])):
+        before = text[max(match.start() - _BEFORE, 0) : match.start()]
+        opens = _SENTENCE_START.search(before) is not None
+        if fresh and not (opens and len(words) < 2) and (kind == "person" or _PLACE_BEFORE.search(before)):
             return 1.0
     return 0.0
 
@@ -213,6 +227,8 @@ def _is_name(word: str, asked: Asked) -> bool:
 
 @lru_cache(maxsize=512)
 def _tagged(text: str) -> tuple[tuple[str, str], ...]:
+    # A lone surrogate is no valid text for the tagger.
+    text = text.encode("utf-8", "replace").decode()
     return tuple(rjieba.tag(text)) if re.search(r"[\u4e00-\u9fff]", text) else ()
 
 

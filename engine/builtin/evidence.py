@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.terms import Idf, is_han, surface_terms, terms, without_asking
@@ -20,6 +21,9 @@ _RELATED = 0.6
 _SAME_CHARACTERS = 0.5
 """Most credit for a Chinese word whose characters stand apart: related words often share one (颁布, 颁发)."""
 _SHARED_PREFIX = 5
+_UNSAID = 2.3
+"""Weight of what a question leaves unsaid, about one term: covering the one word of "diabetes" is weak evidence,
+covering six of six is strong. Fitted figures do not change between 1 and 4; without it, one common word made P 0.95."""
 _NEAR = 0.85
 """Windows this close to the best one are looked through for the answer."""
 _MOST_SENTENCES = 200
@@ -28,12 +32,12 @@ _ASKS = re.compile(r"[?？][\"'”’）)]*$")
 _GAP = re.compile(r"(?<=[\u3400-\u9fff，。、；：]) +(?=[\u3400-\u9fff\w])|(?<=\w) +(?=[\u3400-\u9fff])")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 
-FEATURES = ("similarity", "coverage", "sentence", "phrase", "terms", "hard_gap", "hard_absent", "soft_gap")
+FEATURES = ("similarity", "coverage", "sentence", "phrase", "hard_gap", "hard_absent", "soft_gap")
 """Names of the numbers in :attr:`Evidence.features`, in order.
 
-``coverage`` and ``sentence``: share of the question's weight in the whole passage and in its best sentence; ``phrase``:
-share of its phrases; ``terms``: log of the number of its terms; ``hard_gap``, ``soft_gap``: how much less of the question
-stands around an answer of the kind asked for than in the best window; ``hard_absent``: no such answer anywhere.
+``coverage`` and ``sentence``: share of the question's weight in the whole passage and in its best sentence;
+``phrase``: share of its phrases; ``hard_gap``, ``soft_gap``: how much less of the question stands around an answer of
+the kind asked for than in the best window; ``hard_absent``: no such answer anywhere.
 """
 
 HARD_KINDS: frozenset[AnswerKind] = frozenset({"date", "number", "person"})
@@ -116,7 +120,6 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
             _share(total, question.weights),
             single,
             _phrase_share(question, whole),
-            math.log1p(len(question.terms)),
             best - answering if hard else 0.0,
             float(hard and not any(answers)),
             best - answering if asks and not hard else 0.0,
@@ -170,9 +173,9 @@ def _credit(term: str, unit: _Unit) -> float:
 
 
 def _share(credits: Sequence[float], weights: Sequence[float]) -> float:
-    """Share of the question's IDF mass that is covered; 0 for a question without terms."""
-    mass = sum(weights)
-    return sum(credit * weight for credit, weight in zip(credits, weights, strict=True)) / mass if mass else 0.0
+    """Share of the question's weight that is covered, shrunk for short questions; 0 for one without terms."""
+    mass = sum(credit * weight for credit, weight in zip(credits, weights, strict=True))
+    return mass / (sum(weights) + _UNSAID)
 
 
 def _windows(
@@ -194,7 +197,7 @@ def _most(first: Sequence[float], second: Sequence[float]) -> list[float]:
 
 def _phrases(text: str, asked: Sequence[str]) -> frozenset[str]:
     latin = [term for term in asked if not is_han(term)]
-    pairs = {f"{first} {second}" for first, second in zip(latin, latin[1:], strict=False)}
+    pairs = {f"{first} {second}" for first, second in pairwise(latin)}
     runs = _HAN_RUN.findall(without_asking(_folded(text)))
     return frozenset(pairs | {piece for run in runs for piece in _bigrams(run)})
 
@@ -204,9 +207,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def _phrase_share(question: Question, whole: _Unit) -> float:
-    """Share of the question's phrases that the passage holds; coverage itself where it has none."""
-    if not question.phrases:
-        return float(any(_credit(term, whole) >= COVERED_FROM for term in question.terms))
+    """Share of the question's phrases that the passage holds, shrunk like the coverage."""
     joined = f" {' '.join(whole.stems)} "
     found = sum((phrase in whole.text) if is_han(phrase) else (f" {phrase} " in joined) for phrase in question.phrases)
-    return found / len(question.phrases)
+    return found / (len(question.phrases) + 1)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
+from engine.builtin.evidence import FEATURES, Evidence, read_question, weigh
 from engine.builtin.terms import Idf
 from engine.roles import SILENT, Trace
 from engine.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
 
+ModelName = Literal["zh", "en", "cross"]
 Similarity = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]
 """Normalised similarity (SPEC SC-09) of the question *as asked* with each passage, whatever query found them."""
 
@@ -23,6 +25,11 @@ MODEL = "builtin"
 _COEFFICIENTS = Path(__file__).with_name("grader_model.json")
 _MOST_LISTED = 8
 """Terms that a reason names; the verdict itself carries all."""
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_LATIN = re.compile(r"[A-Za-z]")
+_LETTERS_PER_HAN = 3
+"""English needs about three letters where Chinese writes one character."""
 _KIND_NAMES: Mapping[AnswerKind, str] = {
     "date": "date",
     "number": "number",
@@ -36,7 +43,7 @@ _KIND_NAMES: Mapping[AnswerKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """One language's logistic regression, over the raw features."""
+    """One fit's logistic regression, over the raw features."""
 
     intercept: float
     weights: Mapping[str, float]
@@ -50,12 +57,27 @@ class Coefficients:
 
 
 @lru_cache(maxsize=1)
-def load_coefficients() -> Mapping[Language, Coefficients]:
-    """The fitted coefficients that ship with the product; other languages get the mean of Chinese and English."""
-    stored: dict[str, dict[str, Any]] = json.loads(_COEFFICIENTS.read_text(encoding="utf-8"))["languages"]
-    zh, en = (Coefficients(stored[name]["intercept"], stored[name]["weights"]) for name in ("zh", "en"))
-    mean = {name: (zh.weights[name] + en.weights[name]) / 2 for name in FEATURES}
-    return {"zh": zh, "en": en, "other": Coefficients((zh.intercept + en.intercept) / 2, mean)}
+def load_coefficients() -> Mapping[ModelName, Coefficients]:
+    """The fitted coefficients that ship with the product."""
+    stored: dict[ModelName, dict[str, Any]] = json.loads(_COEFFICIENTS.read_text(encoding="utf-8"))["languages"]
+    return {name: Coefficients(fit["intercept"], fit["weights"]) for name, fit in stored.items()}
+
+
+def model_for(question: Language, passage: str) -> ModelName:
+    """Which fit judges a pair: its language's, or ``cross`` where words cannot be compared.
+
+    ``cross`` was fitted on Chinese questions with English passages and the other way round; it also serves languages
+    that have no fit of their own, because it leans on similarity.
+    """
+    return question if question != "other" and question == _written_in(passage) else "cross"
+
+
+def _written_in(text: str) -> Language:
+    # A quoted word in the other script must not change the model, so the script of most letters counts.
+    han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
+    if _KANA_OR_HANGUL.search(text) or not han + latin:
+        return "other"
+    return "zh" if han * _LETTERS_PER_HAN >= latin else "en"
 
 
 class BuiltinGrader:
@@ -80,10 +102,13 @@ class BuiltinGrader:
         for passage, similarity in zip(passages, similarities, strict=True):
             started_ms, clock = trace.now_ms(), time.perf_counter()
             evidence = weigh(read, passage.text, similarity, heading=f"{passage.title}\n{passage.section}".strip())
-            probability = self._models[read.language].probability(evidence.features)
+            model = self._models[model_for(read.language, passage.text)]
+            probability = model.probability(evidence.features)
             verdict = verdict_of(evidence, probability)
             duration_ms = (time.perf_counter() - clock) * 1000
-            trace.call(_call(read, passage, evidence, probability, started_ms, duration_ms))
+            parsed = {name: round(value, 4) for name, value in zip(FEATURES, evidence.features, strict=True)}
+            parsed["probability"] = round(probability, 4)
+            trace.call(_call(question, passage, parsed, started_ms, duration_ms))
             trace.verdict(passage.id, verdict)
             verdicts.append(verdict)
         return verdicts
@@ -128,21 +153,14 @@ def _listed(terms: Sequence[str]) -> str:
 
 
 def _call(
-    question: Question,
-    passage: Passage,
-    evidence: Evidence,
-    probability: float,
-    started_ms: float,
-    duration_ms: float,
+    question: str, passage: Passage, parsed: Mapping[str, float], started_ms: float, duration_ms: float
 ) -> ModelCall:
-    features = {name: round(value, 4) for name, value in zip(FEATURES, evidence.features, strict=True)}
-    parsed: dict[str, Any] = {**features, "probability": round(probability, 4)}
     return ModelCall(
         role="grader",
         node="grade",
         round=0,
         model=MODEL,
-        messages=(Message("user", f"{question.text}\n\npassage {passage.id}"),),
+        messages=(Message("user", f"{question}\n\npassage {passage.id}"),),
         reply=json.dumps(parsed),
         parsed=parsed,
         passage_id=passage.id,

@@ -39,7 +39,15 @@ class KnowledgeBase:
 
     @property
     def is_open(self) -> bool:
-        return self._opening is not None and self._opening.done() and self._opening.exception() is None
+        opening = self._opening
+        return opening is not None and opening.done() and not opening.cancelled() and opening.exception() is None
+
+    @property
+    def opening_error(self) -> BaseException | None:
+        """What the last opening failed with; None while it goes on and after it succeeded."""
+        if self._opening is None or not self._opening.done() or self._opening.cancelled():
+            return None
+        return self._opening.exception()
 
     async def retriever(self, collection: str, address: str = "") -> DenseRetriever:
         """A retriever for a collection with the embedder it was built with; raises ``UnknownCollection``."""

@@ -174,4 +174,3 @@ def _cut(text: str, most: int) -> int:
         if place > 0:
             return place + 1
     return low
-

@@ -54,6 +54,10 @@ class Catalogue:
             hits = self._probe()
         return learn(hits, address)
 
+    def about_to_change(self) -> None:
+        """Read everything ever written from now on, for a decision to write will rest on it."""
+        self._fresh.wrote(CATALOGUE)
+
     def collections(self) -> dict[str, dict[str, Any]]:
         return {str(row["collection"]): dict(row["info"]) for row in self._rows(equals("kind", "collection"))}
 

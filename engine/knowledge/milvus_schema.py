@@ -90,14 +90,14 @@ class Layout:
             return list(ids)
         return [int(item) for item in ids if re.fullmatch(r"-?\d{1,19}", item)]
 
-    def passage(self, entity: Mapping[str, Any], collection: str) -> StoredPassage:
-        """A stored passage from one row, with whatever the collection has of it."""
+    def passage(self, entity: Mapping[str, Any], collection: str, key: str | int | None = None) -> StoredPassage:
+        """A stored passage from one row, with whatever the collection has of it; ``key`` where the row lacks it."""
         meta = entity.get(self.meta) if self.meta else None
         if isinstance(meta, str | bytes):
             meta = _json_or_none(meta)
         ordinal = entity.get(self.ordinal) if self.ordinal else None
         return StoredPassage(
-            id=PassageId(str(entity[self.key])),
+            id=PassageId(str(entity[self.key] if key is None else key)),
             source=str(entity.get(self.source) or collection) if self.source else collection,
             text=str(entity.get(self.text) or "") if self.text else "",
             section=str(entity.get(self.section) or "") if self.section else "",

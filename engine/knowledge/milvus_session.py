@@ -105,7 +105,6 @@ class MilvusSession:
         with self._looked_at_afresh(name):
             for start in range(0, len(rows), _BATCH):
                 self._client.upsert(name, rows[start : start + _BATCH], timeout=self._timeout_s)
-        self._fresh.wrote(name)
         self._settle(name, pending, {source: by_source.get(source, []) for source in touched - known.keys()})
 
     def search(self, name: str, vector: Vector, limit: int) -> list[Hit]:
@@ -165,9 +164,7 @@ class MilvusSession:
         known = self._catalogue.sources(name).get(source)
         if known is not None:
             self._catalogue.put_sources(name, [_pending(source, [], known)])
-        if present:
-            self._client.delete(name, filter=equals("source", source), timeout=self._timeout_s)
-            self._fresh.wrote(name)
+        self._client.delete(name, filter=equals("source", source), timeout=self._timeout_s)
         self._catalogue.forget_sources(name, [source])
         return len(present)
 
@@ -240,9 +237,12 @@ class MilvusSession:
             raise UnknownCollection.named(name)
 
     def _own(self, name: str) -> Layout:
+        """The layout of a collection that is about to be written to; what is read for that must be current."""
         layout = self._layout(name)
         if not layout.own:
             raise ForeignCollection.named(name)
+        self._fresh.wrote(name)
+        self._catalogue.about_to_change()
         return layout
 
     @contextmanager
@@ -270,11 +270,10 @@ class MilvusSession:
     def _hit(self, name: str, layout: Layout, vector: Vector, item: Mapping[str, Any]) -> Hit:
         found = item["entity"]
         # Milvus Lite calls the key "id" whatever its field is called; a server uses the field's name.
-        entity = {**found, layout.key: item.get(layout.key, item.get("id"))}
+        passage = layout.passage(found, name, key=item.get(layout.key, item.get("id")))
         if layout.metric == "COSINE":
-            return Hit(layout.passage(entity, name), self._scores.cosine(float(item["distance"])))
-        # Asked for by name: the client decodes vectors late, and a copy of the row would not have them.
-        return Hit(layout.passage(entity, name), _cosine(vector, found[layout.vector]))
+            return Hit(passage, self._scores.cosine(float(item["distance"])))
+        return Hit(passage, _cosine(vector, found[layout.vector]))
 
     def _by_ids(self, name: str, layout: Layout, ids: Sequence[PassageId], output: list[str]) -> list[Any]:
         keys = layout.keys(list(dict.fromkeys(ids)))

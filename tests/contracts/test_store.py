@@ -13,20 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from engine.errors import (
     CollectionExists,
     EmbeddingMismatch,
     FieldTooLong,
     ForeignCollection,
-    InvalidCollectionName,
     StoreError,
     UnknownCollection,
 )
 from engine.knowledge.milvus_connection import connect
-from engine.knowledge.milvus_schema import quoted
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import CollectionInfo, StoredPassage, Vector
 from engine.values import PassageId
@@ -285,19 +281,6 @@ def test_a_text_that_the_store_cannot_hold_is_refused_before_anything_is_written
     assert case.run(case.store.search(case.name, axes(1)[0], 5)) == []
 
 
-@pytest.mark.parametrize("name", ["", "1a", "a b", "a-b", "a" * 61, "workbench_x", "集合", "a;b", "Workbench_catalog"])
-def test_names_that_a_server_or_a_reader_could_misread_are_refused(tmp_path: Path, name: str) -> None:
-    async def create() -> None:
-        store = MilvusStore(str(tmp_path / "knowledge.db"))
-        try:
-            await store.create(CollectionInfo(name, "m", 4, "", "", ""))
-        finally:
-            await store.close()
-
-    with pytest.raises(InvalidCollectionName):
-        asyncio.run(create())
-
-
 def test_a_collection_cannot_be_made_twice_and_can_be_made_again_after_a_drop(case: Case) -> None:
     case.create()
     case.insert(passage("a.md", 1))
@@ -339,16 +322,6 @@ def test_names_with_quotes_backslashes_and_line_breaks_find_and_delete_only_them
     left = sorted(HOSTILE[1::2])
     assert [item.source for item in case.run(case.store.sources(case.name))] == left
     assert sorted(hit.passage.source for hit in case.run(case.store.search(case.name, axes(1)[0], 50))) == left
-
-
-@given(value=st.text(max_size=60), other=st.text(max_size=60))
-@example(value='\\"', other='"')
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_quoted_value_is_one_literal_that_means_itself(value: str, other: str) -> None:
-    evaluate = importlib.import_module("milvus_lite.search.filter.tokens").tokenize
-    tokens = evaluate(f"source == {quoted(value)} and title == {quoted(other)}")
-    assert [token.value for token in tokens if token.kind.name == "STRING"] == [value, other]
-    assert len(tokens) == 8
 
 
 def test_a_collection_of_another_program_can_be_read_but_not_changed(case: Case) -> None:

@@ -13,6 +13,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -35,6 +36,8 @@ WEIGHTS: dict[Kind, float] = {
     "right": 1.0, "top": 0.5, "article": 0.2, "cut": 0.3, "part_right": 0.3, "part_wrong": 0.3,
 }  # fmt: skip
 """Share of each kind in the fit: one relevant passage to about two others, as after the similarity gate."""
+CROSS_FEATURES = ("similarity", "coverage", "hard_absent")
+"""What can be compared across languages: with all features the fit leaned on stray Latin words."""
 FOLDS = 8
 NEAREST = 5
 FLOOR_PERCENTILE = 75
@@ -139,9 +142,19 @@ def texts_of(context: str, asked: Asked, joint: str) -> Iterator[tuple[Kind, str
             yield "part_wrong", text
 
 
-def pairs_of(data: Path, language: str, vectors: Vectors) -> list[Pair]:
-    """Every labelled (question, passage) pair of one language."""
-    paragraphs, questions = read_xquad(data / f"xquad-dev.{language}.json")
+def cross_pairs(data: Path, vectors: Vectors) -> list[Pair]:
+    """Questions of each language with whole paragraphs of the other; the corpus is the same in both."""
+    return [
+        pair
+        for language, other in (("zh", "en"), ("en", "zh"))
+        for pair in pairs_of(data, language, vectors, passages=other)
+    ]
+
+
+def pairs_of(data: Path, language: str, vectors: Vectors, passages: str = "") -> list[Pair]:
+    """Every labelled (question, passage) pair of one language; whole paragraphs alone where ``passages`` is another."""
+    _, questions = read_xquad(data / f"xquad-dev.{language}.json")
+    paragraphs, _ = read_xquad(data / f"xquad-dev.{passages or language}.json")
     matrix = np.stack([vectors.passage(text) for _, text in paragraphs])
     similarities, idf = Similarities(vectors, language), Idf.load()
     pairs: list[Pair] = []
@@ -150,6 +163,8 @@ def pairs_of(data: Path, language: str, vectors: Vectors) -> list[Pair]:
         floor, cosines, read = similarities.floor(vector), matrix @ vector, read_question(asked.question, idf)
         for kind, at in _whole_paragraphs(asked, paragraphs, cosines):
             pairs.append(_pair(kind, asked.article, read, paragraphs[at][1], float(cosines[at]), floor))
+        if passages:
+            continue
         for kind, text in texts_of(paragraphs[asked.paragraph][1], asked, " " if language == "en" else ""):
             pairs.append(_pair(kind, asked.article, read, text, float(vectors.passage(text) @ vector), floor))
     return pairs
@@ -172,18 +187,21 @@ def _pair(kind: Kind, article: int, read: Question, text: str, cosine: float, fl
     return Pair(kind, article, weigh(read, text, similarity).features, cosine)
 
 
-def cross_validated(pairs: Sequence[Pair]) -> Array:
+def cross_validated(pairs: Sequence[Pair], used: Sequence[str]) -> Array:
     """P(relevant) of every pair by a model that saw no pair of its article."""
     features, relevant, weights = _arrays(pairs)
     chances = np.zeros(len(pairs))
     for train, test in GroupKFold(FOLDS).split(features, relevant, [pair.article for pair in pairs]):
-        intercept, coefficients = fitted(features[train], relevant[train], weights[train])
+        intercept, coefficients = fitted(features[train], relevant[train], weights[train], used)
         chances[test] = 1 / (1 + np.exp(-(features[test] @ coefficients + intercept)))
     return chances
 
 
-def fitted(features: Array, relevant: NDArray[np.bool_], weights: Array) -> tuple[float, Array]:
-    """Intercept and coefficients over the raw features, fitted with standardised ones (L2, C = 1)."""
+def fitted(
+    features: Array, relevant: NDArray[np.bool_], weights: Array, used: Sequence[str] = FEATURES
+) -> tuple[float, Array]:
+    """Intercept and coefficients over the raw features, fitted with standardised ones (L2, C = 1); 0 where unused."""
+    features = features * np.array([name in used for name in FEATURES])
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
     model = LogisticRegression(C=1.0, max_iter=2000).fit((features - mean) / spread, relevant, sample_weight=weights)
     coefficients: Array = model.coef_[0] / spread
@@ -211,6 +229,8 @@ def report(language: str, pairs: Sequence[Pair], chances: Array) -> dict[str, An
     kept: dict[str, Any] = {}
     for name, kinds in SETS.items():
         chosen = [at for at, pair in enumerate(pairs) if pair.kind in kinds]
+        if {pairs[at].relevant for at in chosen} != {True, False}:
+            continue
         truth, chance = [pairs[at].relevant for at in chosen], chances[chosen]
         alone = {
             "cosine": roc_auc_score(truth, [pairs[at].cosine for at in chosen]),
@@ -231,11 +251,11 @@ def report(language: str, pairs: Sequence[Pair], chances: Array) -> dict[str, An
 
 def _calibration(language: str, truth: NDArray[np.bool_], chances: Array) -> None:
     edges = np.linspace(0, 1, 6)
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         inside = (chances >= low) & (chances < high)
         if inside.any():
-            print(f"   {language} P {low:.1f}-{high:.1f}: n={inside.sum():4d} said {chances[inside].mean():.2f}", end="")
-            print(f" was {truth[inside].mean():.2f}")
+            said, was = chances[inside].mean(), truth[inside].mean()
+            print(f"   {language} P {low:.1f}-{high:.1f}: n={inside.sum():4d} said {said:.2f} was {was:.2f}")
 
 
 def main() -> None:
@@ -246,10 +266,11 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the figures, write nothing")
     chosen = parser.parse_args()
     vectors, languages = Vectors(chosen.cache), {}
-    for language in ("en", "zh"):
-        pairs = pairs_of(chosen.data, language, vectors)
-        figures = report(language, pairs, cross_validated(pairs))
-        intercept, coefficients = fitted(*_arrays(pairs))
+    for language in ("en", "zh", "cross"):
+        pairs = cross_pairs(chosen.data, vectors) if language == "cross" else pairs_of(chosen.data, language, vectors)
+        used = CROSS_FEATURES if language == "cross" else FEATURES
+        figures = report(language, pairs, cross_validated(pairs, used))
+        intercept, coefficients = fitted(*_arrays(pairs), used)
         weights = {name: round(float(value), 4) for name, value in zip(FEATURES, coefficients, strict=True)}
         print(f"{language} intercept {intercept:.3f} {weights}")
         languages[language] = {"intercept": round(intercept, 4), "weights": weights, "cross_validated": figures}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -65,7 +66,7 @@ def test_a_long_section_is_split_between_sentences_with_one_repeated(sentence: s
     pieces = split("".join(sentence.format(n=n) for n in range(60)))
     assert len(pieces) > 2
     found = [re.findall(r"[^.。]+[.。]", piece) for piece in pieces]
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert after[0].strip() == before[-1].strip()
     assert [item.strip() for group in [found[0], *(group[1:] for group in found[1:])] for item in group] == wanted
     assert all(100 <= tokens(piece) <= MOST_TOKENS for piece in pieces)

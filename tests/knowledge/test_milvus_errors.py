@@ -138,7 +138,7 @@ async def opened(uri: str, timeout_s: float = 10.0) -> None:
 
 
 def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnreachable, match="127.0.0.1:9"):
+    with pytest.raises(StoreUnreachable, match=r"127\.0\.0\.1:9"):
         asyncio.run(opened("http://127.0.0.1:9", timeout_s=2))
 
 
@@ -153,7 +153,7 @@ def test_a_folder_that_another_process_has_open_is_locked(tmp_path: Path, capfd:
     with (folder / "LOCK").open("r+") as lock:
         # A second open file holds the lock just as another process would.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(StoreLocked, match="knowledge.db"):
+        with pytest.raises(StoreLocked, match=r"knowledge\.db"):
             asyncio.run(opened(str(folder)))
     asyncio.run(opened(str(folder)))
     assert "Traceback" not in capfd.readouterr().err
@@ -161,7 +161,7 @@ def test_a_folder_that_another_process_has_open_is_locked(tmp_path: Path, capfd:
 
 def test_a_folder_that_is_a_file_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "knowledge.db").write_text("not a folder")
-    with pytest.raises(StoreUnreadable, match="knowledge.db"):
+    with pytest.raises(StoreUnreadable, match=r"knowledge\.db"):
         asyncio.run(opened(str(tmp_path / "knowledge.db")))
 
 

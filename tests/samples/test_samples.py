@@ -27,6 +27,7 @@ from engine.samples import (
     sample_sources,
 )
 from engine.samples.precompute import precompute
+from engine.values import PassageId
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 MOST_BYTES = 400_000
@@ -171,11 +172,11 @@ def test_a_changed_a_new_and_a_withdrawn_source_are_brought_up_to_date(
         content_hash="old",
         passages=tuple(
             replace(item, text="old", meta={**item.meta, "content_hash": "old"})
-            for item in (*now[0].passages, replace(now[0].passages[0], id=f"{now[0].name}#99"))
+            for item in (*now[0].passages, replace(now[0].passages[0], id=PassageId(f"{now[0].name}#99")))
         ),
     )
     withdrawn = replace(
-        now[1], name="gone.md", passages=(replace(now[1].passages[0], id="gone.md#1", source="gone.md"),)
+        now[1], name="gone.md", passages=(replace(now[1].passages[0], id=PassageId("gone.md#1"), source="gone.md"),)
     )
     monkeypatch.setattr(samples, "sample_sources", lambda: (old, *now[2:], withdrawn))
     run(ensure_samples(store, embedder))

@@ -116,6 +116,7 @@ class FakeGenerator:
 
 class FakeKnowledge:
     is_open = True
+    opening_error: BaseException | None = None
 
     async def ready(self) -> None:
         return None

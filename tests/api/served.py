@@ -1,0 +1,126 @@
+"""An engine of fakes behind the same routes and middleware as the app, and ways to call it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from engine.api import routes
+from engine.engine import Engine
+from engine.errors import UnknownCollection
+from engine.knowledge.ingest import IngestItem, IngestReport
+from engine.resources import Resources
+from engine.roles import CollectionInfo
+from engine.settings import Settings
+from engine.web import middleware
+from tests.support.fakes import FakeGrader, FakeKnowledge, FakeResources
+from tests.support.gates import PATIENCE_S
+
+ADDRESS = "http://127.0.0.1:8501"
+ALL = frozenset({"p1", "p2", "p3", "p4", "p5"})
+SAMPLES = CollectionInfo("samples", "fake", 3, "", "", "2026-01-01T00:00:00+00:00", passages=5, sources=5)
+
+
+@dataclass
+class FakeCollections(FakeKnowledge):
+    """A knowledge base with one collection, which remembers what it was given."""
+
+    given: list[tuple[str, list[IngestItem]]] = field(default_factory=list)
+    gate: Callable[[], Any] | None = None
+
+    async def collections(self) -> list[CollectionInfo]:
+        return [SAMPLES]
+
+    async def describe(self, collection: str) -> CollectionInfo:
+        if collection != SAMPLES.name:
+            raise UnknownCollection.named(collection)
+        return SAMPLES
+
+    async def ingest(self, items: Sequence[IngestItem], collection: str, progress: object = None) -> IngestReport:
+        if self.gate is not None:
+            await self.gate().wait()
+        self.given.append((collection, list(items)))
+        names = tuple(item.name for item in items)
+        return IngestReport(
+            added=names, skipped_duplicates=(), replaced=(), failed=(), passages=len(names), seconds=0.0
+        )
+
+
+def relevant(**parts: Any) -> FakeResources:
+    """Resources whose grader passes every passage, unless ``parts`` say otherwise."""
+    return FakeResources(**{"grader": FakeGrader(relevant=ALL), "knowledge": FakeCollections(), **parts})
+
+
+@contextlib.contextmanager
+def engine_of(folder: Path, resources: FakeResources | None = None, **settings: Any) -> Iterator[Engine]:
+    """An engine over fakes that keeps its records in ``folder``."""
+    chosen = Settings(data_dir=folder, **settings)
+    fakes = resources or relevant()
+    fakes.settings = chosen
+    with Engine(chosen, cast(Resources, fakes)) as engine:
+        yield engine
+
+
+def app_of(engine: Engine, **options: Any) -> Starlette:
+    """What app.py serves, without the pages."""
+    return Starlette(
+        routes=routes(lambda: engine, engine.settings, **options), middleware=middleware(engine.settings)
+    )
+
+
+@contextlib.contextmanager
+def calling(
+    folder: Path, resources: FakeResources | None = None, *, options: dict[str, Any] | None = None, **settings: Any
+) -> Iterator[tuple[TestClient, Engine]]:
+    """A client that calls the application in this process; faults of the server come back as its answers."""
+    with engine_of(folder, resources, **settings) as engine:
+        app = app_of(engine, **(options or {}))
+        with TestClient(app, base_url=ADDRESS, raise_server_exceptions=False) as client:
+            yield client, engine
+
+
+@contextlib.contextmanager
+def serving(app: Starlette) -> Iterator[int]:
+    """The application on a real server in a thread; gives its port."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, args=([listening],), name="test-server")
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        listening.close()
+    assert not thread.is_alive()
+
+
+def raw(method: str, path: str, body: bytes = b"", headers: Sequence[str] = ()) -> bytes:
+    """A request as bytes for a socket; a body goes as JSON."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *headers]
+    if body:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def dial(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+
+
+def received(connection: socket.socket, until: bytes) -> bytes:
+    """Everything up to and including ``until``; fails where the connection closes first."""
+    found = b""
+    while until not in found:
+        piece = connection.recv(65536)
+        assert piece, found
+        found += piece
+    return found

@@ -1,0 +1,392 @@
+"""What stands before pages and API: hosts, headers, origins, sizes, types, and input that means harm (SC-11)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from engine.engine import Engine
+from engine.settings import Settings
+from engine.web import HEADERS, ApiGuard, HostList, SecurityHeaders, host_name, middleware
+from tests.api.served import ADDRESS, app_of, calling, dial, engine_of, raw, received, serving
+
+SEED = "/api/self-corrective-rag"
+SECRET = "sesame-8431"
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[TestClient, Engine]]:
+    with calling(tmp_path) as pair:
+        yield pair
+
+
+@pytest.fixture
+def client(served: tuple[TestClient, Engine]) -> TestClient:
+    return served[0]
+
+
+def test_every_answer_carries_the_security_headers_once(served: tuple[TestClient, Engine]) -> None:
+    client, engine = served
+    run_id = engine.run("first").id
+    answers = [
+        client.post(SEED, json={"query": "first"}),
+        client.get(f"/api/runs/{run_id}/events"),
+        client.get("/api/health"),
+        client.get("/api/nothing"),
+        client.get("/nothing"),
+        client.get(SEED),
+        client.post(SEED, json={}),
+        client.post(SEED, content=b"x"),
+        client.post(SEED, content=b"x" * 70_000),
+        client.get("/api/health", headers={"host": "evil.example"}),
+        client.get("/api/health", headers={"origin": "http://evil.example"}),
+        client.get("/api/openapi.json"),
+        client.delete("/api/runs/nothing"),
+    ]
+    assert [item.status_code for item in answers] == [
+        200, 200, 200, 404, 404, 405, 422, 415, 413, 400, 403, 200, 404
+    ]  # fmt: skip
+    for answer in answers:
+        for name, value in HEADERS:
+            assert answer.headers.get_list(name.decode()) == [value.decode()], answer.request.url
+
+
+def test_a_crash_is_answered_with_the_headers_and_without_its_text(tmp_path: Path) -> None:
+    async def crash(_: Any) -> None:
+        raise RuntimeError(SECRET)
+
+    app = Starlette(routes=[Route("/page", crash)], middleware=middleware(Settings(data_dir=tmp_path)))
+    answer = TestClient(app, base_url=ADDRESS, raise_server_exceptions=False).get("/page")
+    assert (answer.status_code, answer.json()["code"]) == (500, "WB000")
+    assert "content-security-policy" in answer.headers
+    assert SECRET not in answer.text
+
+
+def test_a_crash_inside_the_api_is_answered_as_one_of_ours(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with engine_of(tmp_path) as engine:
+        engine._note_fault(RuntimeError(SECRET))  # type: ignore[arg-type]
+    with calling(tmp_path) as (client, engine):
+        engine._faults.append(SECRET)  # type: ignore[arg-type]
+        answer = client.get("/api/health")
+    assert (answer.status_code, answer.json()["success"], answer.json()["code"]) == (500, False, "WB000")
+    assert SECRET not in answer.text
+    assert caplog.records
+
+
+def test_headers_of_the_application_do_not_stand_beside_ours() -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("x", headers={"X-Frame-Options": "SAMEORIGIN", "X-Own": "1"})(scope, receive, send)
+
+    answer = TestClient(SecurityHeaders(page)).get("/")
+    assert answer.headers.get_list("x-frame-options") == ["DENY"]
+    assert answer.headers["x-own"] == "1"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8501", "127.0.0.1.evil.example", "", "[::1]", "@localhost"])
+def test_a_host_name_that_is_not_listed_is_refused_everywhere(client: TestClient, host: str) -> None:
+    for path in ("/", "/api/health", SEED):
+        answer = client.get(path, headers={"host": host})
+        assert (answer.status_code, answer.json()["code"]) == (400, "WB700")
+        assert "evil" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:9", "localhost:8501", "LOCALHOST"])
+def test_a_listed_host_name_is_served_on_any_port(client: TestClient, host: str) -> None:
+    assert client.get("/api/health", headers={"host": host}).status_code == 200
+
+
+def test_a_star_lists_every_host_and_ipv6_may_be_listed_with_or_without_brackets(tmp_path: Path) -> None:
+    for allowed, host in (("*", "any.example"), ("::1", "[::1]:8501"), ("[::1]", "[::1]"), ("a.example:80", "A.example")):
+        with calling(tmp_path, allowed_hosts=(allowed,)) as (client, _):
+            assert client.get("/api/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("Localhost:1", "localhost"), ("[::1]:8501", "[::1]"), ("[::1", ""), ("", ""), (" a.example ", "a.example")],
+)
+def test_the_name_of_a_host_is_read_without_its_port(host: str, name: str) -> None:
+    assert host_name(host) == name
+
+
+def echoing(allowed: str) -> Starlette:
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text("open")
+        await socket.close()
+
+    settings = Settings(allowed_hosts=(allowed,))
+    return Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=middleware(settings))
+
+
+def test_a_websocket_under_another_host_name_is_refused_before_it_opens() -> None:
+    client = TestClient(echoing("127.0.0.1"), base_url=ADDRESS)
+    with pytest.raises(WebSocketDenialResponse) as denied, client.websocket_connect(
+        "/_stcore/stream", headers={"host": "evil.example"}
+    ):
+        raise AssertionError("it opened")
+    assert denied.value.status_code == 400
+    assert "content-security-policy" in denied.value.headers
+    with client.websocket_connect("/_stcore/stream") as socket:
+        assert socket.receive_text() == "open"
+
+
+def test_a_server_that_cannot_answer_a_websocket_closes_it() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def unreachable(*_: Any) -> None:
+        raise AssertionError("it was let through")
+
+    scope = {"type": "websocket", "path": "/", "headers": [(b"host", b"evil.example")]}
+    asyncio.run(HostList(unreachable, ["127.0.0.1"])(scope, receive, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_a_websocket_below_api_leads_nowhere(client: TestClient) -> None:
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/runs"):
+        raise AssertionError("it opened")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "https://127.0.0.1.evil.example",
+        "http://127.0.0.1:3000",
+        "http://127.0.0.1",
+        "null",
+        "",
+        "http://[::1",
+        "file://",
+        "127.0.0.1:8501",
+    ],
+)
+@pytest.mark.parametrize(("method", "path"), [("GET", "/api/runs"), ("POST", SEED), ("DELETE", "/api/runs/x")])
+def test_pages_of_other_origins_may_not_call(client: TestClient, method: str, path: str, origin: str) -> None:
+    """Another port is another origin: any local page could otherwise read and delete runs."""
+    answer = client.request(method, path, headers={"origin": origin, **JSON})
+    assert (answer.status_code, answer.json()["code"]) == (403, "WB701")
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("127.0.0.1:8501", "http://127.0.0.1:8501"),
+        ("localhost", "http://localhost"),
+        ("localhost", "https://localhost:443"),
+        ("LOCALHOST:80", "http://localhost"),
+    ],
+)
+def test_our_own_pages_may_call(client: TestClient, host: str, origin: str) -> None:
+    assert client.get("/api/health", headers={"host": host, "origin": origin}).status_code == 200
+
+
+def test_a_preflight_of_another_origin_is_refused(client: TestClient) -> None:
+    answer = client.options(SEED, headers={"origin": "http://evil.example", "access-control-request-method": "POST"})
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonx", "json"])
+def test_a_body_of_another_type_is_refused(client: TestClient, kind: str | None) -> None:
+    answer = client.post(SEED, content=b'{"query": "first"}', headers={"content-type": kind} if kind else {})
+    assert (answer.status_code, answer.json()["code"]) == (415, "WB703")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
+def test_json_is_accepted_in_any_spelling(client: TestClient, kind: str) -> None:
+    answer = client.post(SEED, content=b'{"query": "first"}', headers={"content-type": kind})
+    assert answer.status_code == 200
+
+
+def test_a_post_without_a_body_needs_no_type(served: tuple[TestClient, Engine]) -> None:
+    client, engine = served
+    assert client.post(f"/api/runs/{engine.run('first').id}/cancel").status_code == 200
+
+
+def of_size(size: int) -> bytes:
+    empty = json.dumps({"query": "first", "x": ""})
+    return json.dumps({"query": "first", "x": "y" * (size - len(empty))}).encode()
+
+
+def in_pieces(body: bytes) -> Iterator[bytes]:
+    """Sent without a Content-Length."""
+    yield from (body[start : start + 9999] for start in range(0, len(body), 9999))
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize(("size", "status"), [(65536, 422), (65537, 413), (1_000_000, 413)])
+def test_a_body_may_have_64_kib_whether_its_length_is_told_or_not(
+    tmp_path: Path, size: int, status: int, told: bool
+) -> None:
+    body = of_size(size)
+    assert len(body) == size
+    chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in in_pieces(body)]
+    rest = body if told else b"".join([*chunks, b"0\r\n\r\n"])
+    length = f"Content-Length: {size}" if told else "Transfer-Encoding: chunked"
+    head = raw("POST", SEED, headers=["Content-Type: application/json", length])
+    with engine_of(tmp_path) as engine, serving(app_of(engine)) as port, dial(port) as connection:
+        connection.sendall(head)
+        connection.sendall(rest)
+        assert received(connection, b"\r\n").startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_length_that_is_too_large_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    head = raw("POST", SEED, headers=["Content-Type: application/json", "Content-Length: 999999999999"])
+    with engine_of(tmp_path) as engine, serving(app_of(engine)) as port, dial(port) as connection:
+        connection.sendall(head)
+        assert received(connection, b"\r\n").startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("length", ["0" * 5000 + "9", "9" * 5000])
+def test_a_length_of_thousands_of_digits_is_only_a_number(length: str) -> None:
+    reached: list[str] = []
+    sent: list[Message] = []
+
+    async def app(*_: Any) -> None:
+        reached.append("app")
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", length.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/runs", "headers": headers}
+    asyncio.run(ApiGuard(app)(scope, receive, send))
+    assert (len(reached), len(sent)) == ((1, 0) if length.startswith("0") else (0, 2))
+
+
+def test_a_file_may_be_larger_than_other_bodies_but_not_without_limit(tmp_path: Path) -> None:
+    path = "/api/collections/samples/sources"
+    with calling(tmp_path, max_upload_mb=1) as (client, _):
+        small = client.post(path, json={"name": "a.md", "content_base64": "AAAA" * 100_000})
+        large = client.post(path, json={"name": "a.md", "content_base64": "AAAA" * 400_000})
+    assert (small.status_code, large.status_code) == (200, 413)
+
+
+def test_a_body_that_breaks_off_reaches_nobody() -> None:
+    messages = iter([{"type": "http.request", "body": b'{"query": "first"}', "more_body": True}, {"type": "http.disconnect"}])
+    reached: list[str] = []
+
+    async def app(*_: Any) -> None:
+        reached.append("app")
+
+    async def receive() -> Message:
+        return next(messages)
+
+    async def send(_: Message) -> None:
+        reached.append("answer")
+
+    scope = {"type": "http", "method": "POST", "path": SEED, "headers": [(b"host", b"127.0.0.1")]}
+    asyncio.run(ApiGuard(app)(scope, receive, send))
+    assert reached == []
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/runs/", "/api/runs/x/y", "/api/docs", "/api/redoc"])
+def test_an_unknown_path_is_told_as_json(client: TestClient, path: str) -> None:
+    answer = client.get(path, follow_redirects=False)
+    assert answer.status_code == 404
+    assert answer.json() == {
+        "success": False,
+        "code": "WB706",
+        "fact": "There is nothing at this path.",
+        "remedy": "GET /api/openapi.json lists what there is.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", SEED), ("PUT", "/api/runs"), ("DELETE", "/api/health"), ("PATCH", "/api/runs/x")]
+)
+def test_a_wrong_method_is_told_as_json(client: TestClient, method: str, path: str) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.json()["code"]) == (405, "WB706")
+    assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize("path", ["//api/health", "/API/health", "/api/../api/health", "/api/%2e%2e/health"])
+def test_no_spelling_of_a_path_leads_past_the_guard(client: TestClient, path: str) -> None:
+    answer = client.get(path, headers={"origin": "http://evil.example"})
+    assert answer.status_code in (403, 404)
+
+
+def test_the_guard_holds_under_a_prefix_too(tmp_path: Path) -> None:
+    """A proxy may serve the whole app below a path of its own."""
+    with engine_of(tmp_path) as engine:
+        outer = Starlette(routes=[Mount("/tools", app_of(engine))])
+        with TestClient(outer, base_url=ADDRESS) as client:
+            assert client.get("/tools/api/health").status_code == 200
+            assert client.get("/tools/api/health", headers={"origin": "null"}).status_code == 403
+            assert client.get("/tools/api/openapi.json").json()["servers"] == [{"url": "/tools/api"}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 60_000,
+        b'{"query": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+        b'{"query": ' * 6_000,
+        b'{"topK": ' + b"9" * 20_000 + b"}",
+        b'{"query": "\xff\xfe\xfd"}',
+        b"\xff\xfe" + f'{{"query": {SECRET}}}'.encode("utf-16-le"),
+        b"\x00" * 100,
+        b'{"query": "first", "query": ' + SECRET.encode() + b"}",
+        b'{"query": "\\ud800"}',
+    ],
+)
+def test_a_body_that_means_harm_is_only_refused(client: TestClient, body: bytes) -> None:
+    for path in (SEED, "/api/runs"):
+        answer = client.post(path, content=body, headers=JSON)
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["success"] is False
+        assert answer.json()["errors"]
+        assert SECRET not in answer.text
+        assert "99999" not in answer.text
+    assert client.get("/api/health").json()["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '{"models": {"grader": {"model": ' + "[" * 900 + "]" * 900 + "}}}",
+        '{"models": ' * 400 + "{}" + "}" * 400,
+        '{"options": ' + "[" * 7 + "]" * 7 + "}",
+    ],
+)
+def test_a_config_nested_too_deeply_is_refused(client: TestClient, config: str) -> None:
+    answer = client.post("/api/runs", content=f'{{"question": "first", "config": {config}}}', headers=JSON)
+    assert answer.status_code == 422
+    assert {"field": "config", "problem": "nested too deeply"} in answer.json()["errors"]
+
+
+@pytest.mark.parametrize(
+    "models", [{"grader": {"model": ["a:b"]}}, {"grader": {"num_ctx": "sesame"}}, {"grader": 5}, [], {"nobody": "builtin"}]
+)
+def test_a_config_of_other_types_is_refused(client: TestClient, models: Any) -> None:
+    answer = client.post("/api/runs", json={"question": "first", "config": {"models": models}})
+    assert answer.status_code == 422
+    assert answer.json()["fact"]
+
+
+def test_a_file_name_or_id_that_means_harm_stays_a_name(client: TestClient) -> None:
+    for name in ("..%2f..%2fetc%2fpasswd", "%00", "a'%20OR%20'1'='1", "x" * 3000):
+        assert client.get(f"/api/runs/{name}").status_code == 404

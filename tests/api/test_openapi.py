@@ -1,0 +1,80 @@
+"""The description that the API gives of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.config import PARAMETERS
+from tests.api.served import calling
+
+PATHS = {
+    "/self-corrective-rag": {"post"},
+    "/health": {"get"},
+    "/runs": {"get", "post"},
+    "/runs/{run_id}": {"get", "delete"},
+    "/runs/{run_id}/events": {"get"},
+    "/runs/{run_id}/cancel": {"post"},
+    "/collections": {"get"},
+    "/collections/{name}/sources": {"post"},
+}
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Any:
+    with calling(tmp_path) as (client, _):
+        return client.get("/api/openapi.json").json()
+
+
+def references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "$ref":
+                yield inner
+            else:
+                yield from references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from references(inner)
+
+
+def test_every_route_is_described_under_its_true_address(described: Any) -> None:
+    assert described["openapi"].startswith("3.")
+    assert described["servers"] == [{"url": "/api"}]
+    assert {path: set(methods) for path, methods in described["paths"].items()} == PATHS
+    operations = [item for methods in described["paths"].values() for item in methods.values()]
+    assert all(item["summary"] and item["responses"] for item in operations)
+    ids = [item["operationId"] for item in operations]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_reference_leads_somewhere(described: Any) -> None:
+    found = set(references(described))
+    assert found
+    for reference in found:
+        place = described
+        for part in reference.removeprefix("#/").split("/"):
+            place = place[part]
+        assert place["type"] == "object"
+
+
+def test_errors_are_described_as_they_are_sent(described: Any) -> None:
+    schema = {"$ref": "#/components/schemas/ErrorBody"}
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            assert operation["responses"]["422"]["content"]["application/json"]["schema"] == schema
+    assert "HTTPValidationError" not in described["components"]["schemas"]
+
+
+def test_ranges_and_defaults_are_those_of_the_parameters(described: Any) -> None:
+    """SC-08, SC-11"""
+    seed = described["components"]["schemas"]["SeedRequest"]
+    assert seed["required"] == ["query"]
+    assert seed["additionalProperties"] is False
+    for field, name in (("topK", "top_k"), ("maxRewriteAttempts", "max_rewrites")):
+        limits, shown = PARAMETERS[name], seed["properties"][field]
+        assert (shown["minimum"], shown["maximum"], shown["default"]) == (limits.low, limits.high, limits.default)
+    assert seed["properties"]["gradePassThreshold"]["default"] == PARAMETERS["grade_pass_threshold"].default
