@@ -99,7 +99,7 @@ def _body(record: RunRecord, words: Words) -> Node:
 
 
 def _sticking(made: list[Node | str], marker: Node) -> list[Node | str]:
-    """A marker kept on the line of the word before it: a line that begins with ``[1]`` reads as if it opened something."""
+    """A marker kept on the line of the word before it, so that no line begins with a marker."""
     before = made.pop() if made and isinstance(made[-1], str) else ""
     assert isinstance(before, str)
     head, space, word = before.rstrip().rpartition(" ")

@@ -60,14 +60,13 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
         context = _one_of(words, "context", ("union", "last_round"))
         for name in ("min_confidence", "probe_k", "budget_s"):
             values[name] = _slider(words, name) if name != "budget_s" else _number(words, name)
-        switches = {name: _switch(words, name) for name in ("answer_unverified", "grade_probe", "ignore_cache")}
+        values |= {name: _switch(words, name) for name in ("answer_unverified", "grade_probe", "ignore_cache")}
     config = RunConfig(
         collection=collection,
         gate=cast(GatePolicy, gate),
         context=cast(ContextPolicy, context),
         models=models,
         **values,
-        **switches,
     )
     return Chosen(config, look_again)
 

@@ -1,13 +1,35 @@
-"""The engine of the Self-Corrective RAG Workbench: everything but the browser."""
+"""The engine of the Self-Corrective RAG Workbench: everything but the browser.
+
+What stands for machinery (:class:`Engine`, :class:`Settings`) is imported when first asked for: policy and values are
+wanted by tools that never open an engine, and its imports cost most of a second.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from engine.config import PARAMETERS, PRESETS, RoleModel, RoleModels, RunConfig
 from engine.decide import Evidence, decide
-from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.events import Event, fold
-from engine.settings import Settings
 from engine.values import Decision, Passage, Round, RunRecord, Verdict
 from engine.version import __version__
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.settings import Settings
+else:
+    _LAZY = {"Engine": "engine.engine", "Settings": "engine.settings"}
+
+    def __getattr__(name: str) -> object:
+        """PEP 562; hidden from type checkers, which would otherwise accept any name."""
+        if name not in _LAZY:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+
 
 __all__ = [
     "PARAMETERS",

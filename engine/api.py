@@ -165,9 +165,7 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
     async def cancel(run_id: str) -> Response:
         return Json({"id": run_id, "cancelled": await asyncio.to_thread(get_engine().cancel, run_id)})
 
-    @api.delete(
-        "/runs/{run_id}", summary="Remove the record of a run", status_code=204, response_class=Response
-    )
+    @api.delete("/runs/{run_id}", summary="Remove the record of a run", status_code=204, response_class=Response)
     async def delete(run_id: str) -> Response:
         await asyncio.to_thread(get_engine().delete_run, run_id)
         return Response(status_code=204)

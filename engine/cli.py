@@ -65,7 +65,8 @@ def _parser() -> argparse.ArgumentParser:
             help=f"default: {limits.default:g}",
         )
     for role in ("grader", "rewriter", "generator"):
-        ask.add_argument(f"--{role}", default="builtin", metavar="MODEL", help="builtin, ollama:MODEL or provider:model")
+        choices = "builtin, ollama:MODEL or provider:model"
+        ask.add_argument(f"--{role}", default="builtin", metavar="MODEL", help=choices)
     ask.set_defaults(command=_ask)
 
     put = commands.add_parser("ingest", help="put files into a collection", description="Text and Markdown files.")
@@ -115,18 +116,21 @@ def _ingest(options: argparse.Namespace) -> int:
     if not items:
         console.print("Nothing to ingest: no text or Markdown file was found.")
         return _FAILED
+    report = _ingested(items, options.collection, console)
+    return _print_report(report, console) or (_FAILED if missing else 0)
+
+
+def _ingested(items: Sequence[IngestItem], collection: str, console: Console) -> Mapping[str, Any]:
     settings = Settings.load()
     with Engine.open(settings) as engine:
         try:
             engine.wait_until_ready()
-            report = _ingest_here(engine, items, options.collection, console)
+            return _ingest_here(engine, items, collection, console).to_dict()
         except StoreLocked:
             app = RunningApp.find(settings.data_dir)
             if app is None:
                 raise
-            report = None
-    plain = report.to_dict() if report is not None else _ingest_there(app, items, options.collection, console)
-    return _print_report(plain, console) or (_FAILED if missing else 0)
+    return _ingest_there(app, items, collection, console)
 
 
 def _ingest_here(engine: Engine, items: Sequence[IngestItem], collection: str, console: Console) -> IngestReport:
@@ -147,8 +151,7 @@ def _ingest_there(
     console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
     with _bar(console) as bar:
         for item in bar.track(items, description="files"):
-            data = item.data if item.data is not None or item.path is None else item.path.read_bytes()
-            content = base64.b64encode(data or b"").decode()
+            content = base64.b64encode(item.read()).decode()
             body = {"name": item.name, "content_base64": content}
             reply = app.post(f"/api/collections/{collection}/sources", body)
             if reply.get("success") is False:
@@ -187,10 +190,8 @@ def _print_record(record: RunRecord) -> None:
         console.print(escape(record.answer))
     for citation in record.citations:
         console.print(escape(f"[{citation.marker}] {citation.source} § {citation.section}"), style="cyan")
-    console.print(
-        escape(f"\n{record.outcome} ({record.reason}) · {record.calls} model calls · {record.duration_ms / 1000:.2f} s"),
-        style="dim",
-    )
+    cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
+    console.print(escape(f"\n{record.outcome} ({record.reason}) · {cost}"), style="dim")
 
 
 def _print_report(report: Mapping[str, Any], console: Console) -> int:

@@ -20,7 +20,6 @@ from engine.execution import execute
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.llm.discovery import OllamaStatus
 from engine.nodes.run_context import fault_of
-from engine.nodes.run_context import fault_of
 from engine.records.store import RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage

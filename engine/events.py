@@ -194,7 +194,7 @@ def fold_all(events: Iterable[Event]) -> RunRecord:
     return record
 
 
-def _folded(record: RunRecord, event: Event) -> RunRecord:
+def _folded(record: RunRecord, event: Event) -> RunRecord:  # noqa: PLR0912 - one case an event
     match event:
         case Prepared():
             return replace(record, manifest={**record.manifest, **event.manifest})

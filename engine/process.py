@@ -66,11 +66,11 @@ class RunningApp:
         return app
 
     def get(self, path: str, timeout_s: float | None = None) -> Any:
-        return self._send(urllib.request.Request(self.url + path), timeout_s)
+        return self._send(urllib.request.Request(self.url + path), timeout_s)  # noqa: S310 - our own address
 
     def post(self, path: str, body: Any) -> Any:
         """The JSON answer, also where it is an error of the workbench; ``OSError`` where nobody answers."""
-        request = urllib.request.Request(
+        request = urllib.request.Request(  # noqa: S310 - our own address
             self.url + path, data=json.dumps(body).encode(), headers={"content-type": "application/json"}
         )
         return self._send(request, None)

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
-from engine.config import RoleModel, RoleName, RunConfig
+from engine.config import RoleModel, RunConfig
 from engine.errors import WorkbenchError
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache

@@ -1,4 +1,4 @@
-"""The response of ``POST /api/self-corrective-rag`` (SPEC SC-11), made from a record; the command line prints it too."""
+"""The response of ``POST /api/self-corrective-rag`` (SPEC SC-11), made from a record, for the command line too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.wording import decision_sentence
 
 
 def seed_response(record: RunRecord) -> dict[str, Any]:
-    """Camel-cased, JSON-ready; ``success`` is false where the run failed or was stopped, even with part of an answer."""
+    """Camel-cased, JSON-ready; ``success`` is false where the run failed or was stopped, even with a partial answer."""
     seen = _first_seen(record)
     # A rewriter that failed left the old query in place; the warnings say so.
     rewrites = [item for item in record.rewrites if not item.failed]

@@ -83,7 +83,8 @@ class LiveRun:
         after = max(after, 0)
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: len(self._events) > after or self._finished())
+                while len(self._events) <= after and not self._finished():
+                    self._changed.wait()
                 fresh = self._events[after:]
             for event in fresh:
                 yield event

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from components.faults import fault_box
-from components.ingest_status import ingest_report, ingest_status
 from components.i18n import Words
+from components.ingest_status import ingest_report, ingest_status
 from components.source_list import passage_list, source_table
 from engine.errors import WorkbenchError
 from engine.knowledge.ingest import IngestItem

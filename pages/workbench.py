@@ -26,7 +26,7 @@ from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import sample_questions
-from engine.values import Fault, RunRecord
+from engine.values import Fault, PassageId, RunRecord
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -86,7 +86,7 @@ def settings() -> Chosen:
     note = OllamaNote(
         address=engine.settings.ollama_url,
         version=ollama.version,
-        models=tuple(item.name for item in ollama.models if item.chat),
+        models=tuple(item.name for item in ollama.models if item.chats),
     )
     chosen = config_panel(words, collection_choices(), note)
     budget_note(words, chosen.config, engine.worst_case_calls(chosen.config))
@@ -213,7 +213,7 @@ def evidence(run_id: str, active: bool, node: str | None) -> None:
     watch()
 
 
-def tabs(record: RunRecord, cited: str | None, node: str | None) -> None:
+def tabs(record: RunRecord, cited: PassageId | None, node: str | None) -> None:
     seen = {item.passage.id for current in record.rounds for item in current.candidates}
     names = [
         words("tab.passages", n=len(seen)),

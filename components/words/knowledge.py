@@ -28,7 +28,10 @@ KNOWLEDGE = {
         "{done} / {total} 个片段 · 每秒 {rate} 个 · 剩余 {left}",
     ),
     "kb.reading": ("Reading the files …", "正在读取文件……"),
-    "kb.stopped": ("Stopped. Sources that were complete are in; no half source is.", "已停止。完整的来源已入库，没有半个来源。"),
+    "kb.stopped": (
+        "Stopped. Sources that were complete are in; no half source is.",
+        "已停止。完整的来源已入库，没有半个来源。",
+    ),
     "kb.done": ("{added} added, {passages} passages", "新增 {added} 个来源，共 {passages} 个片段"),
     "kb.skipped": ("{name}: already in this collection as {same}, skipped", "{name}：集合中已有（{same}），已跳过"),
     "kb.replaced": ("{name}: content had changed, replaced", "{name}：内容有变化，已替换"),

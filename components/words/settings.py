@@ -31,7 +31,8 @@ SETTINGS = {
     "settings.similarity_threshold.help": (
         "Candidates less similar than this are dropped before grading, and stay visible with their margin. "
         "0 is unrelated text, a right passage is usually near 0.5. Usual: 0.30–0.50.",
-        "低于此值的候选在质检前被剔除，但仍会列出并注明差值。0 表示与无关文本相当，正确片段通常在 0.5 左右。常用 0.30–0.50。",
+        "低于此值的候选在质检前被剔除，但仍会列出并注明差值。"
+        "0 表示与无关文本相当，正确片段通常在 0.5 左右。常用 0.30–0.50。",
     ),
     "settings.grade_pass_threshold": ("Pass rate at least", "通过率不低于"),
     "settings.grade_pass_threshold.help": (

@@ -93,10 +93,12 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
     """Weigh one passage against a question.
 
     ``similarity`` is that of the question as asked with the passage, in [0, 1]; ``heading`` is the passage's title and
-    section, whose words count as covered but hold no answer. A sentence that asks is not an answer: it is no window.
+    section, whose words count as covered but hold no answer. A sentence that asks is no window, and a
+    passage that only asks covers nothing: repeating a question does not answer it.
     """
     units = [_Unit.of(part) for part in sentences(_folded(text))[:_MOST_SENTENCES]]
-    whole = _Unit.of(_folded(f"{heading}\n{text}"))
+    tells = any(not unit.asks for unit in units)
+    whole = _Unit.of(_folded(f"{heading}\n{text}" if tells else heading))
     lead = [_credit(term, _Unit.of(_folded(heading))) for term in question.terms] if heading else []
     rows = [[_credit(term, unit) for term in question.terms] for unit in units]
     total = [_credit(term, whole) for term in question.terms]

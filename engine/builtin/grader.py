@@ -17,7 +17,7 @@ from engine.builtin.terms import Idf
 from engine.roles import SILENT, Trace
 from engine.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
 
-ModelName = Literal["zh", "en", "cross"]
+ModelName = Literal["zh", "en", "other", "cross"]
 Similarity = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]
 """Normalised similarity (SPEC SC-09) of the question *as asked* with each passage, whatever query found them."""
 
@@ -58,24 +58,30 @@ class Coefficients:
 
 @lru_cache(maxsize=1)
 def load_coefficients() -> Mapping[ModelName, Coefficients]:
-    """The fitted coefficients that ship with the product."""
+    """The fitted coefficients that ship with the product; ``other`` is the mean of Chinese and English."""
     stored: dict[ModelName, dict[str, Any]] = json.loads(_COEFFICIENTS.read_text(encoding="utf-8"))["languages"]
-    return {name: Coefficients(fit["intercept"], fit["weights"]) for name, fit in stored.items()}
+    models = {name: Coefficients(fit["intercept"], fit["weights"]) for name, fit in stored.items()}
+    zh, en = models["zh"], models["en"]
+    mean = {name: (zh.weights[name] + en.weights[name]) / 2 for name in FEATURES}
+    return {**models, "other": Coefficients((zh.intercept + en.intercept) / 2, mean)}
 
 
 def model_for(question: Language, passage: str) -> ModelName:
-    """Which fit judges a pair: its language's, or ``cross`` where words cannot be compared.
+    """Which fit judges a pair: that of the question's language, or ``cross`` where the passage is in another one.
 
-    ``cross`` was fitted on Chinese questions with English passages and the other way round; it also serves languages
-    that have no fit of their own, because it leans on similarity.
+    ``cross`` was fitted on Chinese questions with English passages and the other way round. It leans on similarity,
+    because their words cannot be compared, and is much less sure.
     """
-    return question if question != "other" and question == _written_in(passage) else "cross"
+    written = _written_in(passage)
+    return "cross" if written is not None and written != question else question
 
 
-def _written_in(text: str) -> Language:
+def _written_in(text: str) -> Language | None:
     # A quoted word in the other script must not change the model, so the script of most letters counts.
     han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
-    if _KANA_OR_HANGUL.search(text) or not han + latin:
+    if not han + latin:
+        return None
+    if len(_KANA_OR_HANGUL.findall(text)) > han + latin / _LETTERS_PER_HAN:
         return "other"
     return "zh" if han * _LETTERS_PER_HAN >= latin else "en"
 

@@ -103,7 +103,7 @@ class KnowledgeBase:
             embedder = self.embedder(await store.describe(collection))
         except UnknownCollection:
             embedder = self.embedder()
-        return await ingest(store, embedder, collection, items, progress, self._settings.max_upload_mb)
+        return await ingest(store, embedder, collection, items, progress, limit_mb=self._settings.max_upload_mb)
 
     async def close(self) -> None:
         if self._opening is not None and not self._opening.done():

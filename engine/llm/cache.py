@@ -83,12 +83,11 @@ class VerdictCache:
             connection = self._open()
             for key in keys:
                 row = connection.execute("SELECT value FROM verdicts WHERE key = ?", (key,)).fetchone()
-                if row is not None:
-                    found[key] = CachedReply(**json.loads(row[0]))
+                reply = _decoded(row[0]) if row is not None else None
+                if reply is not None:
+                    found[key] = reply
         except (sqlite3.Error, OSError) as error:
             self._failed(error)
-        except (ValueError, TypeError):
-            _log.warning("a damaged row in the verdict cache %s was left out", self.path)
         return found
 
     def _write(self, key: str, value: str) -> None:
@@ -128,3 +127,11 @@ class VerdictCache:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _decoded(value: str) -> CachedReply | None:
+    """A row as it was written; a row that was not is a miss."""
+    try:
+        return CachedReply(**json.loads(value))
+    except (ValueError, TypeError):
+        return None

@@ -232,7 +232,7 @@ class ChatModel:
         except Exception as foreign:
             if limit.expired():
                 raise ModelTimeout.after(self.name, limit_s) from foreign
-            if type(foreign) is ValueError and not reception.begun:
+            if self.provider == "ollama" and type(foreign) is ValueError and not reception.begun:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
                 raise ModelInterrupted.mid_reply(self.name) from foreign
             raise translate(

@@ -81,7 +81,8 @@ async def _propose(
         if normalised_query(proposal.query) not in tried:
             return proposal, refused, False
         refused = (*refused, proposal.query)
-        refusal = TriedRewrite(request.current_query, proposal.query, "refused: it repeats a query already tried", refused)
+        why = "refused: it repeats a query already tried"
+        refusal = TriedRewrite(request.current_query, proposal.query, why, refused)
         asked = replace(request, history=(*request.history, refusal))
     return proposal, refused, True
 

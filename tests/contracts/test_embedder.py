@@ -7,6 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
+from engine.errors import TextTooLong
 from engine.roles import Embedder, Vector
 from tests.contracts.implementations import EMBEDDERS
 
@@ -72,8 +73,14 @@ def test_a_nul_character_does_not_end_the_text(embedder: Embedder) -> None:
     assert not np.allclose(rows[0], rows[1], atol=1e-3)
 
 
-def test_very_long_text_is_no_error(embedder: Embedder) -> None:
-    assert passages(embedder, "graph theory " * 100_000).shape == (1, embedder.dim)
+def test_very_long_text_is_embedded_or_refused_in_our_words(embedder: Embedder) -> None:
+    try:
+        rows = passages(embedder, "graph theory " * 100_000)
+    except TextTooLong as refused:
+        # A server that would cut the text without a word is told not to.
+        assert embedder.model_id in refused.fact
+    else:
+        assert rows.shape == (1, embedder.dim)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from tests.engine.strategies import configs, rounds
 
 
 def _round(index: int, *graded: tuple[str, float, bool, float]) -> Round:
-    passages = [Passage(PassageId(name), f"{name}.md", name * 4, similarity, similarity) for name, similarity, _, _ in graded]
+    passages = [
+        Passage(PassageId(name), f"{name}.md", name * 4, similarity, similarity) for name, similarity, _, _ in graded
+    ]
     verdicts = {PassageId(name): Verdict(relevant, confidence, "x") for name, _, relevant, confidence in graded}
     return Round(index=index, query="q", candidates=gated(passages, RunConfig()), verdicts=verdicts)
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -61,6 +61,7 @@ class Pair:
     article: int
     features: tuple[float, ...]
     cosine: float
+    weight: float
 
     @property
     def relevant(self) -> bool:
@@ -143,9 +144,12 @@ def texts_of(context: str, asked: Asked, joint: str) -> Iterator[tuple[Kind, str
 
 
 def cross_pairs(data: Path, vectors: Vectors) -> list[Pair]:
-    """Questions of each language with whole paragraphs of the other; the corpus is the same in both."""
+    """Questions of each language with whole paragraphs of the other; the corpus is the same in both.
+
+    All weigh the same: where so little can be seen, a passage should not pass by being near.
+    """
     return [
-        pair
+        replace(pair, weight=1.0)
         for language, other in (("zh", "en"), ("en", "zh"))
         for pair in pairs_of(data, language, vectors, passages=other)
     ]
@@ -184,7 +188,7 @@ def _whole_paragraphs(
 
 def _pair(kind: Kind, article: int, read: Question, text: str, cosine: float, floor: float) -> Pair:
     similarity = min(max((cosine - floor) / (1 - floor), 0.0), 1.0)
-    return Pair(kind, article, weigh(read, text, similarity).features, cosine)
+    return Pair(kind, article, weigh(read, text, similarity).features, cosine, WEIGHTS[kind])
 
 
 def cross_validated(pairs: Sequence[Pair], used: Sequence[str]) -> Array:
@@ -209,11 +213,8 @@ def fitted(
 
 
 def _arrays(pairs: Sequence[Pair]) -> tuple[Array, NDArray[np.bool_], Array]:
-    return (
-        np.array([pair.features for pair in pairs]),
-        np.array([pair.relevant for pair in pairs]),
-        np.array([WEIGHTS[pair.kind] for pair in pairs]),
-    )
+    features = np.array([pair.features for pair in pairs])
+    return features, np.array([pair.relevant for pair in pairs]), np.array([pair.weight for pair in pairs])
 
 
 SETS: dict[str, tuple[Kind, ...]] = {

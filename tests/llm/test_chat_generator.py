@@ -25,16 +25,18 @@ from tests.support.ollama_stand_in import (
 
 REQUEST = GenerationRequest("What is a set?", (passage(1), passage(2)), "en")
 ANSWER = "A set is a collection [1]."
+# One that does not think first: pieces of thinking are no part of the answer.
+MODEL = role_model("ollama:llama3.2:3b")
 
 
 @pytest.fixture
 def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"], reply=lambda request: ANSWER) as running:
+    with OllamaStandIn(["llama3.2:3b", "qwen3:8b"], reply=lambda request: ANSWER) as running:
         yield running
 
 
 def generate(server: OllamaStandIn, trace: RecordingTrace, **settings: object) -> str:
-    generator = ChatGenerator(role_model(), settings_for(server, **settings))
+    generator = ChatGenerator(MODEL, settings_for(server, **settings))
     return asyncio.run(generator.generate(REQUEST, trace))
 
 
@@ -48,8 +50,10 @@ def test_tokens_arrive_while_the_model_still_speaks(server: OllamaStandIn) -> No
     trace.token = lambda text: (trace.pieces.append(text), arrived.set())  # type: ignore[method-assign]
 
     async def watch() -> tuple[str, str]:
-        generating = asyncio.create_task(ChatGenerator(role_model(), settings_for(server)).generate(REQUEST, trace))
-        await arrived.wait()
+        generator = ChatGenerator(MODEL, settings_for(server))
+        generating = asyncio.create_task(generator.generate(REQUEST, trace))
+        async with asyncio.timeout(10):
+            await arrived.wait()
         early = trace.text
         gate.open()
         return early, await generating

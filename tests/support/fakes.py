@@ -59,8 +59,9 @@ class FakeGrader:
             relevant = None if passage.id in self.unreadable else passage.id in self.relevant
             verdict = Verdict(relevant, 0.0 if relevant is None else 0.9, f"about {passage.id}", grader="fake")
             messages = (Message("user", f"{question} / {passage.id}"),)
+            began = trace.now_ms()
             trace.call(
-                ModelCall("grader", "", 0, "fake", messages, str(relevant), passage_id=passage.id, start_ms=trace.now_ms())
+                ModelCall("grader", "", 0, "fake", messages, str(relevant), passage_id=passage.id, start_ms=began)
             )
             trace.verdict(passage.id, verdict)
             verdicts.append(verdict)

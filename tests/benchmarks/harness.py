@@ -1,0 +1,166 @@
+"""How benchmarks measure and report: timings taken in turn, medians and ratios, one table."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import platform
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: what was measured, and every value of it."""
+
+    name: str
+    unit: str
+    """``ms``, ``s``, ``/s``, ``×`` for a ratio, ``%`` for a share in [0, 1], or empty for a plain number."""
+    values: tuple[float, ...]
+    budget: str = ""
+    note: str = ""
+
+    @property
+    def median(self) -> float:
+        return median(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured; the defaults are those of ``make bench``."""
+
+    repeats: int = 15
+    passages: int = 1000
+    """Rows of the embedded collection that is searched."""
+    server_passages: int = 5000
+    graded: int = 10
+    ingested: int = 400
+    """Passages put in with the hashing embedder."""
+    embedded: int = 12
+    """Passages put in with the built-in model, which takes about 0.4 s each."""
+    starts: int = 5
+    """Times the app is started."""
+    events: int = 2000
+
+
+TINY = Sizes(
+    repeats=2, passages=30, server_passages=30, graded=3, ingested=20, embedded=1, starts=1, events=30
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a benchmark is given."""
+
+    folder: Path
+    """An empty folder of its own."""
+    sizes: Sizes = field(default_factory=Sizes)
+    data: Path | None = None
+    """Folder with ``xquad-dev.{en,zh}.json``, where there is one."""
+    vectors: Path | None = None
+    """Folder that keeps embedded texts between runs."""
+
+
+Measure = Callable[[Bench], Iterator[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A named benchmark; a slow one runs only when it is named, or with ``--all``."""
+
+    name: str
+    about: str
+    measure: Measure
+    slow: bool = False
+
+
+def in_turn(*works: Callable[[], object], repeats: int, warm_ups: int = 1) -> list[tuple[float, ...]]:
+    """Milliseconds of each work, the works taking turns, so that a busy moment of the machine meets all of them."""
+    for work in works * warm_ups:
+        work()
+    taken: list[list[float]] = [[] for _ in works]
+    gc.collect()
+    for turn in range(repeats):
+        for place in _order(len(works), turn):
+            began = time.perf_counter()
+            works[place]()
+            taken[place].append((time.perf_counter() - began) * 1000.0)
+    return [tuple(values) for values in taken]
+
+
+async def in_turn_async(
+    *works: Callable[[], Awaitable[object]], repeats: int, warm_ups: int = 1
+) -> list[tuple[float, ...]]:
+    """:func:`in_turn` on the running loop, so that no start of a loop is measured."""
+    for work in works * warm_ups:
+        await work()
+    taken: list[list[float]] = [[] for _ in works]
+    gc.collect()
+    for turn in range(repeats):
+        for place in _order(len(works), turn):
+            began = time.perf_counter()
+            await works[place]()
+            taken[place].append((time.perf_counter() - began) * 1000.0)
+    return [tuple(values) for values in taken]
+
+
+def _order(count: int, turn: int) -> Iterable[int]:
+    # Each leads every other turn: whoever comes second finds the caches warm.
+    return range(count) if turn % 2 == 0 else reversed(range(count))
+
+
+def ratio(name: str, ours: Sequence[float], base: Sequence[float], budget: str = "", note: str = "") -> Row:
+    """Pair by pair: two values of one turn met the same load."""
+    return Row(name, "×", tuple(mine / max(theirs, 1e-9) for mine, theirs in zip(ours, base, strict=True)), budget, note)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as text columns: name, median, minimum, maximum, how many, budget, note."""
+    head = ("benchmark", "median", "min", "max", "n", "budget", "")
+    cells = [
+        head,
+        *((row.name, *(shown(value, row.unit) for value in (row.median, min(row.values), max(row.values))),
+           str(len(row.values)), row.budget, row.note) for row in rows),
+    ]  # fmt: skip
+    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if 1 <= column <= 4 else text.ljust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    )
+
+
+def shown(value: float, unit: str) -> str:
+    """A value with its unit, in about three figures."""
+    if unit == "%":
+        return f"{value:.1%}"
+    digits = 2 if value == 0 else max(0, min(4, 2 - math.floor(math.log10(abs(value)))))
+    return f"{value:.{digits}f} {unit}".rstrip()
+
+
+def machine() -> str:
+    """One line on where this was measured."""
+    cores = os.cpu_count() or 0
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    return f"{_processor()}, {cores} cores, load {load:.1f}, {platform.system()}, Python {platform.python_version()}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())
+
+
+def prefixed(prefix: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """The same rows with their names made distinct."""
+    for row in rows:
+        yield replace(row, name=f"{prefix}: {row.name}")

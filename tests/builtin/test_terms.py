@@ -1,0 +1,113 @@
+"""Content terms of questions and passages, and their weights."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.builtin.terms import Idf, question_terms, stem, surface_terms, terms
+
+
+def test_chinese_words_come_without_particles_and_stop_words() -> None:
+    assert terms("糖尿病的主要原因是胰岛素不足。") == ["糖尿病", "主要", "原因", "胰岛素", "不足"]
+
+
+def test_english_words_come_stemmed_and_without_stop_words() -> None:
+    assert terms("The truth tables were published") == [stem("truth"), stem("table"), stem("publish")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("tables", "table"),
+        ("studies", "study"),
+        ("stopped", "stop"),
+        ("making", "made"),
+        ("vertices", "vertex"),
+        ("graph's", "graphs"),
+        ("diabetic", "diabetes"),
+        ("maths", "mathematics"),
+        ("infections", "infection"),
+    ],
+)
+def test_forms_of_one_word_are_one_term(first: str, second: str) -> None:
+    assert stem(first) == stem(second)
+
+
+@pytest.mark.parametrize(("first", "second"), [("logic", "logistic"), ("set", "seat"), ("relation", "relative")])
+def test_different_words_stay_different_terms(first: str, second: str) -> None:
+    assert stem(first) != stem(second)
+
+
+def test_width_and_case_do_not_make_another_term() -> None:
+    assert terms("ＨｂＡ１ｃ 7.0％") == terms("HbA1c 7.0%")
+
+
+def test_numbers_are_kept_without_thousands_separators() -> None:
+    assert terms("1,435 mm, 7.8 mmol and 2015") == ["1435", "mm", "7.8", "mmol", "2015"]
+
+
+def test_variables_name_nothing_but_capitals_do() -> None:
+    assert terms("n p x") == []
+    assert terms("vitamin D") == ["vitamin", "d"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("什么是真值表？", ["真值表"]),
+        ("糖尿病有哪些症状？", ["糖尿病", "症状"]),
+        ("请问胰岛素是谁在哪一年发现的？", ["胰岛素", "发现"]),
+        ("Who first published truth tables, and in which year?", ["first", "published", "truth", "tables"]),
+        ("How many rows does a truth table need?", ["rows", "truth", "table"]),
+        ("Can you tell me what type of insulin acts fastest?", ["insulin", "acts", "fastest"]),
+        ("type 2 diabetes", ["type", "2", "diabetes"]),
+    ],
+)
+def test_question_words_and_filler_are_not_terms_of_the_question(question: str, expected: list[str]) -> None:
+    assert list(surface_terms(question, question=True).values()) == expected
+
+
+@pytest.mark.parametrize(("word", "question"), [("定义域", "函数的定义域是什么？"), ("吗啡", "吗啡是什么？"), ("申请", "怎样申请？")])
+def test_words_that_look_like_asking_survive(word: str, question: str) -> None:
+    assert word in "".join(question_terms(question))
+
+
+def test_a_question_of_filler_alone_keeps_what_it_has() -> None:
+    assert question_terms("what does it mean?") != ()
+
+
+@pytest.mark.parametrize("question", ["", " ", "？！", "…", "😀"])
+def test_a_question_without_words_has_no_terms(question: str) -> None:
+    assert question_terms(question) == ()
+
+
+def test_question_terms_are_distinct_and_in_order() -> None:
+    assert question_terms("graph, tree, graph, tree and matrix") == tuple(map(stem, ("graph", "tree", "matrix")))
+
+
+def test_each_term_remembers_how_it_was_first_written() -> None:
+    assert surface_terms("Tables of a table") == {stem("tables"): "Tables"}
+
+
+def test_rare_words_weigh_more_than_common_ones() -> None:
+    idf = Idf.load()
+    for rare, common in ((stem("contrapositive"), stem("time")), ("胰岛素", "发现"), ("真值表", "问题")):
+        assert idf.weight(rare) > idf.weight(common)
+
+
+@given(st.text())
+def test_any_text_has_terms_and_weights_in_range(text: str) -> None:
+    idf = Idf.load()
+    found = terms(text)
+    assert set(question_terms(text)) <= {*found, *question_terms(text)}
+    assert all(Idf.LEAST <= idf.weight(term) <= Idf.MOST for term in {*found, *question_terms(text)})
+    assert all(found)
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8")))
+def test_surface_forms_belong_to_their_terms(text: str) -> None:
+    forms = surface_terms(text)
+    assert set(forms) == set(terms(text))
+    assert all(forms.values())
