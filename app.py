@@ -20,7 +20,7 @@ config.set_option("server.maxUploadSize", settings.max_upload_mb)
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, bool]]:
     """Tell command lines on this machine where the app is, and close the engine at the end."""
-    with serving():
+    with serving(int(config.get_option("server.port"))):
         yield {"ready": True}
 
 

@@ -92,6 +92,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
             {
                 "status": "ok",
                 "version": __version__,
+                "instance": engine.instance,
                 "ready": engine.ready,
                 "active_runs": engine.active_runs(),
                 "faults": [_fault(item) for item in engine.faults],

@@ -9,24 +9,26 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.config import PARAMETERS, RoleModel, RoleModels, RunConfig
-from engine.engine import Engine
-from engine.errors import StoreLocked, WorkbenchError
+from engine.errors import WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
-from engine.process import RunningApp
+from engine.running_app import RunningApp
 from engine.records.codec import record_from_dict
 from engine.responses import seed_response
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.version import __version__
 from engine.wording import decision_sentence
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
 
 _FAILED = 1
 _BAD_USE = 2
@@ -42,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkbenchError as error:
         print(f"{error.fact}\n{error.remedy}", file=sys.stderr)
         return _BAD_USE if error.code.startswith("WB1") else _FAILED
+    except BrokenPipeError:
+        # The reader (`head`, say) has had enough; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -95,22 +101,27 @@ def _ask(options: argparse.Namespace) -> int:
 
 def _answer(question: str, config: RunConfig) -> RunRecord:
     settings = Settings.load()
+    app = _app_with_the_store(settings)
+    if app is not None:
+        plain = _plain_config(config)
+        reply = app.post("/api/runs", {"question": question, "workflow": config.workflow, "config": plain})
+        return record_from_dict(_without_derived(_checked(reply, settings)))
+    # Imported here: an app that does the work answers seconds before this could.
+    from engine.engine import Engine
+
     with Engine.open(settings) as engine:
-        try:
-            engine.wait_until_ready()
-            return engine.run(question, config)
-        except StoreLocked:
-            app = RunningApp.find(settings.data_dir)
-            if app is None:
-                raise
-    plain = _plain_config(config)
-    reply = app.post("/api/runs", {"question": question, "workflow": config.workflow, "config": plain})
-    return record_from_dict(_without_derived(_checked(reply, settings)))
+        engine.wait_until_ready()
+        return engine.run(question, config)
+
+
+def _app_with_the_store(settings: Settings) -> RunningApp | None:
+    """The app that has the embedded knowledge base open; a Milvus server is shared, so there nobody is asked."""
+    return None if settings.milvus_uri else RunningApp.find(settings.data_dir)
 
 
 def _ingest(options: argparse.Namespace) -> int:
     items, missing = items_of(options.paths)
-    console = Console(stderr=True)
+    console = Console(stderr=True, soft_wrap=True)
     for path, error in missing:
         console.print(f"[red]✗[/] {escape(str(path))}: {escape(error.fact)}")
     if not items:
@@ -122,15 +133,14 @@ def _ingest(options: argparse.Namespace) -> int:
 
 def _ingested(items: Sequence[IngestItem], collection: str, console: Console) -> Mapping[str, Any]:
     settings = Settings.load()
+    app = _app_with_the_store(settings)
+    if app is not None:
+        return _ingest_there(app, items, collection, console)
+    from engine.engine import Engine
+
     with Engine.open(settings) as engine:
-        try:
-            engine.wait_until_ready()
-            return _ingest_here(engine, items, collection, console).to_dict()
-        except StoreLocked:
-            app = RunningApp.find(settings.data_dir)
-            if app is None:
-                raise
-    return _ingest_there(app, items, collection, console)
+        engine.wait_until_ready()
+        return _ingest_here(engine, items, collection, console).to_dict()
 
 
 def _ingest_here(engine: Engine, items: Sequence[IngestItem], collection: str, console: Console) -> IngestReport:
@@ -178,7 +188,7 @@ def _serve(_: argparse.Namespace) -> int:
 
 
 def _print_record(record: RunRecord) -> None:
-    console = Console()
+    console = Console(soft_wrap=True)
     for decision in record.decisions:
         console.print(escape(decision_sentence(decision)), style="dim")
     for item in record.rewrites:

@@ -43,6 +43,8 @@ class Engine:
 
     def __init__(self, settings: Settings, resources: Resources | None = None) -> None:
         self.settings = settings
+        self.instance = uuid.uuid4().hex
+        """Tells this engine from any other that may answer at the same address later."""
         self._runs: OrderedDict[RunId, LiveRun] = OrderedDict()
         self._guard = threading.Lock()
         self._closed = False

@@ -12,7 +12,6 @@ from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.config import RoleModel, RunConfig
-from engine.errors import WorkbenchError
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
 from engine.llm.discovery import OllamaStatus, ollama_status
@@ -40,12 +39,9 @@ class Resources:
 
     async def warm_up(self) -> None:
         """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it."""
-        opening = asyncio.create_task(self.knowledge.ready())
-        await asyncio.to_thread(compiled, "self_corrective")
-        try:
-            await opening
-        except WorkbenchError:
-            return
+        await asyncio.gather(
+            self.knowledge.ready(), asyncio.to_thread(compiled, "self_corrective"), return_exceptions=True
+        )
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         """The roles of a run and the manifest that says who they were; raises what makes the run impossible."""

@@ -100,7 +100,7 @@ class HostList:
         else:
             fact, remedy = "This host name is not allowed.", "Add it to WORKBENCH_ALLOWED_HOSTS, or use 127.0.0.1."
             prefix = "websocket." if scope["type"] == "websocket" else ""
-            await _refuse(send, 400, "WB700", fact, remedy, prefix)
+            await _refuse(send, 400, "WB700", fact, remedy, prefix=prefix)
 
     def _listed(self, host: str) -> bool:
         return "*" in self._allowed or host_name(host) in self._allowed
@@ -224,7 +224,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def _refuse(send: Send, status: int, code: str, fact: str, remedy: str, prefix: str = "") -> None:
+async def _refuse(send: Send, status: int, code: str, fact: str, remedy: str, *, prefix: str = "") -> None:
     content = json.dumps(error_body(code, fact, remedy)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})

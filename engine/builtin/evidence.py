@@ -96,10 +96,12 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
     section, whose words count as covered but hold no answer. A sentence that asks is no window, and a
     passage that only asks covers nothing: repeating a question does not answer it.
     """
-    units = [_Unit.of(part) for part in sentences(_folded(text))[:_MOST_SENTENCES]]
+    parts = sentences(_folded(text))
+    units = [_Unit.of(part) for part in parts[:_MOST_SENTENCES]]
     tells = any(not unit.asks for unit in units)
-    whole = _Unit.of(_folded(f"{heading}\n{text}" if tells else heading))
-    lead = [_credit(term, _Unit.of(_folded(heading))) for term in question.terms] if heading else []
+    above, rest = _Unit.of(_folded(heading)), _Unit.of("\n".join(parts[_MOST_SENTENCES:]))
+    whole = _joined([above, *units, rest]) if tells else above
+    lead = [_credit(term, above) for term in question.terms] if heading else []
     rows = [[_credit(term, unit) for term in question.terms] for unit in units]
     total = [_credit(term, whole) for term in question.terms]
     windows = _windows(units, rows, lead, question.weights)
@@ -144,6 +146,11 @@ class _Unit:
     def of(cls, text: str) -> _Unit:
         found = tuple(terms(text))
         return cls(text, found, frozenset(found), _ASKS.search(text) is not None)
+
+
+def _joined(units: Sequence[_Unit]) -> _Unit:
+    stems = tuple(stem for unit in units for stem in unit.stems)
+    return _Unit("\n".join(unit.text for unit in units), stems, frozenset(stems), asks=False)
 
 
 @dataclass(frozen=True, slots=True)

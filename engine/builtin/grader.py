@@ -50,9 +50,7 @@ class Coefficients:
 
     def probability(self, features: Sequence[float]) -> float:
         """P(relevant) of a passage with these features, in the order of ``evidence.FEATURES``."""
-        score = self.intercept + sum(
-            self.weights[name] * value for name, value in zip(FEATURES, features, strict=True)
-        )
+        score = self.intercept + sum(self.weights[name] * value for name, value in zip(FEATURES, features, strict=True))
         return 1.0 / (1.0 + math.exp(-max(min(score, 60.0), -60.0)))
 
 

@@ -34,6 +34,8 @@ class KnowledgeBase:
         """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call."""
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
             self._opening = asyncio.create_task(self._open())
+            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            self._opening.add_done_callback(lambda task: task.cancelled() or task.exception())
         # Shielded: a cancelled run must not cancel the opening that others wait for.
         await asyncio.shield(self._opening)
 
@@ -53,7 +55,7 @@ class KnowledgeBase:
         """A retriever for a collection with the embedder it was built with; raises ``UnknownCollection``."""
         store = await self._store(address)
         info = await store.describe(collection)
-        embedder = self.embedder(info)
+        embedder = await _known(self.embedder(info))
         return DenseRetriever.checked(store, embedder, info, await self._calibration(embedder))
 
     def embedder(self, info: CollectionInfo | None = None) -> Embedder:
@@ -100,9 +102,9 @@ class KnowledgeBase:
         """Put documents into a collection, with the embedder it was built with, or the default for a new one."""
         store = await self._store()
         try:
-            embedder = self.embedder(await store.describe(collection))
+            embedder = await _known(self.embedder(await store.describe(collection)))
         except UnknownCollection:
-            embedder = self.embedder()
+            embedder = await _known(self.embedder())
         return await ingest(store, embedder, collection, items, progress, limit_mb=self._settings.max_upload_mb)
 
     async def close(self) -> None:
@@ -144,6 +146,12 @@ class KnowledgeBase:
         if embedder.model_id not in self._calibrations:
             self._calibrations[embedder.model_id] = await Calibration.load(embedder, self._settings.data_dir)
         return self._calibrations[embedder.model_id]
+
+
+async def _known(embedder: Embedder) -> Embedder:
+    """The embedder once it knows its dimension: a served model learns it from its first reply."""
+    await embedder.embed_passages(())
+    return embedder
 
 
 __all__ = ["SAMPLE_COLLECTION", "KnowledgeBase"]

@@ -61,6 +61,8 @@ def connect(uri: str, token: str, timeout_s: float) -> Client:
         pymilvus = importlib.import_module("pymilvus")
         # The client prints a traceback for every error that it also raises, and we translate what it raises.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+        # Milvus Lite lacks a call that the client tries and does without; its server logs a traceback each time.
+        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
         if not embedded(uri):
             return pymilvus.MilvusClient(uri, token=token, timeout=timeout_s, dedicated=True)
         folder = Path(uri).absolute()

@@ -235,9 +235,7 @@ class ChatModel:
             if self.provider == "ollama" and type(foreign) is ValueError and not reception.begun:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
                 raise ModelInterrupted.mid_reply(self.name) from foreign
-            raise translate(
-                foreign, self.name, address=shown_address(self._settings), seconds=limit_s
-            ) from foreign
+            raise translate(foreign, self.name, address=shown_address(self._settings), seconds=limit_s) from foreign
         if self.provider == "ollama" and not reception.done:
             # A stream that ends in good order, but without its last line, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(self.name)

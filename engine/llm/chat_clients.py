@@ -41,9 +41,7 @@ class _ThinkingOllama(ChatOllama):
 
     think: bool | None = None
 
-    def _chat_params(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
+    def _chat_params(self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
         return {**super()._chat_params(messages, stop, **kwargs), "think": self.think}
 
 

@@ -80,9 +80,7 @@ class ChatGrader:
             return {}
         return await self._cache.get([self._key(question, passage) for passage in passages])
 
-    async def _judge(
-        self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
-    ) -> _Judged:
+    async def _judge(self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace) -> _Judged:
         judged = self._recalled(question, passage, known, trace)
         if judged is None:
             async with lane(self._settings, self._chat.provider):

@@ -292,7 +292,7 @@ def test_a_file_may_be_larger_than_other_bodies_but_not_without_limit(tmp_path: 
 
 
 def test_a_body_that_breaks_off_reaches_nobody() -> None:
-    messages = iter(
+    messages: Iterator[Message] = iter(
         [{"type": "http.request", "body": b'{"query": "first"}', "more_body": True}, {"type": "http.disconnect"}]
     )
     reached: list[str] = []

@@ -68,7 +68,7 @@ def test_a_waiting_start_answers_with_the_record(served: tuple[TestClient, Engin
 
 def test_a_start_that_does_not_wait_answers_with_where_the_events_are(tmp_path: Path) -> None:
     gate = Gate()
-    with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, engine):
+    with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, _):
         response = client.post("/api/runs", json={"question": "first", "wait": False})
         body = response.json()
         assert (response.status_code, set(body)) == (202, {"id", "events"})

@@ -263,11 +263,7 @@ def test_a_rewritten_question_is_told_with_its_history(tmp_path: Path) -> None:
     assert body["retrieval"]["totalDocuments"] == len(documents)
     assert body["retrieval"]["filteredDocuments"] == 2
     assert sorted(name for name, item in documents.items() if not item["dropped"]) == ["p5", "x1"]
-    assert (documents["p1"]["relevant"], documents["x1"]["relevant"], documents["x2"]["relevant"]) == (
-        False,
-        True,
-        None,
-    )
+    assert [documents[name]["relevant"] for name in ("p1", "x1", "x2")] == [False, True, None]
     assert documents["x2"]["confidence"] is documents["x2"]["reasoning"] is None
     assert body["graderResult"]["totalCount"] == 2
     assert len(body["workflow"]["decisionPath"]) == 2

@@ -112,6 +112,8 @@ def test_any_question_and_text_give_a_strength(question: str, text: str) -> None
     assert answer_strength(asked, text) in {0.0, 0.5, 1.0}
 
 
-@given(st.sampled_from(["Who?", "谁？", "Where?", "哪里？", "多少？", "When was it?"]), st.text(st.characters(codec=None)))
+@given(
+    st.sampled_from(["Who?", "谁？", "Where?", "哪里？", "多少？", "When was it?"]), st.text(st.characters(codec=None))
+)
 def test_broken_characters_are_no_error(question: str, text: str) -> None:
     assert answer_strength(asked_by(question), f"中国{text}") >= 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -59,8 +60,6 @@ WARNING = Fault("WB403", "Slow.", "Wait.")
 
 def numbered(*events: Event) -> list[Event]:
     """Events with the numbers and times that a run would give them."""
-    from dataclasses import replace
-
     return [replace(event, seq=place, t_ms=place * 10.0) for place, event in enumerate(events, start=1)]
 
 
@@ -90,7 +89,7 @@ WHOLE: Sequence[Event] = numbered(
 def test_every_kind_of_event_finds_its_place_in_the_picture() -> None:
     """SC-10"""
     record = fold_all(WHOLE)
-    assert {type(event) for event in WHOLE} == {*Event.__args__}  # type: ignore[attr-defined]
+    assert {type(event) for event in WHOLE} == {*Event.__args__}
     assert (record.id, record.question, record.started_at) == ("r", "first", "2026-01-01T00:00:00Z")
     assert record.manifest == {"grader": "fake", "rewriter": "fake"}
     assert [(item.node, item.duration_ms) for item in record.nodes] == [("retrieve", 20.0), ("grade", None)]

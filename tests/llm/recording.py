@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from engine.values import ModelCall, Passage, PassageId, Verdict
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
 CHAT = "ollama:qwen3:8b"
-assert issubclass(langchain_ollama.ChatOllama, BaseChatModel) and langchain.chat_models.init_chat_model
+assert issubclass(langchain_ollama.ChatOllama, BaseChatModel) and callable(langchain.chat_models.init_chat_model)
 
 
 @dataclass
@@ -29,6 +30,8 @@ class RecordingTrace:
     calls: list[ModelCall] = field(default_factory=list)
     verdicts: list[tuple[PassageId, Verdict]] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
+    heard: Callable[[], object] = lambda: None
+    """Called after each token."""
     began: float = field(default_factory=time.perf_counter)
 
     def call(self, call: ModelCall) -> None:
@@ -39,6 +42,7 @@ class RecordingTrace:
 
     def token(self, text: str) -> None:
         self.pieces.append(text)
+        self.heard()
 
     def now_ms(self) -> float:
         return (time.perf_counter() - self.began) * 1000.0
@@ -61,8 +65,8 @@ def settings_for(server: OllamaStandIn | str, **more: object) -> Settings:
     return Settings.load(**{"ollama_url": url, "data_dir": Path("unused"), "call_timeout_s": 10.0, **more})
 
 
-def role_model(model: str = CHAT, **more: float) -> RoleModel:
-    return RoleModel(model, **more)  # type: ignore[arg-type]
+def role_model(model: str = CHAT, *, temperature: float = 0.0, seed: int = 7, num_ctx: int = 8192) -> RoleModel:
+    return RoleModel(model, temperature, seed, num_ctx)
 
 
 def passage(number: int, text: str | None = None) -> Passage:

@@ -45,9 +45,8 @@ def test_tokens_arrive_while_the_model_still_speaks(server: OllamaStandIn) -> No
     gate = Gate()
     gate.allow(2)
     server.script("chat", Slow(gate=gate))
-    trace = RecordingTrace()
     arrived = asyncio.Event()
-    trace.token = lambda text: (trace.pieces.append(text), arrived.set())  # type: ignore[method-assign]
+    trace = RecordingTrace(heard=arrived.set)
 
     async def watch() -> tuple[str, str]:
         generator = ChatGenerator(MODEL, settings_for(server))

@@ -28,8 +28,8 @@ def server() -> Iterator[OllamaStandIn]:
         yield running
 
 
-def rewrite(server: OllamaStandIn, trace: RecordingTrace, **model: float) -> RewriteProposal:
-    rewriter = ChatRewriter(role_model(**model), settings_for(server))
+def rewrite(server: OllamaStandIn, trace: RecordingTrace) -> RewriteProposal:
+    rewriter = ChatRewriter(role_model(), settings_for(server))
     return asyncio.run(rewriter.rewrite(REQUEST, trace))
 
 

