@@ -48,12 +48,16 @@ def answer_blocks(text: str) -> tuple[Block, ...]:
 
 
 def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
-    """Draw the answer with its badge, citations and sources; returns the passage whose citation was pressed."""
-    if record.answer:
+    """Draw the answer with its badge, citations and sources; returns the passage whose citation was pressed.
+
+    While the run goes on, the card is the place where the browser writes the answer as it comes (``answer_live.js``).
+    """
+    if record.active:
+        nodes = [_head(record, words), _growing(record, words), node("div", "foot")]
+    elif record.answer:
         nodes = [_head(record, words), _body(record, words), *_footnotes(record, words), _foot(record, words)]
     else:
-        empty = words("answer.waiting" if record.active else "answer.none")
-        nodes = [_head(record, words), node("p", "muted", empty)]
+        nodes = [_head(record, words), node("p", "muted", words("answer.none"))]
     pressed = draw((node("section", "card answer", *nodes),), words, key=key)
     return PassageId(pressed.removeprefix(_OPEN)) if pressed and pressed.startswith(_OPEN) else None
 
@@ -80,8 +84,14 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
 
 def _head(record: RunRecord, words: Words) -> Node:
     look, text = answer_badge(record, words)
-    badge = (chip(look, text),) if record.answer or record.active else ()
+    badge = (chip(look, text),) if record.answer or (record.active and record.context is not None) else ()
     return node("div", "head", node("strong", "heading", words("answer.title")), *badge)
+
+
+def _growing(record: RunRecord, words: Words) -> Node:
+    # Nothing here changes while the answer grows: a redrawn card would lose what the browser has written into it.
+    begin = node("p", "muted", words("answer.waiting"))
+    return node("div", "prose growing", begin, aria_busy="true", data_live=record.id, data_label=words("answer.open"))
 
 
 def _body(record: RunRecord, words: Words) -> Node:

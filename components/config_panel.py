@@ -1,10 +1,11 @@
 """The configuration panel: the one set of sliders; values in, a :class:`RunConfig` out.
 
-Every widget is bound to the URL under its setting's own name, so that a link holds the settings.
+Every setting stands in the URL under its own name, so that a link holds the settings.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -12,10 +13,17 @@ from typing import Any, Literal, cast
 import streamlit as st
 
 from components.i18n import Words
+from components.url_state import put_into_url, take_from_url
 from engine.config import BUILTIN, PARAMETERS, PRESETS, ContextPolicy, GatePolicy, RoleModel, RoleModels, RunConfig
 
 _ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
+_COMPARED = (
+    *("collection", "top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "gate", "min_relevant"),
+    *("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache"),
+)
 _PRESET_KEY = "preset"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+_LONGEST_MODEL = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,6 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
         name: _slider(words, name)
         for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
     }
-    _heading(words, "settings.gate")
     gate = _one_of(words, "gate", ("pass_rate", "min_relevant"))
     if gate == "min_relevant":
         values["min_relevant"] = _slider(words, "min_relevant")
@@ -82,30 +89,47 @@ def budget_note(words: Words, config: RunConfig, worst_case_calls: int) -> None:
         st.caption(words("settings.before.calls", calls=worst_case_calls, rounds=rounds, budget=budget))
 
 
+def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
+    """Names of the settings of the panel in which a run was asked for something else."""
+    names = [name for name in _COMPARED if getattr(chosen, name) != getattr(run, name)]
+    if chosen.gate == "pass_rate" and "min_relevant" in names:
+        # It counts for nothing under this gate, and the panel does not show it.
+        names.remove("min_relevant")
+    roles = [role for role in _ROLES if chosen.models.of(role) != run.models.of(role)]
+    return (*(words(f"settings.{name}") for name in names), *(words(f"settings.model.{role}") for role in roles))
+
+
 def _heading(words: Words, key: str) -> None:
     st.markdown(f":gray[:small[**{words(key)}**]]")
 
 
 def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
     sizes: Mapping[str, int] = {item.name: item.passages for item in collections}
-    names = list(sizes) or [RunConfig().collection]
     default = RunConfig().collection
-
-    def label(name: str) -> str:
-        shown = words("settings.collection.samples") if name == default else name
-        return words("settings.collection.option", name=shown, n=sizes[name]) if name in sizes else shown
-
+    take_from_url("collection", default, lambda name: _NAME.fullmatch(name) is not None)
+    wanted = str(st.session_state["collection"])
+    _relabel(words, "collection")
     chosen = st.selectbox(
         words("settings.collection"),
-        names,
-        index=names.index(default) if default in names else 0,
-        format_func=label,
+        # A link may name a collection that does not exist: running it then says so, instead of searching another one.
+        list(dict.fromkeys((*sizes, wanted))),
+        format_func=lambda name: words("settings.collection.samples") if name == default else name,
         key="collection",
         help=words("settings.collection.help"),
-        bind="query-params",
         persist_state="session",
     )
+    put_into_url("collection", str(chosen or default), default)
+    if chosen in sizes:
+        st.caption(words.count("settings.collection.size", sizes[str(chosen)]))
     return str(chosen or default)
+
+
+def _relabel(words: Words, name: str) -> None:
+    """Say the value again after a change of language: the browser goes on showing a select box's old label otherwise."""
+    drawn = f"{name}_language"
+    if st.session_state.get(drawn) != words.language:
+        st.session_state[drawn] = words.language
+        st.session_state[name] = st.session_state[name]
 
 
 def _preset(words: Words) -> None:
@@ -163,19 +187,18 @@ def _number(words: Words, name: str) -> float:
 
 
 def _one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
+    take_from_url(name, options[0], lambda given: given in options)
     chosen = st.segmented_control(
         words(f"settings.{name}"),
         options,
-        default=options[0],
         required=True,
         format_func=lambda option: words(f"settings.{name}.{option}"),
         key=name,
         help=words(f"settings.{name}.help"),
-        label_visibility="visible" if name == "context" else "collapsed",
         width="stretch",
-        bind="query-params",
         persist_state="session",
     )
+    put_into_url(name, str(chosen), options[0])
     return str(chosen)
 
 
@@ -190,23 +213,29 @@ def _switch(words: Words, name: str) -> bool:
 
 
 def _model(words: Words, role: str, installed: Sequence[str]) -> str:
-    typed = str(st.session_state.get(role) or BUILTIN)
-    options = list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed)))
-    name = words(f"settings.model.{role}")
+    take_from_url(role, BUILTIN, lambda name: 0 < len(name) <= _LONGEST_MODEL)
+    typed = str(st.session_state[role])
+    _relabel(words, role)
     chosen = st.selectbox(
-        name,
-        options,
-        format_func=lambda model: f"{name} · {words('settings.model.builtin') if model == BUILTIN else model}",
+        words(f"settings.model.{role}"),
+        list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed))),
+        format_func=lambda model: words("settings.model.builtin") if model == BUILTIN else str(model),
         key=role,
         help=words("settings.model.help"),
-        label_visibility="collapsed",
         accept_new_options=True,
-        bind="query-params",
         persist_state="session",
     )
-    chosen = str(chosen or BUILTIN).strip()
-    # A name typed without its provider can only be meant for Ollama; `qwen3:8b` has a colon of its own.
-    return chosen if chosen == BUILTIN or (":" in chosen and chosen not in installed) else f"ollama:{chosen}"
+    model = _model_name(str(chosen or BUILTIN), installed)
+    put_into_url(role, model, BUILTIN)
+    return model
+
+
+def _model_name(typed: str, installed: Sequence[str]) -> str:
+    """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
+    name = typed.strip()[:_LONGEST_MODEL]
+    if name in ("", BUILTIN) or (":" in name and name not in installed):
+        return name or BUILTIN
+    return f"ollama:{name}"
 
 
 def _ollama_line(words: Words, ollama: OllamaNote) -> bool:

@@ -1,6 +1,6 @@
-"""The live workflow: a picture that follows a run's events, and the answer while it is being written (SPEC SC-12).
+"""The live workflow: a picture that follows a run's events, and hands the growing answer to its card (SPEC SC-12).
 
-The browser receives the run's events itself, so nothing on the page reruns until the run has ended.
+The browser receives the run's events itself, so the picture needs no rerun of the page until the run has ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ _HTML = """
     <span class="state" role="status"></span><span class="clock" aria-hidden="true"></span>
     <span class="tools" hidden></span>
   </div>
-  <section class="answer waiting" hidden><div class="heading"></div><div class="text"></div></section>
 </div>
 """
 
@@ -43,8 +42,6 @@ class LiveRunResult:
     """The node chosen in the picture; stays until it is chosen again."""
     finished: str | None
     """The outcome, in the one rerun that follows the end of the run; ``not_found`` where the run is not known."""
-    opened_passage: str | None
-    """Id of the passage whose marker was clicked in the growing answer, in the rerun that follows."""
 
 
 def live_run(
@@ -88,10 +85,9 @@ def live_run(
         },
         on_selected_change=_nothing,
         on_finished_change=_nothing,
-        on_opened_passage_change=_nothing,
     )
     selected = result.selected if result.selected in graph.nodes else None
-    return LiveRunResult(selected, result.finished, result.opened_passage)
+    return LiveRunResult(selected, result.finished)
 
 
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ _component = st.components.v2.component(
     "workbench_markup",
     html='<div class="wb"></div>',
     css=script("tokens.css", "markup.css"),
-    js=script("dom.js", "markup.js"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
 )
 
 

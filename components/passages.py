@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -56,16 +56,18 @@ def passages_table(
     key: str,
     opened: PassageId | None = None,
     terms: Sequence[str] | None = None,
+    shows: Callable[[LifeLine], bool] = lambda _line: True,
 ) -> None:
     """Draw one row per distinct passage of the run; below 600 px of width the rows become cards.
 
     ``opened`` scrolls to a passage and opens its row; pass it in the rerun of the click only, or every rerun scrolls.
-    ``terms`` are marked in the text; without them, the terms that the grader named, else the question's words.
+    ``shows`` chooses among the passages. ``terms`` are marked in the text; without them, the terms that the grader named, else the question's words.
     Sorting, filtering and opening happen in the browser and cause no rerun.
     """
-    lines = life_lines(record)
+    found = life_lines(record)
+    lines = tuple(line for line in found if shows(line))
     if not lines:
-        st.caption(words("passages.none" if record.rounds else "passages.empty"))
+        st.caption(words("passages.no_match" if found else "passages.none" if record.rounds else "passages.empty"))
         return
     marked = question_terms(record) if terms is None else tuple(terms)
     _component(

@@ -110,8 +110,6 @@ EN: LiveWords = MappingProxyType(
         # Connection, answer, export
         "connection_lost": "Connection lost, retrying …",
         "not_found": "This run is not known here any more. Run the question again.",
-        "answer": "Answer",
-        "open_passage": "Show passage {n}",
         "save_png": "PNG",
         "save_svg": "SVG",
         "save_png_hint": "Save the workflow as a PNG image",
@@ -243,8 +241,6 @@ ZH: LiveWords = MappingProxyType(
         "after_rewrites": "重写 {n} 次后",
         "connection_lost": "连接中断，正在重试……",
         "not_found": "找不到这次运行了，请重新提问。",
-        "answer": "回答",
-        "open_passage": "查看片段 {n}",
         "save_png": "PNG",
         "save_svg": "SVG",
         "save_png_hint": "把工作流保存为 PNG 图片",

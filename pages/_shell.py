@@ -12,6 +12,7 @@ import streamlit as st
 
 from components.i18n import UiLanguage, Words, words_for
 from components.style import apply_style
+from components.url_state import put_into_url, take_from_url
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
 
@@ -21,17 +22,17 @@ def _language() -> Words:
     with st.container(key="top", horizontal=True, vertical_alignment="center"):
         # Pages put the badge of built-in roles beside the language.
         st.session_state["top_bar"] = st.container(key="badge", width="content")
+        take_from_url("lang", preferred, lambda code: code in ("zh", "en"))
         chosen = st.segmented_control(
             "Language / 语言",
             ("zh", "en"),
-            default=preferred,
             required=True,
             format_func=lambda code: {"zh": "中文", "en": "EN"}[code],
             key="lang",
             label_visibility="collapsed",
-            bind="query-params",
             persist_state="session",
         )
+        put_into_url("lang", str(chosen), preferred)
     return words_for("zh" if chosen == "zh" else "en")
 
 

@@ -12,6 +12,7 @@ from components.config_panel import Chosen, CollectionChoice, OllamaNote, budget
 from components.decisions import decision_path
 from components.faults import fault_box
 from components.figures import figures
+from components.gate_waste import gate_waste_note
 from components.i18n import Words
 from components.live_run import live_run
 from components.model_calls import model_calls
@@ -27,6 +28,7 @@ from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import sample_questions
 from engine.values import Fault, PassageId, RunRecord
+from engine.waste import gate_waste
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -88,6 +90,8 @@ def settings() -> Chosen:
         version=ollama.version,
         models=tuple(item.name for item in ollama.models if item.chats),
     )
+    if "gate_wanted" in st.session_state:
+        st.session_state["gate"] = st.session_state.pop("gate_wanted")
     chosen = config_panel(words, collection_choices(), note)
     budget_note(words, chosen.config, engine.worst_case_calls(chosen.config))
     if chosen.look_again:
@@ -207,10 +211,20 @@ def evidence(run_id: str, active: bool, node: str | None) -> None:
             # The browser says so too when its event stream ends; whichever comes first redraws the page.
             st.rerun()
         figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config))
+        waste_of_the_gate(record)
         cited = answer_card(record, words, key="answer") if record.answer or not record.active else None
         tabs(record, cited, node)
 
     watch()
+
+
+def waste_of_the_gate(record: RunRecord) -> None:
+    """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
+    waste = None if record.active else gate_waste(record)
+    if waste is not None and gate_waste_note(waste, words, key="waste"):
+        # The widget is drawn already; its new value is put there before the next run draws it.
+        st.session_state["gate_wanted"] = "min_relevant"
+        st.rerun()
 
 
 def tabs(record: RunRecord, cited: PassageId | None, node: str | None) -> None:

@@ -1,5 +1,5 @@
-// The live heart of the page: a run's events come in over one stream, the picture and the answer follow, and one trigger
-// at the end lets the page draw the rest. Without an active run the same picture is drawn from the record.
+// The live heart of the page: a run's events come in over one stream, the picture follows, the answer is handed on to its
+// card, and one trigger at the end lets the page draw the rest. Without an active run the same picture is drawn from the record.
 
 const NARROW = 600;
 const RETRY_MS = 2000;
@@ -27,11 +27,16 @@ function newLife(root) {
   const part = (name) => root.querySelector(`.${name}`);
   const life = {
     root, canvas: part("canvas"), state: part("state"), clock: part("clock"), tools: part("tools"),
-    answer: part("answer"), text: part("text"), heading: part("heading"),
-    run: null, record: null, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, built: "",
+    run: null, record: null, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, built: "", handed: "",
   };
   life.watch = new ResizeObserver(() => rebuild(life));
   life.watch.observe(root);
+  life.wanted = ({ detail }) => {
+    if (detail.run !== life.run) return;
+    life.handed = "";
+    handOver(life);
+  };
+  window.addEventListener("workbench:answer-wanted", life.wanted);
   return life;
 }
 
@@ -123,6 +128,7 @@ function rest(life) {
 function close(life) {
   stop(life);
   life.watch.disconnect();
+  window.removeEventListener("workbench:answer-wanted", life.wanted);
   cancelAnimationFrame(life.frame);
   lives.delete(life.component.parentElement);
 }
@@ -161,20 +167,20 @@ function paint(life) {
   life.root.classList.toggle("running", running);
   life.root.classList.toggle("trouble", life.lost || life.gone);
   life.tools.hidden = Boolean(life.run) || !data.svg;
-  life.answer.hidden = !life.run || life.gone;
-  if (life.run && !life.gone) showAnswer(life, words);
+  handOver(life);
   tick(life);
 }
 
-function showAnswer(life, words) {
-  const text = life.record?.answer ?? "";
-  setText(life.heading, words.answer);
-  life.answer.classList.toggle("waiting", !text);
-  const known = `${text.length} ${life.record?.citations.length} ${life.record?.outcome}`;
-  if (life.shown === known) return;
-  life.shown = known;
-  if (text) paintAnswer(life.text, life.record, words, (id) => life.component.setTriggerValue("opened_passage", id));
-  else life.text.replaceChildren();
+// The card of the answer is another component; it hears of each change, and of the last state when it comes later.
+function handOver(life) {
+  if (!life.run || !life.record) return;
+  const { answer, citations, context } = life.record;
+  const known = `${life.run} ${answer.length} ${citations.length} ${Boolean(context)}`;
+  if (life.handed === known) return;
+  life.handed = known;
+  const given = (context ? context.passages : []).map((passage, place) => [place + 1, passage.id]);
+  const passages = Object.fromEntries([...given, ...citations.map((one) => [one.marker, one.passage_id])]);
+  window.dispatchEvent(new CustomEvent("workbench:answer", { detail: { run: life.run, text: answer, passages } }));
 }
 
 function tick(life) {

@@ -115,18 +115,3 @@ function paintNode({ group, title, icon, rows, done, hint, width }, node, select
 function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
-
-/** The answer so far as text nodes, with `[n]` as small buttons where the passage is known. */
-function paintAnswer(target, record, words, onOpen) {
-  const known = new Map((record.context ? record.context.passages : []).map((passage, place) => [place + 1, passage.id]));
-  for (const citation of record.citations) known.set(citation.marker, citation.passage_id);
-  const parts = record.answer.split(/\[(\d{1,3})\]/);
-  const made = parts.map((part, place) => {
-    if (place % 2 === 0) return document.createTextNode(part);
-    if (!known.has(Number(part))) return document.createTextNode(`[${part}]`);
-    const button = el("button", { class: "cite", "aria-label": say(words, "open_passage", { n: part }) }, [part]);
-    button.onclick = () => onOpen(known.get(Number(part)));
-    return button;
-  });
-  target.replaceChildren(...made);
-}

@@ -1,5 +1,5 @@
 const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "h4", "ins", "del", "small", "section", "i"]);
-const ATTRIBUTES = /^(class|title|role|lang|start|aria-[a-z]+|data-(action|copy|done|fill))$/;
+const ATTRIBUTES = /^(class|title|role|lang|start|aria-[a-z]+|data-(action|copy|done|fill|live|label))$/;
 const shown = new WeakMap();
 
 function build(plain, fire) {
@@ -26,8 +26,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".wb");
   dress(root, data);
   const drawn = JSON.stringify(data);
-  if (shown.get(root) === drawn) return;
+  if (shown.get(root) === drawn) return () => stopFollowing(root);
   shown.set(root, drawn);
   const fire = (name) => setTriggerValue("action", { name, serial: Date.now() });
   root.replaceChildren(...data.nodes.map((item) => build(item, fire)));
+  followAnswer(root, fire);
+  return () => stopFollowing(root);
 }

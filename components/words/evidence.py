@@ -81,6 +81,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "answer.title": ("Answer", "回答"),
     "answer.waiting": ("The answer appears here as it is written.", "回答会随着生成逐字显示在这里。"),
     "answer.none": ("This run ended without an answer.", "这次运行没有得到回答。"),
+    "answer.open": ("Show passage {n}", "查看片段 {n}"),
     "answer.citation": ("Citation {n}: open {place}", "引用 {n}：打开 {place}"),
     "answer.removed": (
         "{n} citations pointed to no passage and were removed: {markers}.",
@@ -174,4 +175,21 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "calls.no_reply": ("(empty)", "（空）"),
     "calls.parsed": ("What was read from it", "解析结果"),
     "calls.unread": ("Nothing could be read.", "没有读出任何内容。"),
+    "waste.fact": (
+        "{n} verified passages were there already in round {round}.",
+        "第 {round} 轮就已有 {n} 个片段通过核实。",
+    ),
+    "waste.fact.one": (
+        "{n} verified passage was there already in round {round}.",
+        "第 {round} 轮就已有 {n} 个片段通过核实。",
+    ),
+    "waste.saved": (
+        "The gate “At least n passages” would have answered then and saved {cost}.",
+        "若用“至少 n 个片段”放行，当时即可作答，可省下{cost}。",
+    ),
+    "waste.rewrites": ("{n} rewrites", "{n} 次重写"),
+    "waste.rewrites.one": ("{n} rewrite", "{n} 次重写"),
+    "waste.calls": ("{n} calls", "{n} 次调用"),
+    "waste.calls.one": ("{n} call", "{n} 次调用"),
+    "waste.use": ("Use that gate", "改用此条件"),
 }

@@ -7,7 +7,8 @@ SETTINGS = {
     "settings.workflow": ("Workflow", "工作流"),
     "settings.workflow.self_corrective": ("Self-corrective · 4 nodes", "自省修正 · 4 个节点"),
     "settings.collection": ("Collection", "知识库集合"),
-    "settings.collection.option": ("{name} · {n} passages", "{name} · {n} 个片段"),
+    "settings.collection.size": ("{n} passages", "{n} 个片段"),
+    "settings.collection.size.one": ("1 passage", "1 个片段"),
     "settings.collection.samples": ("Samples", "示例知识库"),
     "settings.collection.help": (
         "What is searched. Add your own files on the Knowledge page.",

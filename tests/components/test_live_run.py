@@ -41,7 +41,7 @@ def test_the_picture_mounts_and_nothing_is_chosen_yet(state: str, language: str)
     """SC-12: before, during and after a run."""
     app = AppTest.from_function(page, kwargs={"state": state, "language": language}).run(timeout=20)
     assert not app.exception
-    assert app.markdown[0].value == "LiveRunResult(selected_node=None, finished=None, opened_passage=None)"
+    assert app.markdown[0].value == "LiveRunResult(selected_node=None, finished=None)"
 
 
 def test_a_node_chosen_in_the_browser_reaches_the_page() -> None:

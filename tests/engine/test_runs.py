@@ -33,7 +33,8 @@ def speak(run: LiveRun, tokens: int = TOKENS) -> None:
 
 def collected(run: LiveRun, after: int = 0) -> list[int]:
     async def collect() -> list[int]:
-        return [event.seq async for event in run.afollow(after)]
+        async with asyncio.timeout(PATIENCE_S):
+            return [event.seq async for event in run.afollow(after)]
 
     return asyncio.run(collect())
 
@@ -148,18 +149,24 @@ def test_nothing_is_added_after_the_end() -> None:
     assert (run.record.outcome, run.record.answer, run.active) == ("cancelled", "", False)
 
 
-def test_whoever_sees_the_end_finds_it_stored() -> None:
-    stored: list[Event] = []
-    run = begun(stored)
+def test_whoever_sees_an_event_finds_it_stored() -> None:
+    """Nobody can look at the run while an event is on its way into the store."""
+    visible: list[bool] = []
+    with ThreadPoolExecutor(1) as pool:
 
-    def last_stored() -> str:
-        assert run.wait(PATIENCE_S)
-        return stored[-1].kind
+        def is_free() -> bool:
+            free = run._changed.acquire(blocking=False)
+            if free:
+                run._changed.release()
+            return free
 
-    with ThreadPoolExecutor(4) as pool:
-        waiting = [pool.submit(last_stored) for _ in range(4)]
-        speak(run)
-        assert {each.result(PATIENCE_S) for each in waiting} == {"run_finished"}
+        def store(run_id: RunId, event: Event) -> None:
+            visible.append(pool.submit(is_free).result(PATIENCE_S))
+
+        run = LiveRun(RunId("r"), store)
+        run.begin("first", RunConfig())
+        run.emit(RunFinished(outcome="answered", reason="passed"))
+    assert visible == [False, False]
 
 
 def test_the_picture_is_the_fold_of_the_events_and_times_never_go_back() -> None:

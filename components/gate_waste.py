@@ -1,0 +1,22 @@
+"""One sentence on what the pass-rate gate cost, and the button that tries the other gate."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import button, draw, node
+from components.phrases import duration_text
+from engine.waste import GateWaste
+
+
+def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:
+    """Draw the note; true when the reader wants the other gate."""
+    cost = [words.count("waste.rewrites", waste.rewrites)]
+    if waste.calls:
+        cost.append(words.count("waste.calls", waste.calls))
+    cost.append(duration_text(waste.saved_ms))
+    fact = words.count("waste.fact", waste.relevant, round=waste.round)
+    saved = words("waste.saved", cost=words("list.joint").join(cost))
+    icon = node("span", "icon", "!", aria_hidden="true")
+    text = node("div", "grow", node("p", "", f"{fact} {saved}"))
+    action = button(words("waste.use"), "use", "button")
+    return draw((node("div", "box warn", icon, text, action, role="status"),), words, key=key) == "use"

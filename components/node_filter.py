@@ -1,0 +1,42 @@
+"""What one node of the workflow had to do with: the tabs show that alone while it is chosen in the picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from components.life_lines import LifeLine
+from engine.values import RunRecord
+
+Tab = Literal["passages", "path", "rewrites", "timeline", "calls", "record"]
+
+_FIRST_TAB: dict[str, Tab] = {"retrieve": "passages", "grade": "passages", "rewrite": "rewrites", "generate": "calls"}
+
+
+def tab_of(node: str) -> Tab:
+    """The tab that shows best what a node did."""
+    return _FIRST_TAB.get(node, "timeline")
+
+
+def of_node(record: RunRecord, node: str | None) -> RunRecord:
+    """The record with the visits and model calls of one node; all of them where none is chosen."""
+    if node is None:
+        return record
+    return replace(
+        record,
+        nodes=tuple(item for item in record.nodes if item.node == node),
+        model_calls=tuple(item for item in record.model_calls if item.node == node),
+    )
+
+
+def concerns(line: LifeLine, node: str | None) -> bool:
+    """Whether a passage went through a node: grade judged it, rewrite saw why it failed, generate was given it."""
+    match node:
+        case "grade":
+            return line.verdict is not None
+        case "rewrite":
+            return line.verdict is not None and not line.passes
+        case "generate":
+            return line.marker is not None
+        case _:
+            return True

@@ -1,0 +1,61 @@
+"""``python -m tests.benchmarks [NAME…] [--all] [--data DIR]``: measure, and print one table a benchmark."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.settings import Settings
+from tests.benchmarks.catalogue import BENCHMARKS
+from tests.benchmarks.harness import Bench, Benchmark, Sizes, machine, table
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what was named; without a name everything that is not slow."""
+    options = _parser().parse_args(arguments)
+    chosen = [BENCHMARKS[name] for name in options.names] or [
+        item for item in BENCHMARKS.values() if options.all or not item.slow
+    ]
+    vectors = options.vectors or Settings.load().data_dir / "benchmarks" / "vectors"
+    # Measured as delivered, not as this machine's owner has set it up.
+    for name in [name for name in os.environ if name.startswith("WORKBENCH_") and "_TEST_" not in name]:
+        del os.environ[name]
+    sizes = dataclasses.replace(Sizes(), repeats=options.repeats) if options.repeats else Sizes()
+    print(machine())
+    for item in chosen:
+        print(f"\n{item.name}: {item.about}", flush=True)
+        with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
+            print(report(item, Bench(Path(folder), sizes, options.data, vectors)), flush=True)
+    left_out = [item.name for item in BENCHMARKS.values() if item not in chosen]
+    if left_out and not options.names:
+        print(f"\nSlow ones run when named, or with --all: {', '.join(left_out)}")
+    return 0
+
+
+def report(benchmark: Benchmark, bench: Bench) -> str:
+    """The benchmark's table; empty where this machine lacks what it needs."""
+    rows = list(benchmark.measure(bench))
+    return table(rows) if rows else ""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure the workbench.")
+    parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--all", action="store_true", help="run the slow ones too")
+    parser.add_argument("--repeats", type=int, default=0, help="how often each timing is taken")
+    parser.add_argument(
+        "--data", type=Path, default=_ROOT.parent / "shared" / "data", help="folder with xquad-dev.{en,zh}.json"
+    )
+    parser.add_argument("--vectors", type=Path, help="folder that keeps embedded texts; default: in the data folder")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

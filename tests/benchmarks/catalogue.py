@@ -1,0 +1,25 @@
+"""Every benchmark by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.benchmarks import app_start, engine_runs, grading, ingestion, quality, retrieval
+from tests.benchmarks.harness import Benchmark
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    item.name: item
+    for item in (
+        Benchmark("overhead", "a whole run with instant roles", engine_runs.overhead),
+        Benchmark("first-event", "from start to the first event", engine_runs.first_event),
+        Benchmark("records", "writing and reading records", engine_runs.records),
+        Benchmark("grading", "concurrent grading by a chat model", grading.concurrent_grading),
+        Benchmark("retrieval", "search in Milvus Lite", retrieval.embedded_retrieval),
+        Benchmark("ingestion", "putting in passages, hashing embedder", ingestion.hashing_ingestion),
+        Benchmark("app", "start of the app and first answer", app_start.app_ready, slow=True),
+        Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
+        Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),
+        Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
+        Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
+    )
+}
