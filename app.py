@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit import config
 
 from engine.api import routes
+from engine.api.web import middleware
 from engine.process import get_engine, serving
-from engine.web import middleware
 
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.

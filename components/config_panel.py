@@ -100,7 +100,7 @@ def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple
 
 
 def _heading(words: Words, key: str) -> None:
-    st.markdown(f":gray[:small[**{words(key)}**]]")
+    st.caption(f"**{words(key)}**")
 
 
 def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
@@ -239,7 +239,7 @@ def _model_name(typed: str, installed: Sequence[str]) -> str:
 
 
 def _ollama_line(words: Words, ollama: OllamaNote) -> bool:
-    note, again = st.columns([6, 1], vertical_alignment="top", gap="small")
+    note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
     if ollama.version:
         note.caption(words("settings.ollama.found", version=ollama.version, n=len(ollama.models)))
     else:

@@ -79,6 +79,7 @@ def live_run(
             "run_id": run_id,
             "active": active,
             "selected": state.get("selected"),
+            "cleared": st.session_state.get(f"{key}_cleared", 0),
             "words": dict(words),
             "base": base,
             "svg": drawings,
@@ -88,6 +89,12 @@ def live_run(
     )
     selected = result.selected if result.selected in graph.nodes else None
     return LiveRunResult(selected, result.finished)
+
+
+def clear_selection(key: str) -> None:
+    """Choose no node in the picture drawn under ``key``; for a button's ``on_click``."""
+    # The choice is the browser's: it is asked to forget it, and says so in a rerun of its own.
+    st.session_state[f"{key}_cleared"] = st.session_state.get(f"{key}_cleared", 0) + 1
 
 
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from components.i18n import Words
 _KINDS = {"plain": "plain", "paraphrase": "rewrite", "two_hop": "rewrite", "vague": "vague", "unanswerable": "unanswerable"}
 
 
-def sample_buttons(questions: Sequence[tuple[str, str]], words: Words) -> str | None:
+def sample_buttons(questions: Sequence[tuple[str, str]], words: Words, *, disabled: bool = False) -> str | None:
     """Draw (question, kind) pairs as buttons in a row and return the question of the one pressed."""
     picked = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="samples"):
         st.caption(words("ask.samples"), width="content")
         for place, (question, kind) in enumerate(questions):
             hint = words(f"ask.sample.{_KINDS.get(kind, 'plain')}")
-            if st.button(question, key=f"sample_{place}", help=hint, type="secondary"):
+            if st.button(question, key=f"sample_{place}", help=hint, type="secondary", disabled=disabled):
                 picked = question
     return picked

@@ -1,4 +1,4 @@
-"""Settings with names of their own in the URL: a link means the same in every language.
+"""Settings with names of their own in the URL: a link means the same in every language, and Back goes back.
 
 Streamlit's own binding writes the *label* of an option into the address, which changes with the language. Sliders,
 numbers and switches have no labels and are bound by Streamlit itself.
@@ -7,31 +7,69 @@ numbers and switches have no labels and are bound by Streamlit itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import streamlit as st
 
+_PATH = "url_path"
+_MOVED = "url_moved"
 
-def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> None:
-    """Before the widget ``name`` is drawn: give it a value, from the address where that was changed from outside.
 
-    That is the case on the first run and after the browser's Back; a value that is not ``valid`` is passed over.
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What was put into the address last, and whether the browser has sent it back since."""
+
+    value: str | None
+    arrived: bool
+
+
+def note_page() -> None:
+    """Once a run, before anything else: notice a change of page, which empties the address of its settings."""
+    path = urlsplit(st.context.url or "").path
+    st.session_state[_MOVED] = path != st.session_state.get(_PATH)
+    st.session_state[_PATH] = path
+
+
+def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
+    """Before the widget ``name`` is drawn: its value in the session state, or the address's where that was changed.
+
+    The address changes from outside on the first run and by the browser's Back; a value that is not ``valid`` is passed
+    over. An address that lacks what was written just now has not heard of it yet.
     """
     given = st.query_params.get(name)
-    if given is not None and given != st.session_state.get(_written(name)) and valid(given):
-        st.session_state[name] = given
-    elif st.session_state.get(name) is None:
-        st.session_state[name] = default
+    last: _Written | None = st.session_state.get(_key(name))
+    wanted = st.session_state.get(name)
+    if last is None:
+        if given is not None and valid(given):
+            wanted = given
+    elif given == last.value:
+        st.session_state[_key(name)] = _Written(given, arrived=True)
+    elif not last.arrived:
+        pass
+    elif given is not None:
+        wanted = given if valid(given) else wanted
+    elif not st.session_state.get(_MOVED):
+        wanted = default
+    if wanted is None:
+        wanted = default
+    if st.session_state.get(name) != wanted:
+        st.session_state[name] = wanted
+    return str(wanted)
 
 
 def put_into_url(name: str, value: str, default: str) -> None:
     """After the widget is drawn: write its value into the address; a default stands there as nothing."""
     wanted = None if value == default else value
-    if wanted is None:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != wanted:
-        st.query_params[name] = wanted
-    st.session_state[_written(name)] = wanted
+    if st.query_params.get(name) != wanted:
+        if wanted is None:
+            del st.query_params[name]
+        else:
+            st.query_params[name] = wanted
+        st.session_state[_key(name)] = _Written(wanted, arrived=False)
+    elif st.session_state.get(_key(name)) is None:
+        st.session_state[_key(name)] = _Written(wanted, arrived=True)
 
 
-def _written(name: str) -> str:
-    return f"in_url_{name}"
+def _key(name: str) -> str:
+    return f"url_{name}"

@@ -19,9 +19,9 @@ from engine.config import PARAMETERS, RoleModel, RoleModels, RunConfig
 from engine.errors import WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
-from engine.running_app import RunningApp
 from engine.records.codec import record_from_dict
 from engine.responses import seed_response
+from engine.running_app import RunningApp
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.version import __version__

@@ -12,7 +12,7 @@ import streamlit as st
 
 from components.i18n import UiLanguage, Words, words_for
 from components.style import apply_style
-from components.url_state import put_into_url, take_from_url
+from components.url_state import note_page, put_into_url, take_from_url
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
 
@@ -38,6 +38,7 @@ def _language() -> Words:
 
 st.set_page_config(page_title="Self-Corrective RAG Workbench", page_icon=_ICON, layout="wide")
 apply_style()
+note_page()
 words = _language()
 st.session_state["words"] = words
 page = st.navigation(

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
-from components.answer import answer_card
 from components.badge import builtin_badge
-from components.config_panel import Chosen, CollectionChoice, OllamaNote, budget_note, config_panel
-from components.decisions import decision_path
+from components.config_panel import (
+    Chosen,
+    CollectionChoice,
+    OllamaNote,
+    budget_note,
+    config_panel,
+    differing_settings,
+)
 from components.faults import fault_box
 from components.figures import figures
-from components.gate_waste import gate_waste_note
 from components.i18n import Words
 from components.live_run import live_run
-from components.model_calls import model_calls
-from components.passages import passages_table
-from components.rewrites import rewrite_history
 from components.sample_questions import sample_buttons
-from components.timeline import timeline
+from components.url_state import put_into_url, take_from_url
 from components.words_live import live_words
-from components.workflow_export import decision_path_dot, workflow_svg
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import sample_questions
-from engine.values import Fault, PassageId, RunRecord
-from engine.waste import gate_waste
+from engine.values import Fault, RunRecord
+from pages.evidence import evidence
 
 engine = get_engine()
 words: Words = st.session_state["words"]
-_WATCH_S = 0.6
+# Width of Run and of Stop, in pixels. (A bare string below it would be written on the page.)
+_BUTTON = 132
+_LONGEST_ID = 64
 _SHOWN_SAMPLES = {
     "en": ("dc-en-03", "dm-en-06", "dc-en-01", "dm-en-12", "dc-en-17"),
     "zh": ("dc-zh-05", "dm-zh-01", "dc-zh-01", "dc-zh-13", "dc-zh-17"),
@@ -46,10 +46,10 @@ def page() -> None:
     with st.session_state["top_bar"]:
         builtin_badge(chosen.config.models, words)
     ask(chosen.config, record)
-    notices(record)
+    faults_apart()
     active = record is not None and record.active
     shown = live_run(
-        engine.graph(chosen.config.workflow),
+        engine.graph(chosen.config.workflow if record is None else record.workflow),
         record.to_dict() if record else None,
         record.id if record else None,
         active=active,
@@ -57,13 +57,20 @@ def page() -> None:
         key="live_run",
         base=base_path(),
     )
-    if shown.finished:
+    if shown.finished and active:
         st.rerun()
-    if record is not None:
-        evidence(record.id, active, shown.selected_node)
-    else:
-        figures(None, words, key="figures_empty")
+    if record is None:
+        figures(None, words, key="figures")
         st.caption(words("live.empty"))
+        return
+    evidence(
+        engine,
+        record.id,
+        words,
+        active=active,
+        node=shown.selected_node,
+        again=lambda failed: start(failed.question, failed.config),
+    )
 
 
 def base_path() -> str:
@@ -72,8 +79,12 @@ def base_path() -> str:
 
 
 def opened() -> RunRecord | None:
-    """The run that the address names; a refresh or a shared link attaches to it, running or finished."""
-    run_id = st.query_params.get("run")
+    """The run that the address names; a refresh or a shared link attaches to it, running or finished.
+
+    Coming back from another page, which has no run in its address, opens the run that was open before.
+    """
+    run_id = take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID)
+    put_into_url("run", run_id, "")
     if not run_id:
         return None
     try:
@@ -86,7 +97,7 @@ def opened() -> RunRecord | None:
 def settings() -> Chosen:
     ollama = engine.ollama(fresh=st.session_state.pop("look_again_now", False))
     note = OllamaNote(
-        address=engine.settings.ollama_url,
+        address=ollama.address,
         version=ollama.version,
         models=tuple(item.name for item in ollama.models if item.chats),
     )
@@ -125,36 +136,45 @@ def opening() -> None:
 
 
 def ask(config: RunConfig, record: RunRecord | None) -> None:
-    """The question, its two buttons, and questions to try."""
+    """The question, what to do next, and questions to try."""
     text, box = proposed(record)
     active = record is not None and record.active
-    row, beside = st.columns([9, 1], vertical_alignment="top", gap="small") if active else (st.container(), None)
-    with row.form("ask", border=False):
-        left, right = st.columns([6, 1], vertical_alignment="bottom", gap="small")
-        question = left.text_input(
-            words("ask.label"),
-            text,
-            key=box,
-            placeholder=words("ask.placeholder"),
-            label_visibility="collapsed",
-            max_chars=engine.settings.max_question_chars,
-        )
-        pressed = right.form_submit_button(
-            words("ask.run"), type="primary", icon=":material/play_arrow:", width="stretch", disabled=active
-        )
-    if beside is not None and record is not None:
-        stop = beside.button(words("ask.stop"), icon=":material/stop:", shortcut="Esc", key="stop", width="stretch")
-        if stop:
-            engine.cancel(record.id)
+    # While the run goes on, Stop stands where Run stood (page.css hides the one that cannot be pressed).
+    with st.container(key="asking" if active else "ask", horizontal=True, vertical_alignment="top", gap="small"):
+        with st.form("ask_form", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            question = st.text_input(
+                words("ask.label"),
+                text,
+                key=box,
+                placeholder=words("ask.placeholder"),
+                label_visibility="collapsed",
+                max_chars=engine.settings.max_question_chars,
+            )
+            pressed = st.form_submit_button(
+                words("ask.run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=active
+            )
+        if record is not None and active:
+            stop = words("ask.stop")
+            if st.button(stop, icon=":material/stop:", shortcut="Esc", key="stop", width=_BUTTON):
+                engine.cancel(record.id)
     if pressed:
         start(question or "", config)
-    if record is None:
-        st.caption(words("ask.intro"))
+    st.caption(next_step(config, record))
     by_id = {item.id: item for item in sample_questions()}
     offered = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]
-    picked = sample_buttons([(item.question, item.kind) for item in offered], words)
+    picked = sample_buttons([(item.question, item.kind) for item in offered], words, disabled=active)
     if picked is not None:
         start(picked, config)
+
+
+def next_step(config: RunConfig, record: RunRecord | None) -> str:
+    """Before a run what the loop does; with one, whether the settings at the left are still its own."""
+    if record is None:
+        return words("ask.intro")
+    names = differing_settings(words, config, record.config)
+    if not names:
+        return words("hint.tune")
+    return words("run.other_settings", names=words("list.joint").join(names))
 
 
 def proposed(record: RunRecord | None) -> tuple[str, str]:
@@ -178,105 +198,17 @@ def start(question: str, config: RunConfig) -> None:
     except WorkbenchError as error:
         st.session_state["ask_fault"] = fault_of(error)
     else:
-        st.query_params["run"] = run_id
+        st.session_state["run"] = run_id
     st.rerun()
 
 
-def notices(record: RunRecord | None) -> None:
-    """Faults beside the question that caused them, each with what to do about it."""
+def faults_apart() -> None:
+    """Faults that belong to no run, beside the question: one that could not be asked, a disk that is full."""
     fault: Fault | None = st.session_state.pop("ask_fault", None)
     if fault is not None:
         fault_box(fault, words, key="ask_fault_box")
     for item in engine.faults[-1:]:
         fault_box(item, words, key="engine_fault", severity="warning")
-    if record is None:
-        return
-    if record.error is not None:
-        event = fault_box(
-            record.error, words, key="run_fault", actions=(("again", words("ask.again")),)
-        )
-        if event == "again":
-            start(record.question, record.config)
-    for place, warning in enumerate(record.warnings):
-        fault_box(warning, words, key=f"warning_{place}", severity="warning")
-
-
-def evidence(run_id: str, active: bool, node: str | None) -> None:
-    """Figures, answer and tabs; while the run goes on they fill, afterwards they stay as they are."""
-
-    @st.fragment(run_every=_WATCH_S if active else None)
-    def watch() -> None:
-        record = engine.record(run_id)
-        if active and not record.active:
-            # The browser says so too when its event stream ends; whichever comes first redraws the page.
-            st.rerun()
-        figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config))
-        waste_of_the_gate(record)
-        cited = answer_card(record, words, key="answer") if record.answer or not record.active else None
-        tabs(record, cited, node)
-
-    watch()
-
-
-def waste_of_the_gate(record: RunRecord) -> None:
-    """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
-    waste = None if record.active else gate_waste(record)
-    if waste is not None and gate_waste_note(waste, words, key="waste"):
-        # The widget is drawn already; its new value is put there before the next run draws it.
-        st.session_state["gate_wanted"] = "min_relevant"
-        st.rerun()
-
-
-def tabs(record: RunRecord, cited: PassageId | None, node: str | None) -> None:
-    seen = {item.passage.id for current in record.rounds for item in current.candidates}
-    names = [
-        words("tab.passages", n=len(seen)),
-        words("tab.path"),
-        words("tab.rewrites", n=len(record.rewrites)),
-        words("tab.timeline"),
-        words("tab.calls", n=len(record.model_calls)),
-        words("tab.record"),
-    ]
-    passages, path, rewrites, times, calls, raw = st.tabs(names)
-    with passages:
-        passages_table(record, words, key="passages", opened=cited)
-    with path:
-        plain = record.to_dict()
-        live = live_words(words.language)
-        dot = decision_path_dot(plain, live)
-        files = {} if record.active else exports(record, dot)
-        decision_path(record, words, key="path", dot=dot, downloads=files)
-    with rewrites:
-        rewrite_history(record, words, key="rewrites")
-    with times:
-        timeline(record, words, key="timeline")
-    with calls:
-        model_calls(record, words, key="calls")
-    with raw:
-        raw_record(record)
-
-
-def exports(record: RunRecord, dot: str) -> dict[str, bytes]:
-    """The path as Graphviz source and as a picture; PNG is offered beside the live picture."""
-    svg = workflow_svg(engine.graph(record.workflow), record.to_dict(), live_words(words.language))
-    return {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
-
-
-def raw_record(record: RunRecord) -> None:
-    st.caption(words("record.id", id=record.id, started=record.started_at[:19].replace("T", " ")))
-    st.markdown(f"**{words('record.manifest')}**")
-    st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
-    if record.active:
-        return
-    content = json.dumps(record.to_dict(), ensure_ascii=False, indent=2)
-    st.download_button(
-        words("record.json"),
-        content,
-        file_name=f"run-{record.id}.json",
-        mime="application/json",
-        icon=":material/download:",
-        on_click="ignore",
-    )
 
 
 page()

@@ -192,7 +192,9 @@ function tick(life) {
 
 // The page's word counts when it changes; between its reruns the click is already visible here.
 function followSelection(life) {
-  const { selected } = life.component.data;
+  const { selected, cleared } = life.component.data;
+  if (life.cleared !== undefined && life.cleared !== cleared && life.selected) choose(life, life.selected);
+  life.cleared = cleared;
   if (life.given === selected && life.given !== undefined) return;
   life.given = selected;
   life.selected = selected;

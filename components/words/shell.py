@@ -53,7 +53,8 @@ SHELL = {
         "左侧设置与本次运行不同：{names}。",
     ),
     "run.missing": ("This run is not stored here.", "此处没有这次运行。"),
-    "filter.node": ("Only what {node} did · click it again for all", "只看{node} · 再次点击显示全部"),
+    "filter.node": ("Showing only what {node} did.", "只显示与“{node}”有关的内容。"),
+    "filter.all": ("Show all", "显示全部"),
     "live.empty": ("The evidence of the run will appear here.", "运行的证据会显示在这里。"),
     "starting": ("Opening the knowledge base …", "正在打开知识库……"),
 }

@@ -15,13 +15,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.api import routes
+from engine.api.web import middleware
 from engine.engine import Engine
 from engine.errors import UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport
 from engine.resources import Resources
 from engine.roles import CollectionInfo
 from engine.settings import Settings
-from engine.web import middleware
 from tests.support.fakes import FakeGrader, FakeKnowledge, FakeResources
 from tests.support.gates import PATIENCE_S
 

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from engine.api.web import HEADERS, ApiGuard, HostList, SecurityHeaders, host_name, middleware
 from engine.engine import Engine
 from engine.settings import Settings
-from engine.web import HEADERS, ApiGuard, HostList, SecurityHeaders, host_name, middleware
 from tests.api.served import ADDRESS, app_of, calling, dial, engine_of, raw, received, serving
 
 SEED = "/api/self-corrective-rag"

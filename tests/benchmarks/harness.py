@@ -47,9 +47,7 @@ class Sizes:
     events: int = 2000
 
 
-TINY = Sizes(
-    repeats=2, passages=30, server_passages=30, graded=3, ingested=20, embedded=1, starts=1, events=30
-)  # fmt: skip
+TINY = Sizes(repeats=2, passages=30, server_passages=30, graded=3, ingested=20, embedded=1, starts=1, events=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +113,14 @@ def _order(count: int, turn: int) -> Iterable[int]:
 
 def ratio(name: str, ours: Sequence[float], base: Sequence[float], budget: str = "", note: str = "") -> Row:
     """Pair by pair: two values of one turn met the same load."""
-    return Row(name, "×", tuple(mine / max(theirs, 1e-9) for mine, theirs in zip(ours, base, strict=True)), budget, note)
+    values = tuple(mine / max(theirs, 1e-9) for mine, theirs in zip(ours, base, strict=True))
+    return Row(name, "×", values, budget, note)
 
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text columns: name, median, minimum, maximum, how many, budget, note."""
     head = ("benchmark", "median", "min", "max", "n", "budget", "")
-    cells = [
-        head,
-        *((row.name, *(shown(value, row.unit) for value in (row.median, min(row.values), max(row.values))),
-           str(len(row.values)), row.budget, row.note) for row in rows),
-    ]  # fmt: skip
+    cells = [head, *map(_cells, rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     return "\n".join(
         "  ".join(
@@ -134,6 +129,11 @@ def table(rows: Sequence[Row]) -> str:
         ).rstrip()
         for line in cells
     )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    figures = (shown(value, row.unit) for value in (row.median, min(row.values), max(row.values)))
+    return (row.name, *figures, str(len(row.values)), row.budget, row.note)
 
 
 def shown(value: float, unit: str) -> str:

@@ -28,9 +28,9 @@ def samples(bench: Bench) -> Iterator[Row]:
     for language in _LANGUAGES:
         yield from _of_language(language, [pair for pair in asked if pair[0].language == language])
     for kind in sorted({item.kind for item, _ in asked}):
-        mix = Counter(record.outcome or "none" for item, record in asked if item.kind == kind)
+        mix = Counter[str](record.outcome or "none" for item, record in asked if item.kind == kind)
         yield Row(f"samples: {kind}, runs", "", (float(mix.total()),), note=_mix(mix))
-    outcomes = Counter(record.outcome or "none" for _, record in asked)
+    outcomes = Counter[str](record.outcome or "none" for _, record in asked)
     yield Row("samples: all, runs", "", (float(outcomes.total()),), note=_mix(outcomes))
     yield Row("samples: time of a run", "ms", tuple(record.duration_ms for _, record in asked))
 
@@ -84,11 +84,12 @@ def _retrieval(data: Path, language: str, vectors: object) -> Iterator[Row]:
 def _grader(data: Path, language: str, vectors: object) -> Iterator[Row]:
     from sklearn.metrics import f1_score, roc_auc_score
 
+    from engine.builtin.evidence import FEATURES
     from tests.fitting.fit_grader import SETS, Vectors, cross_validated, pairs_of
 
     assert isinstance(vectors, Vectors)
     pairs = pairs_of(data, language, vectors)
-    chances = cross_validated(pairs)
+    chances = cross_validated(pairs, FEATURES)
     for name in ("easy", "answer cut out"):
         chosen = [at for at, pair in enumerate(pairs) if pair.kind in SETS[name]]
         truth, chance = [pairs[at].relevant for at in chosen], chances[chosen]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,21 +70,28 @@ class App:
 
 @contextmanager
 def started_app(data_dir: Path, env: Mapping[str, str] | None = None) -> Iterator[App]:
-    """``python -m engine serve`` on a free port with this data folder, ended by its handle when the block ends.
+    """``python -m engine serve`` on a free port with this data folder; ``env`` adds variables.
 
-    ``env`` adds variables; those of the caller's own workbench are left out. What the app prints is in
-    ``data_dir/app.log``.
+    Variables of the caller's own workbench are left out. What the app prints is in ``data_dir/app.log``.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
-    own = {"WORKBENCH_DATA_DIR": str(data_dir), "WORKBENCH_HOST": "127.0.0.1", "WORKBENCH_PORT": str(port)}
-    log = data_dir / LOG_NAME
+    own = {"WORKBENCH_DATA_DIR": str(data_dir), **(env or {})}
+    with started_process([sys.executable, "-m", "engine", "serve"], data_dir, own) as app:
+        yield app
+
+
+@contextmanager
+def started_process(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> Iterator[App]:
+    """Any Streamlit app on a free port, ended by its handle when the block ends; its log is ``folder/app.log``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port = str(_free_port())
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
+    where = {"WORKBENCH_HOST": "127.0.0.1", "WORKBENCH_PORT": port, "STREAMLIT_SERVER_PORT": port}
+    log = folder / LOG_NAME
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "engine", "serve"],
+            list(command),
             cwd=ROOT,
-            env={**clean, **own, **(env or {})},
+            env={**inherited, **where, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -14,11 +14,11 @@ import uvicorn
 from starlette.applications import Starlette
 
 from engine.api import routes
+from engine.api.web import middleware
 from engine.cli import main
 from engine.engine import Engine
 from engine.running_app import NOTE, RunningApp
 from engine.settings import Settings
-from engine.web import middleware
 
 
 @pytest.fixture

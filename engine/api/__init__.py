@@ -13,10 +13,11 @@ from fastapi import FastAPI, Header, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
-from engine.api_bodies import ErrorBody, RunRequest, SeedRequest, SourceRequest
-from engine.api_errors import AddressNotListed, add_error_handlers, answered
-from engine.api_json import Json
-from engine.api_waiting import event_stream, finished, while_connected
+from engine.api.bodies import ErrorBody, RunRequest, SeedRequest, SourceRequest
+from engine.api.encoding import Json
+from engine.api.errors import AddressNotListed, add_error_handlers, answered
+from engine.api.waiting import event_stream, finished, while_connected
+from engine.api.web import ApiGuard
 from engine.config import RunConfig, config_from_dict
 from engine.engine import Engine
 from engine.errors import InvalidConfig, InvalidQuestion
@@ -26,7 +27,6 @@ from engine.responses import seed_response
 from engine.settings import Settings
 from engine.values import Fault, Outcome, RunId
 from engine.version import __version__
-from engine.web import ApiGuard
 
 GetEngine = Callable[[], Engine]
 _HEARTBEAT_S = 15.0

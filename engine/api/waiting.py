@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
-from engine.api_errors import CallerLeft
-from engine.api_json import event_json
+from engine.api.encoding import event_json
+from engine.api.errors import CallerLeft
 from engine.engine import Engine
 from engine.events import Event
 from engine.values import RunRecord

@@ -12,8 +12,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from engine.api_bodies import SEED_FIELD_RANGES
-from engine.api_json import Json
+from engine.api.bodies import SEED_FIELD_RANGES
+from engine.api.encoding import Json
+from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, error_body
 from engine.config import PARAMETERS
 from engine.errors import (
     EmbeddingMismatch,
@@ -32,7 +33,6 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.values import RunRecord
-from engine.web import INTERNAL_FACT, INTERNAL_REMEDY, error_body
 
 _log = logging.getLogger(__name__)
 

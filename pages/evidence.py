@@ -1,0 +1,167 @@
+"""What a run left behind, below its picture: figures, answer, faults and the tabs, filled while the run goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import get_args
+
+import streamlit as st
+
+from components.answer import answer_card
+from components.decisions import decision_path
+from components.faults import fault_box
+from components.figures import figures
+from components.gate_waste import gate_waste_note
+from components.i18n import Words
+from components.live_run import clear_selection
+from components.model_calls import model_calls
+from components.node_filter import Tab, concerns, of_node, tab_of
+from components.passages import passages_table
+from components.phrases import node_text
+from components.rewrites import rewrite_history
+from components.timeline import timeline
+from components.words_live import live_words
+from components.workflow_export import decision_path_dot, workflow_svg
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.values import PassageId, RunRecord
+from engine.waste import gate_waste
+
+_WATCH_S = 0.6
+_TABS: tuple[Tab, ...] = get_args(Tab)
+
+
+def evidence(
+    engine: Engine,
+    run_id: str,
+    words: Words,
+    *,
+    active: bool,
+    node: str | None,
+    again: Callable[[RunRecord], None],
+) -> None:
+    """Draw the evidence of a run; ``node`` narrows it to what one node did, ``again`` asks the same once more."""
+    if node != st.session_state.get("node_shown"):
+        st.session_state["node_shown"] = node
+        if node is not None:
+            st.session_state["tab"] = tab_of(node)
+
+    # Only while the run goes on; afterwards nothing on the page runs by itself.
+    @st.fragment(run_every=_WATCH_S if active else None)
+    def watch() -> None:
+        try:
+            record = engine.record(run_id)
+        except WorkbenchError:
+            # Deleted meanwhile: the page says so.
+            st.rerun()
+        if active and not record.active:
+            # The browser says so too when its event stream ends; whichever comes first redraws the page.
+            st.rerun()
+        figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config))
+        cited = result(record, words, again)
+        if cited is not None:
+            st.session_state["tab"] = "passages"
+        tabs(engine, record, words, cited, node)
+
+    watch()
+
+
+def result(record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
+    """The answer, or in its place what kept it from being written; warnings below. Returns a passage to open."""
+    cited = None
+    if record.answer or record.error is None:
+        cited = answer_card(record, words, key="answer")
+    if record.error is not None:
+        pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("ask.again")),))
+        if pressed == "again":
+            again(record)
+    for place, warning in enumerate(record.warnings):
+        fault_box(warning, words, key=f"warning_{place}", severity="warning")
+    waste_of_the_gate(record, words)
+    return cited
+
+
+def waste_of_the_gate(record: RunRecord, words: Words) -> None:
+    """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
+    waste = None if record.active else gate_waste(record)
+    if waste is not None and gate_waste_note(waste, words, key="waste"):
+        # The widget is drawn already; its new value is put there before the next run draws it.
+        st.session_state["gate_wanted"] = "min_relevant"
+        st.rerun()
+
+
+def tabs(engine: Engine, record: RunRecord, words: Words, cited: PassageId | None, node: str | None) -> None:
+    """The evidence in tabs; the passages keep their filters while another tab is open, the others are drawn then."""
+    if node is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
+            st.caption(words("filter.node", node=node_text(node, words)), width="content")
+            st.button(words("filter.all"), on_click=clear_selection, args=("live_run",), key="show_all", type="tertiary")
+    names = tab_names(record, words)
+    # The choice is kept by the tab's own name: labels carry counts, which grow, and change with the language.
+    st.session_state["tabs"] = names[st.session_state.setdefault("tab", "passages")]
+    drawn = st.tabs(list(names.values()), key="tabs", on_change=partial(_choose_tab, words))
+    passages, path, rewrites, times, calls, raw = drawn
+    narrowed = of_node(record, node)
+    with passages:
+        passages_table(
+            record, words, key="passages", opened=cited, shows=lambda line: cited is not None or concerns(line, node)
+        )
+    if path.open:
+        with path:
+            path_tab(engine, record, words)
+    if rewrites.open:
+        with rewrites:
+            rewrite_history(record, words, key="rewrites")
+    if times.open:
+        with times:
+            timeline(narrowed, words, key="timeline")
+    if calls.open:
+        with calls:
+            model_calls(narrowed, words, key="calls")
+    if raw.open:
+        with raw:
+            raw_record(record, words)
+
+
+def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
+    """Labels of the tabs, some with how much they hold."""
+    seen = {item.passage.id for current in record.rounds for item in current.candidates}
+    counts = {"passages": len(seen), "rewrites": len(record.rewrites), "calls": len(record.model_calls)}
+    return {tab: words(f"tab.{tab}", n=counts.get(tab, "")) for tab in _TABS}
+
+
+def _choose_tab(words: Words) -> None:
+    label = str(st.session_state["tabs"]).rstrip("0123456789")
+    chosen = next((tab for tab in _TABS if words(f"tab.{tab}", n="") == label), None)
+    if chosen is not None:
+        st.session_state["tab"] = chosen
+
+
+def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
+    plain = record.to_dict()
+    live = live_words(words.language)
+    dot = decision_path_dot(plain, live)
+    files: dict[str, bytes] = {}
+    if not record.active:
+        svg = workflow_svg(engine.graph(record.workflow), plain, live)
+        files = {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
+    decision_path(record, words, key="path", dot=dot, downloads=files)
+
+
+def raw_record(record: RunRecord, words: Words) -> None:
+    st.caption(words("record.id", id=record.id, started=record.started_at[:19].replace("T", " ")))
+    st.markdown(f"**{words('record.manifest')}**")
+    st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
+    if record.active:
+        return
+    content = json.dumps(record.to_dict(), ensure_ascii=False, indent=2)
+    st.download_button(
+        words("record.json"),
+        content,
+        file_name=f"run-{record.id}.json",
+        mime="application/json",
+        icon=":material/download:",
+        on_click="ignore",
+    )

@@ -1,0 +1,88 @@
+"""The tables of README, made from the code: ``python -m tests.docs --write`` puts them in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import SecretStr
+
+from components.words.settings import SETTINGS
+from engine.config import PARAMETERS, ContextPolicy, GatePolicy, RunConfig
+from engine.settings import Settings
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+_BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "gate": get_args(GatePolicy),
+    "context": get_args(ContextPolicy),
+    "answer_unverified": ("false", "true"),
+    "grade_probe": ("false", "true"),
+    "ignore_cache": ("false", "true"),
+}
+
+
+def settings_table() -> str:
+    """Every ``WORKBENCH_*`` variable with its default and what it means."""
+    rows = [
+        (f"`WORKBENCH_{name.upper()}`", _code(_plain(field.default)), str(field.description))
+        for name, field in Settings.model_fields.items()
+    ]
+    return _table(("variable", "default", "meaning"), rows)
+
+
+def parameters_table() -> str:
+    """Every parameter of a run with its range, default, usual range, and the words the page has for it."""
+    numbers = [
+        (
+            f"`{name}`",
+            f"{limits.low:g}–{limits.high:g}",
+            f"{limits.default:g}",
+            "{:g}–{:g}".format(*limits.usual) if limits.usual else "",
+            _help(name),
+        )
+        for name, limits in PARAMETERS.items()
+    ]
+    defaults = RunConfig()
+    choices = [
+        (f"`{name}`", " \\| ".join(f"`{choice}`" for choice in values), _code(getattr(defaults, name)), "", _help(name))
+        for name, values in _CHOICES.items()
+    ]
+    return _table(("parameter", "range", "default", "usual", "meaning"), [*numbers, *choices])
+
+
+TABLES: Mapping[str, Callable[[], str]] = {"settings": settings_table, "parameters": parameters_table}
+
+
+def with_tables(text: str) -> str:
+    """The text with what stands between its markers made anew; raises ``KeyError`` for an unknown table."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{TABLES[found['name']]()}\n{found[3]}", text)
+
+
+def tables_in(text: str) -> list[str]:
+    """Names of the tables that the text has markers for."""
+    return [found["name"] for found in _BLOCK.finditer(text)]
+
+
+def _help(name: str) -> str:
+    english, _ = SETTINGS[f"settings.{name}.help"]
+    # The usual range has a column of its own.
+    return re.sub(r" Usual: [^ ]+\.$", "", english)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _code(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text}`" if text else "(empty)"
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
