@@ -92,7 +92,7 @@ def live_run(
 
 
 def clear_selection(key: str) -> None:
-    """Choose no node in the picture drawn under ``key``; for a button's ``on_click``."""
+    """Choose no node in the picture drawn under ``key``, in the next run of the whole page."""
     # The choice is the browser's: it is asked to forget it, and says so in a rerun of its own.
     st.session_state[f"{key}_cleared"] = st.session_state.get(f"{key}_cleared", 0) + 1
 

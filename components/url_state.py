@@ -6,6 +6,7 @@ numbers and switches have no labels and are bound by Streamlit itself.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -14,14 +15,16 @@ import streamlit as st
 
 _PATH = "url_path"
 _MOVED = "url_moved"
+_UNDERWAY_S = 2.0
+"""For so long after a change the browser may still ask with the address it had before."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What was put into the address last, and whether the browser has sent it back since."""
+    """What was put into the address last, and when (``time.monotonic``)."""
 
     value: str | None
-    arrived: bool
+    at_s: float
 
 
 def note_page() -> None:
@@ -35,7 +38,7 @@ def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
     """Before the widget ``name`` is drawn: its value in the session state, or the address's where that was changed.
 
     The address changes from outside on the first run and by the browser's Back; a value that is not ``valid`` is passed
-    over. An address that lacks what was written just now has not heard of it yet.
+    over, and so is an old address that was underway while it was changed here.
     """
     given = st.query_params.get(name)
     last: _Written | None = st.session_state.get(_key(name))
@@ -43,9 +46,7 @@ def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
     if last is None:
         if given is not None and valid(given):
             wanted = given
-    elif given == last.value:
-        st.session_state[_key(name)] = _Written(given, arrived=True)
-    elif not last.arrived:
+    elif given == last.value or time.monotonic() - last.at_s < _UNDERWAY_S:
         pass
     elif given is not None:
         wanted = given if valid(given) else wanted
@@ -66,9 +67,9 @@ def put_into_url(name: str, value: str, default: str) -> None:
             del st.query_params[name]
         else:
             st.query_params[name] = wanted
-        st.session_state[_key(name)] = _Written(wanted, arrived=False)
+        st.session_state[_key(name)] = _Written(wanted, time.monotonic())
     elif st.session_state.get(_key(name)) is None:
-        st.session_state[_key(name)] = _Written(wanted, arrived=True)
+        st.session_state[_key(name)] = _Written(wanted, 0.0)
 
 
 def _key(name: str) -> str:

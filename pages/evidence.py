@@ -97,7 +97,9 @@ def tabs(engine: Engine, record: RunRecord, words: Words, cited: PassageId | Non
     if node is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
             st.caption(words("filter.node", node=node_text(node, words)), width="content")
-            st.button(words("filter.all"), on_click=clear_selection, args=("live_run",), key="show_all", type="tertiary")
+            if st.button(words("filter.all"), key="show_all", type="tertiary"):
+                clear_selection("live_run")
+                st.rerun()
     names = tab_names(record, words)
     # The choice is kept by the tab's own name: labels carry counts, which grow, and change with the language.
     st.session_state["tabs"] = names[st.session_state.setdefault("tab", "passages")]

@@ -193,8 +193,12 @@ function tick(life) {
 // The page's word counts when it changes; between its reruns the click is already visible here.
 function followSelection(life) {
   const { selected, cleared } = life.component.data;
-  if (life.cleared !== undefined && life.cleared !== cleared && life.selected) choose(life, life.selected);
+  const asked = life.cleared !== undefined && life.cleared !== cleared;
   life.cleared = cleared;
+  if (asked) {
+    if (life.selected) choose(life, life.selected);
+    return;
+  }
   if (life.given === selected && life.given !== undefined) return;
   life.given = selected;
   life.selected = selected;

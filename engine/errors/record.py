@@ -1,0 +1,57 @@
+"""What can go wrong with runs and their records."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from engine.errors.base import WorkbenchError
+
+
+class RecordError(WorkbenchError):
+    """A stored run cannot be read or written."""
+
+    code = "WB500"
+
+
+class UnknownRun(RecordError):
+    code = "WB501"
+
+    @classmethod
+    def named(cls, run_id: str) -> Self:
+        return cls(
+            f"There is no run {run_id[:64]!r}.",
+            remedy="It may have been deleted; open another one from the list of runs.",
+            params={"run": run_id[:64]},
+        )
+
+
+class RunActive(RecordError):
+    code = "WB502"
+
+    @classmethod
+    def named(cls, run_id: str) -> Self:
+        return cls(
+            f"Run {run_id!r} is still going on.",
+            remedy="Cancel it first, then delete it.",
+            params={"run": run_id},
+        )
+
+
+class TooManyRuns(WorkbenchError):
+    code = "WB503"
+
+    @classmethod
+    def limit(cls, limit: int) -> Self:
+        return cls(
+            f"{limit} runs are going on already.",
+            remedy="Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.",
+            params={"limit": str(limit)},
+        )
+
+
+class EngineClosed(WorkbenchError):
+    code = "WB504"
+
+    @classmethod
+    def now(cls) -> Self:
+        return cls("The engine is closed.", remedy="Open a new one with Engine.open().")

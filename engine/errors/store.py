@@ -1,0 +1,161 @@
+"""What can go wrong with the passage store."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from engine.errors.base import WorkbenchError
+
+
+class StoreError(WorkbenchError):
+    """The passage store failed in a way that has no class of its own."""
+
+    code = "WB200"
+
+
+class StoreLocked(StoreError):
+    code = "WB201"
+
+    @classmethod
+    def at(cls, path: str) -> Self:
+        return cls(
+            f"The knowledge base {path!r} is open in another process.",
+            remedy="Close the other workbench, or point WORKBENCH_MILVUS_URI at a server.",
+            params={"path": path},
+        )
+
+
+class StoreUnreachable(StoreError):
+    code = "WB202"
+
+    @classmethod
+    def at(cls, address: str) -> Self:
+        return cls(
+            f"The Milvus server at {address} does not answer.",
+            remedy="Start it, or correct WORKBENCH_MILVUS_URI.",
+            params={"address": address},
+        )
+
+
+class UnknownCollection(StoreError):
+    code = "WB203"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"There is no collection named {name!r}.",
+            remedy="Choose an existing collection, or make one with `python -m engine ingest PATH --collection NAME`.",
+            params={"name": name},
+        )
+
+
+class EmbeddingMismatch(StoreError):
+    code = "WB204"
+
+    @classmethod
+    def between(cls, collection: str, built_with: str, offered: str) -> Self:
+        return cls(
+            f"Collection {collection!r} was built with {built_with}, but the vectors offered come from {offered}.",
+            remedy=f"Use {built_with} for this collection, or ingest its sources again into a new collection.",
+            params={"collection": collection, "built_with": built_with, "offered": offered},
+        )
+
+
+class ReversedStore(StoreError):
+    """The connect-time probe found that the store ranks unlike vectors first."""
+
+    code = "WB205"
+
+
+class InvalidCollectionName(StoreError):
+    code = "WB206"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"{name[:80]!r} cannot be the name of a collection.",
+            remedy="Use 1 to 60 letters, digits and underscores, beginning with a letter.",
+            params={"name": name[:80]},
+        )
+
+
+class StoreFull(StoreError):
+    """The store could not write because its disk is full."""
+
+    code = "WB207"
+
+    @classmethod
+    def at(cls, path: str) -> Self:
+        return cls(
+            f"The disk that holds the knowledge base {path!r} is full.",
+            remedy="Free some space, or point WORKBENCH_DATA_DIR at another disk.",
+            params={"path": path},
+        )
+
+
+class StoreRefused(StoreError):
+    """The server answered, but did not let us in."""
+
+    code = "WB208"
+
+    @classmethod
+    def at(cls, address: str) -> Self:
+        return cls(
+            f"The Milvus server at {address} refused the credentials.",
+            remedy="Set WORKBENCH_MILVUS_TOKEN to `user:password` of an account that may read and write there.",
+            params={"address": address},
+        )
+
+
+class StoreUnreadable(StoreError):
+    """The folder of the embedded store is damaged, or not ours to open."""
+
+    code = "WB209"
+
+    @classmethod
+    def at(cls, path: str, why: str) -> Self:
+        return cls(
+            f"The knowledge base {path!r} cannot be opened: {why[:200]}",
+            remedy="Check the folder's permissions; if it is damaged, move it away and ingest the sources again.",
+            params={"path": path, "why": why[:200]},
+        )
+
+
+class ForeignCollection(StoreError):
+    """A collection that another program made can be searched, but not changed."""
+
+    code = "WB210"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"Collection {name!r} was made by another program, so it is only read here.",
+            remedy="Ingest into a collection of your own, or change this one with the program that made it.",
+            params={"name": name},
+        )
+
+
+class CollectionExists(StoreError):
+    code = "WB211"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"There is a collection named {name!r} already.",
+            remedy="Choose another name, or remove that collection first.",
+            params={"name": name},
+        )
+
+
+class FieldTooLong(StoreError):
+    """A text is longer than the store's field holds."""
+
+    code = "WB212"
+
+    @classmethod
+    def of(cls, field: str, source: str, size: int, limit: int) -> Self:
+        return cls(
+            f"The {field} of a passage of {source[:80]!r} has {size} bytes; the store holds {limit}.",
+            remedy=f"Shorten the {field}, or split the source into smaller passages.",
+            params={"field": field, "source": source[:80], "size": str(size), "limit": str(limit)},
+        )
