@@ -61,7 +61,8 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
     if gate == "min_relevant":
         values["min_relevant"] = _slider(words, "min_relevant")
     _heading(words, "settings.models")
-    models = RoleModels(**{role: RoleModel(_model(words, role, ollama.models)) for role in _ROLES})
+    with st.container(key="models"):
+        models = RoleModels(**{role: RoleModel(_model(words, role, ollama.models)) for role in _ROLES})
     look_again = _ollama_line(words, ollama)
     with st.expander(words("settings.more")):
         context = _one_of(words, "context", ("union", "last_round"))

@@ -40,7 +40,9 @@ def decision_path(
         steps.append(_end(record, words))
     draw((node("ol", "path", *steps),), words, key=key)
     if dot:
-        st.graphviz_chart(dot, width="content")
+        # On a narrow screen (page.css) the lines above say the same, and the graph would be too small to read.
+        with st.container(key=f"{key}_graph"):
+            st.graphviz_chart(dot, width="content")
     if downloads:
         with st.container(horizontal=True, key=f"{key}_downloads"):
             for name, content in downloads.items():

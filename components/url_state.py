@@ -62,14 +62,16 @@ def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
 def put_into_url(name: str, value: str, default: str) -> None:
     """After the widget is drawn: write its value into the address; a default stands there as nothing."""
     wanted = None if value == default else value
-    if st.query_params.get(name) != wanted:
-        if wanted is None:
-            del st.query_params[name]
-        else:
-            st.query_params[name] = wanted
-        st.session_state[_key(name)] = _Written(wanted, time.monotonic())
-    elif st.session_state.get(_key(name)) is None:
-        st.session_state[_key(name)] = _Written(wanted, 0.0)
+    last: _Written | None = st.session_state.get(_key(name))
+    if st.query_params.get(name) == wanted:
+        if last is None or last.value != wanted:
+            st.session_state[_key(name)] = _Written(wanted, 0.0)
+        return
+    if wanted is None:
+        del st.query_params[name]
+    else:
+        st.query_params[name] = wanted
+    st.session_state[_key(name)] = _Written(wanted, time.monotonic())
 
 
 def _key(name: str) -> str:

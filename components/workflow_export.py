@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -73,28 +74,52 @@ def workflow_svg(
 
 
 def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    """Graphviz source of the decision path: a box for each visit of a node, edges with the inequality behind them."""
+    """Graphviz source of the decision path: a row for each round, a box for each visit of a node, and on the edges
+    the inequality behind them.
+    """
     drawing = graphviz.Digraph("decision_path")
-    drawing.attr(rankdir="LR", bgcolor="transparent")
+    drawing.attr(rankdir="TB", bgcolor="transparent", nodesep="0.3", ranksep="0.45")
     drawing.attr(
         "node", shape="box", style="rounded,filled", fontname="sans-serif", fontsize="12", color=_LIGHT["edge"]
     )
     drawing.attr("edge", fontname="sans-serif", fontsize="10", color=_BOTH, fontcolor=_BOTH)
-    drawing.node("start", label=_label(words["start"]), fillcolor=_LIGHT["soft"])
-    before, pending = "start", ""
     decisions = list(record["decisions"])
-    for place, visit in enumerate(record["nodes"]):
-        name, tone = f"visit{place}", _visit_tone(visit, decisions)
+    visits = list(record["nodes"])
+    rows: list[list[str]] = []
+    before, pending = "", ""
+    if visits:
+        before = _box(drawing, rows, 0, "start", _label(words["start"]), _LIGHT["soft"])
+    for place, visit in enumerate(visits):
         title = f"{title_of(visit['node'], words)} · {say(words, 'round', n=visit['round'])}"
-        drawing.node(name, label=_label(title, *_visit_lines(visit, record, words)), fillcolor=_LIGHT[f"{tone}_soft"])
-        drawing.edge(before, name, label=_label(pending))
+        label = _label(title, *_visit_lines(visit, record, words))
+        fill = _LIGHT[f"{_visit_tone(visit, decisions)}_soft"]
+        name = _box(drawing, rows, visit["round"], f"visit{place}", label, fill)
+        new_row = place > 0 and visit["round"] != visits[place - 1]["round"]
+        drawing.edge(before, name, label=_label(pending), constraint="false" if new_row else "true")
         decision = _decision_of(visit, decisions)
         before, pending = name, inequality_of(decision, words) if decision else ""
-    if record["outcome"]:
+    if visits and record["outcome"]:
         ended = say(words, f"outcome_{record['outcome']}")
-        drawing.node("end", label=_label(ended), fillcolor=_LIGHT["soft"])
-        drawing.edge(before, "end", label=_label(pending))
+        drawing.edge(before, _box(drawing, rows, len(rows) - 1, "end", _label(ended), _LIGHT["soft"]), _label(pending))
+    for above, below in pairwise(rows):
+        # Unseen and strong: each row begins below the one before it, instead of where that one ended.
+        first = [name for name in above if name != "start"][0]
+        drawing.edge(first, below[0], style="invis", weight="50")
+    for row in rows:
+        with drawing.subgraph() as line:
+            line.attr(rank="same")
+            for name in row:
+                line.node(name)
     return str(drawing.source)
+
+
+def _box(drawing: graphviz.Digraph, rows: list[list[str]], row: int, name: str, label: str, fill: str) -> str:
+    """Draw a box and note in which row it stands; returns its name."""
+    while len(rows) <= row:
+        rows.append([])
+    rows[row].append(name)
+    drawing.node(name, label=label, fillcolor=fill)
+    return name
 
 
 def _decision_of(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:

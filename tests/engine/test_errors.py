@@ -20,6 +20,8 @@ for _module in pkgutil.walk_packages(engine.__path__, "engine."):
 
 _SAMPLES = {"int": 3, "float": 2.5, "str": "name", "tuple[str, ...]": ("a", "b")}
 
+_FOREIGN_SENTENCES = frozenset({"message", "why", "reason", "cause"})
+
 
 def classes(root: type[WorkbenchError] = WorkbenchError) -> Iterator[type[WorkbenchError]]:
     yield root
@@ -33,7 +35,11 @@ def factories() -> Iterator[tuple[str, WorkbenchError]]:
         for name, made_by in vars(kind).items():
             if isinstance(made_by, classmethod):
                 parameters = list(inspect.signature(getattr(kind, name)).parameters.values())
-                values = [_SAMPLES.get(str(item.annotation), "name") for item in parameters]
+                values = [
+                    # What a server or the system says is a sentence already.
+                    "It said so." if item.name in _FOREIGN_SENTENCES else _SAMPLES.get(str(item.annotation), "name")
+                    for item in parameters
+                ]
                 yield f"{kind.__name__}.{name}", getattr(kind, name)(*values)
 
 

@@ -1,0 +1,125 @@
+"""Whole runs with chat models, over Ollama's wire protocol and a real embedded store: SC-03, SC-07, SC-10, SC-13."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.config import RoleModel, RoleModels, RunConfig
+from engine.engine import Engine
+from engine.settings import Settings
+from tests.contracts.chat_models import obedient
+from tests.support.ollama_stand_in import DiesMidStream, Hangs, OllamaStandIn, ServerError
+
+CHAT = RoleModel("ollama:qwen3:8b")
+MODELS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
+QUESTION = "How many rows does a truth table with five variables need?"
+
+
+@pytest.fixture
+def ollama() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient) as server:
+        yield server
+
+
+@pytest.fixture
+def engine(ollama: OllamaStandIn, tmp_path: Path) -> Iterator[Engine]:
+    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url)) as opened:
+        opened.wait_until_ready()
+        yield opened
+
+
+def test_a_run_on_chat_models_keeps_every_prompt_reply_and_token_count(engine: Engine) -> None:
+    """SC-10"""
+    record = engine.run(QUESTION, RunConfig(models=MODELS, max_rewrites=0))
+    assert record.outcome in ("answered", "answered_forced")
+    assert {call.role for call in record.model_calls} == {"grader", "generator"}
+    assert record.calls == len(record.model_calls) == 1 + len(record.rounds[0].verdicts)
+    for call in record.model_calls:
+        assert QUESTION in call.messages[-1].content
+        assert call.reply
+        assert call.prompt_tokens
+        assert call.reply_tokens
+        assert not call.built_in
+    assert record.manifest["grader"].startswith("ollama:qwen3:8b@")
+
+
+def test_a_second_run_takes_its_verdicts_from_the_cache_and_shows_it(engine: Engine, ollama: OllamaStandIn) -> None:
+    """SC-10: calls are counted as if uncached, cached ones apart."""
+    config = RunConfig(models=MODELS, max_rewrites=0)
+    first = engine.run(QUESTION, config)
+    asked = len(ollama.requests_to("chat"))
+    again = engine.run(QUESTION, config)
+    assert len(ollama.requests_to("chat")) == asked + 1, "the generator alone is asked again"
+    assert again.calls == first.calls
+    assert again.cached_calls == len(again.rounds[0].verdicts)
+    assert again.rounds[0].verdicts == first.rounds[0].verdicts
+
+
+def test_ollama_dying_in_the_middle_of_the_answer_keeps_what_had_arrived(
+    engine: Engine, ollama: OllamaStandIn
+) -> None:
+    """SC-13"""
+    config = RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0)
+    ollama.script("chat", DiesMidStream(after_tokens=14))
+    record = engine.run(QUESTION, config)
+    assert (record.outcome, record.reason) == ("failed", "WB404")
+    assert record.answer
+    assert record.rounds[0].verdicts
+    assert record.error is not None
+    assert record.error.node == "generate"
+
+
+def test_a_model_that_is_not_pulled_is_answered_with_the_exact_command(engine: Engine) -> None:
+    record = engine.run(QUESTION, RunConfig(models=RoleModels(grader=RoleModel("ollama:llama9:70b"))))
+    assert record.error is not None
+    assert record.error.params["command"] == "ollama pull llama9:70b"
+
+
+def test_a_wrong_address_is_said_and_the_built_in_roles_still_answer(tmp_path: Path) -> None:
+    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url="http://127.0.0.1:9")) as engine:
+        failed = engine.run(QUESTION, RunConfig(models=RoleModels(grader=CHAT)))
+        assert failed.error is not None
+        assert "http://127.0.0.1:9" in failed.error.fact
+        assert engine.run(QUESTION).outcome == "answered"
+        assert not engine.ollama().reachable
+
+
+def test_a_broken_rewriter_costs_the_rewrite_and_not_the_answer(engine: Engine, ollama: OllamaStandIn) -> None:
+    """SC-13"""
+    ollama.script("chat", ServerError(), ServerError())
+    config = RunConfig(models=RoleModels(rewriter=CHAT), grade_pass_threshold=1.0, top_k=10)
+    record = engine.run(QUESTION, config)
+    assert record.decisions[-1].reason == "rewriter_failed"
+    assert record.outcome == "answered_forced"
+    assert record.warnings
+
+
+def test_a_hanging_grader_is_cut_off_by_the_budget_and_its_connection_dropped(
+    engine: Engine, ollama: OllamaStandIn
+) -> None:
+    """SC-13"""
+    ollama.script("chat", *[Hangs()] * 8)
+    record = engine.run(QUESTION, RunConfig(models=RoleModels(grader=CHAT), budget_s=1))
+    assert record.decisions[0].reason == "deadline"
+    assert record.outcome == "abstained"
+    ollama.wait_for(lambda seen: all(item.aborted for item in seen.requests_to("chat")))
+    assert record.duration_ms < 10_000
+
+
+def test_a_collection_embedded_by_ollama_is_searched_with_the_same_model(ollama: OllamaStandIn, tmp_path: Path) -> None:
+    """SC-02, SC-09"""
+    from engine.knowledge.ingest import IngestItem
+
+    settings = Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model="ollama:nomic-embed-text")
+    text = b"# Tea\n\n## Green\nGreen tea is brewed at 80 degrees for two minutes.\n"
+    with Engine.open(settings) as engine:
+        report = engine.ingest([IngestItem("tea.md", data=text)], "tea")
+        assert report.passages == 1
+        info = engine.describe("tea")
+        assert (info.embedding_model, info.query_prefix) == ("ollama:nomic-embed-text", "search_query: ")
+        record = engine.run("How hot is green tea brewed?", RunConfig(collection="tea", similarity_threshold=0))
+        assert record.rounds[0].candidates[0].passage.id == "tea.md#1"
+        assert record.manifest["embedding_model"] == "ollama:nomic-embed-text"
