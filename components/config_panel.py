@@ -60,7 +60,7 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
     gate = _one_of(words, "gate", ("pass_rate", "min_relevant"))
     if gate == "min_relevant":
         values["min_relevant"] = _slider(words, "min_relevant")
-    _heading(words, "settings.models")
+    _heading(words, "settings.models", "settings.model.help")
     with st.container(key="models"):
         models = RoleModels(**{role: RoleModel(_model(words, role, ollama.models)) for role in _ROLES})
     look_again = _ollama_line(words, ollama)
@@ -84,10 +84,10 @@ def budget_note(words: Words, config: RunConfig, worst_case_calls: int) -> None:
     _heading(words, "settings.before")
     rounds = config.max_rewrites + 1
     if worst_case_calls == 0:
-        st.caption(words("settings.before.builtin", rounds=rounds))
+        st.caption(words("settings.before.builtin", rounds=words.count("settings.rounds", rounds)))
     else:
         budget = f"{config.budget_s:g}"
-        st.caption(words("settings.before.calls", calls=worst_case_calls, rounds=rounds, budget=budget))
+        st.caption(words.count("settings.before.calls", worst_case_calls, rounds=words.count("settings.rounds", rounds), budget=budget))
 
 
 def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
@@ -100,8 +100,8 @@ def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple
     return (*(words(f"settings.{name}") for name in names), *(words(f"settings.model.{role}") for role in roles))
 
 
-def _heading(words: Words, key: str) -> None:
-    st.caption(f"**{words(key)}**")
+def _heading(words: Words, key: str, explained: str = "") -> None:
+    st.caption(f"**{words(key)}**", help=words(explained) if explained else None)
 
 
 def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
@@ -222,7 +222,6 @@ def _model(words: Words, role: str, installed: Sequence[str]) -> str:
         list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed))),
         format_func=lambda model: words("settings.model.builtin") if model == BUILTIN else str(model),
         key=role,
-        help=words("settings.model.help"),
         accept_new_options=True,
         persist_state="session",
     )
@@ -242,7 +241,7 @@ def _model_name(typed: str, installed: Sequence[str]) -> str:
 def _ollama_line(words: Words, ollama: OllamaNote) -> bool:
     note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
     if ollama.version:
-        note.caption(words("settings.ollama.found", version=ollama.version, n=len(ollama.models)))
+        note.caption(words.count("settings.ollama.found", len(ollama.models), version=ollama.version))
     else:
         note.caption(words("settings.ollama.missing", address=f"`{ollama.address}`"))
     with again:

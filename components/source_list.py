@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -9,7 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from components.i18n import Words
-from engine.roles import SourceInfo, StoredPassage
+from components.markup import Node, draw, node
+from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+
+_A_PAGE = 20
+"""Passages shown at once."""
 
 
 def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> str | None:
@@ -26,10 +31,12 @@ def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> st
             "added": [item.added_at.replace("T", " ")[:16] for item in shown],
         }
     )
+    # Rows are chosen by their place: where other rows stand there now, nothing may be chosen.
+    rows_shown = zlib.crc32("\n".join(item.source for item in shown).encode())
     event = st.dataframe(
         frame,
         hide_index=True,
-        key=key,
+        key=f"{key}_{rows_shown}",
         on_select="rerun",
         selection_mode="single-row",
         height=min(420, 38 + 35 * max(1, len(shown))),
@@ -44,11 +51,30 @@ def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> st
     return shown[rows[0]].source if rows and rows[0] < len(shown) else None
 
 
-def passage_list(passages: Sequence[StoredPassage], words: Words) -> None:
-    """The passages of one source, in order, as plain text: they are somebody else's words."""
-    for item in passages:
-        with st.container(border=True):
-            st.caption(words("kb.passage", n=item.ordinal))
-            if item.section:
-                st.text(item.section)
-            st.text(item.text)
+def collection_facts(info: CollectionInfo, words: Words) -> None:
+    """Size, embedding model and prefixes of a collection; another program may have recorded them, so as plain text."""
+    facts = words("kb.facts", sources=info.sources, passages=info.passages, dim=info.dim, model=info.embedding_model)
+    prefixes = words("kb.prefixes", query=info.query_prefix, passage=info.passage_prefix)
+    has_prefixes = bool(info.query_prefix or info.passage_prefix)
+    lines = [node("div", "muted small", text) for text in (facts, prefixes if has_prefixes else "") if text]
+    draw(lines, words, key="kb_facts")
+
+
+def source_heading(source: SourceInfo, words: Words) -> None:
+    """Title and name of the source that is open."""
+    named = (node("span", "muted small", source.source),) if source.title and source.title != source.source else ()
+    draw((node("div", "head", node("strong", "", source.title or source.source), *named),), words, key="kb_opened")
+
+
+def passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:
+    """The passages of one source, in order, a page at a time, as plain text: they are somebody else's words."""
+    pages = max(1, -(-len(passages) // _A_PAGE))
+    page = st.pagination(pages, key=key) if pages > 1 else 1
+    shown = passages[(page - 1) * _A_PAGE : page * _A_PAGE]
+    draw([_passage(item, words) for item in shown], words, key="kb_passages")
+
+
+def _passage(item: StoredPassage, words: Words) -> Node:
+    section = (node("strong", "heading", item.section),) if item.section else ()
+    number = node("span", "muted small", words("kb.passage", n=item.ordinal))
+    return node("section", "card", node("div", "head", number, *section), node("p", "own-text", item.text))

@@ -65,6 +65,8 @@ class RoleModel:
                 params={"field": "models", "model": self.model[:80]},
                 field="models",
             )
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise InvalidConfig.out_of_range("seed", -(2**31), 2**31 - 1)
         if not 0 <= self.temperature <= 2:
             raise InvalidConfig.out_of_range("temperature", 0, 2)
         if not 512 <= self.num_ctx <= 1_048_576:

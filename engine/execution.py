@@ -9,7 +9,7 @@ from typing import Protocol
 
 from engine.config import RunConfig
 from engine.decide import outcome_of
-from engine.errors import GraderFailed, WorkbenchError
+from engine.errors import GraderFailed, StoreError, WorkbenchError
 from engine.events import Prepared, RunFinished
 from engine.nodes.run_context import Roles, RunContext, fault_of
 from engine.runs import LiveRun
@@ -59,7 +59,7 @@ async def execute(run: LiveRun, question: str, config: RunConfig, resources: Rol
 async def _run(run: LiveRun, question: str, config: RunConfig, resources: RoleSource) -> WorkbenchError | None:
     from langgraph.errors import GraphRecursionError
 
-    roles, manifest = await resources.roles(config)
+    roles, manifest = await _prepared(run, config, resources)
     run.emit(Prepared(manifest=manifest))
     context = RunContext(
         config=config,
@@ -84,6 +84,22 @@ async def _run(run: LiveRun, question: str, config: RunConfig, resources: RoleSo
     if last.reason == "grader_failed":
         return GraderFailed.all_unreadable(config.models.grader.model, last.kept)
     return None
+
+
+async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> tuple[Roles, Mapping[str, str]]:
+    """Roles and manifest, in the run's own time: a store or a model server that hangs must not outlast the budget."""
+    limit = asyncio.timeout(max(0.0, run.clock.left_s()))
+    try:
+        async with limit:
+            return await resources.roles(config)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise StoreError(
+            f"Knowledge base and models were not ready within the {config.budget_s:g} s of the run.",
+            remedy="Ask again in a moment: the knowledge base goes on opening. A longer budget waits for it.",
+            params={"collection": config.collection, "seconds": f"{config.budget_s:g}"},
+        ) from None
 
 
 def _ending(record: RunRecord) -> tuple[Outcome, str]:

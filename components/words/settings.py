@@ -70,6 +70,7 @@ SETTINGS = {
         "内置模型无需服务器。已安装的 Ollama 模型会列出；其他模型请输入 provider:model。",
     ),
     "settings.ollama.found": ("Ollama {version} · {n} models", "Ollama {version} · {n} 个模型"),
+    "settings.ollama.found.one": ("Ollama {version} · 1 model", "Ollama {version} · 1 个模型"),
     "settings.ollama.missing": (
         "No Ollama at {address}: built-in models do the work.",
         "{address} 没有 Ollama，由内置模型完成。",
@@ -115,11 +116,17 @@ SETTINGS = {
     ),
     "settings.before": ("Before you run", "运行之前"),
     "settings.before.builtin": (
-        "All roles are built in: no model calls, at most {rounds} rounds.",
-        "全部角色均为内置：不调用模型，最多 {rounds} 轮。",
+        "All roles are built in: no model calls, at most {rounds}.",
+        "全部角色均为内置：不调用模型，最多{rounds}。",
     ),
     "settings.before.calls": (
-        "Worst case {calls} model calls in {rounds} rounds, within {budget} s.",
-        "最坏情况：{rounds} 轮共 {calls} 次模型调用，限时 {budget} 秒。",
+        "Worst case {n} model calls in {rounds}, within {budget} s.",
+        "最坏情况：{rounds}共 {n} 次模型调用，限时 {budget} 秒。",
     ),
+    "settings.before.calls.one": (
+        "Worst case 1 model call in {rounds}, within {budget} s.",
+        "最坏情况：{rounds}共 1 次模型调用，限时 {budget} 秒。",
+    ),
+    "settings.rounds": ("{n} rounds", " {n} 轮"),
+    "settings.rounds.one": ("1 round", " 1 轮"),
 }

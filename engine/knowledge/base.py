@@ -6,17 +6,20 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
+from engine.config import BUILTIN
 from engine.errors import EmbeddingMismatch, UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.llm.factory import make_embedder
 from engine.retrieval.search import DenseRetriever
-from engine.retrieval.similarity import Calibration
+from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.settings import Settings
 
 _OLLAMA = "ollama:"
+_EmbedderKey = tuple[str, str | None, str | None]
+"""Model, query prefix, passage prefix; None where the model's own prefix is taken, which need not be empty."""
 
 
 class KnowledgeBase:
@@ -25,8 +28,8 @@ class KnowledgeBase:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stores: dict[str, MilvusStore] = {}
-        self._embedders: dict[tuple[str, str, str], Embedder] = {}
-        self._calibrations: dict[str, Calibration] = {}
+        self._embedders: dict[_EmbedderKey, Embedder] = {}
+        self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
         self._opening: asyncio.Task[None] | None = None
 
@@ -59,14 +62,17 @@ class KnowledgeBase:
         return DenseRetriever.checked(store, embedder, info, await self._calibration(embedder))
 
     def embedder(self, info: CollectionInfo | None = None) -> Embedder:
-        """The embedder a collection was built with; without one, that of new collections."""
+        """The embedder a collection was built with; without one, that of new collections.
+
+        Raises ``EmbeddingMismatch`` for a model that is not at hand, ``UnknownProvider`` for a setting that names none.
+        """
         if info is None:
             chosen = self._settings.embedding_model
+            if chosen == BUILTIN:
+                return self._builtin_embedder()
             if chosen == "hashing":
                 return self._cached(HashingEmbedder().model_id, "", "", HashingEmbedder)
-            if chosen.startswith(_OLLAMA):
-                return self._cached(chosen, "", "", lambda: make_embedder(chosen, self._settings))
-            return self._builtin_embedder()
+            return self._cached(chosen, None, None, lambda: make_embedder(chosen, self._settings))
         model = info.embedding_model
         if model.startswith(_OLLAMA):
             key = (model, info.query_prefix, info.passage_prefix)
@@ -105,6 +111,8 @@ class KnowledgeBase:
             embedder = await _known(self.embedder(await store.describe(collection)))
         except UnknownCollection:
             embedder = await _known(self.embedder())
+        # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
+        self._calibrating(embedder)
         return await ingest(store, embedder, collection, items, progress, limit_mb=self._settings.max_upload_mb)
 
     async def close(self) -> None:
@@ -136,16 +144,27 @@ class KnowledgeBase:
             self._builtin = builtin_embedder(self._settings.embedding_threads)
         return self._builtin
 
-    def _cached(self, model: str, query: str, passage: str, make: Callable[[], Embedder]) -> Embedder:
+    def _cached(self, model: str, query: str | None, passage: str | None, make: Callable[[], Embedder]) -> Embedder:
         key = (model, query, passage)
         if key not in self._embedders:
             self._embedders[key] = make()
         return self._embedders[key]
 
     async def _calibration(self, embedder: Embedder) -> Calibration:
-        if embedder.model_id not in self._calibrations:
-            self._calibrations[embedder.model_id] = await Calibration.load(embedder, self._settings.data_dir)
-        return self._calibrations[embedder.model_id]
+        # Shielded: a cancelled run must not throw away the anchors that the next one needs.
+        return await asyncio.shield(self._calibrating(embedder))
+
+    def _calibrating(self, embedder: Embedder) -> asyncio.Task[Calibration]:
+        """The one loading of a model's anchors, for all who need it; a failed one is begun anew."""
+        # Not the model's name alone: two collections may have the same model with other prefixes.
+        key = slug(embedder)
+        loading = self._calibrations.get(key)
+        if loading is None or (loading.done() and (loading.cancelled() or loading.exception() is not None)):
+            loading = asyncio.create_task(Calibration.load(embedder, self._settings.data_dir))
+            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            loading.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self._calibrations[key] = loading
+        return loading
 
 
 async def _known(embedder: Embedder) -> Embedder:

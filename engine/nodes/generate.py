@@ -16,6 +16,12 @@ from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest
 from engine.values import Context, Round
 
+_TIME_OVER = {
+    "en": "The time of this run was over before passages had been searched and judged, so there is nothing verified to "
+    "answer from. Please ask again, or raise the time budget.",
+    "zh": "本次运行的时间预算在检索和质检完成之前已经用完，因此没有经过核实、可以作答的依据。请再问一次，或者调高时间预算。",
+}
+
 
 async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Answer from what passed; abstain honestly where nothing did (SPEC SC-07).
@@ -65,6 +71,11 @@ def _complete(text: str, context: Context, run: RunContext) -> None:
 
 
 def _abstain(question: str, rounds: tuple[Round, ...]) -> str:
-    similarities = [item.passage.similarity for current in rounds for item in current.candidates]
+    language = language_of(question)
     kept = {passage.id for current in rounds for passage in current.kept}
-    return abstention(question, language_of(question), len(kept), max(similarities, default=None))
+    judged = kept & {name for current in rounds for name, verdict in current.verdicts.items() if verdict.relevant is not None}
+    if not judged and (kept or not any(current.searched for current in rounds)):
+        # Neither may be called an empty collection, nor passages that were read and did not help.
+        return _TIME_OVER["zh" if language == "zh" else "en"]
+    similarities = [item.passage.similarity for current in rounds for item in current.candidates]
+    return abstention(question, language, len(judged), max(similarities, default=None))

@@ -44,6 +44,7 @@ def test_a_run_on_chat_models_keeps_every_prompt_reply_and_token_count(engine: E
         assert call.reply_tokens
         assert not call.built_in
     assert record.manifest["grader"].startswith("ollama:qwen3:8b@")
+    assert record.manifest["generator_prompt"]
 
 
 def test_a_second_run_takes_its_verdicts_from_the_cache_and_shows_it(engine: Engine, ollama: OllamaStandIn) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,8 +14,10 @@ from engine.config import RunConfig
 from engine.errors import ModelInterrupted, ModelUnreachable, StoreUnreachable
 from engine.events import Event, RunFinished, TokenStreamed, fold_all
 from engine.execution import execute
+from engine.nodes.run_context import Roles
+from engine.roles import SILENT, Trace
 from engine.runs import LiveRun
-from engine.values import RunId, RunRecord
+from engine.values import Passage, RunId, RunRecord, Verdict
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter
@@ -168,6 +171,42 @@ def test_after_the_deadline_only_one_generation_runs() -> None:
     assert path(record) == ["retrieve", "grade", "generate"]
     assert record.decisions[0].reason == "deadline"
     assert record.outcome == "abstained"
+
+
+def test_a_search_that_was_cut_off_is_not_called_an_empty_collection() -> None:
+    """SC-07: the abstention is honest."""
+    resources = FakeResources(retriever=FakeRetriever(gate=asyncio.Event()))
+    record = finished(resources, RunConfig(budget_s=1), question="什么是逻辑?")
+    assert "时间预算" in record.answer
+    assert "没有得到任何片段" not in record.answer
+
+
+def test_passages_that_nobody_judged_in_time_are_not_called_read() -> None:
+    """SC-07: the abstention is honest."""
+
+    class NeverBegins(FakeGrader):
+        async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+            await asyncio.Event().wait()
+            return await super().grade(question, passages, trace)
+
+    record = finished(FakeResources(grader=NeverBegins()), RunConfig(budget_s=1))
+    assert (record.outcome, record.reason) == ("abstained", "deadline")
+    assert "time budget" in record.answer
+    assert "were read" not in record.answer
+
+
+def test_preparing_a_run_counts_against_its_budget() -> None:
+    """SC-13: a store or a model server that hangs before the first node ends the run all the same."""
+
+    class NeverReady(FakeResources):
+        async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
+            await asyncio.Event().wait()
+            return await super().roles(config)
+
+    record = finished(NeverReady(), RunConfig(budget_s=1))
+    assert (record.outcome, record.reason, record.nodes) == ("failed", "WB200", ())
+    assert record.error is not None
+    assert "1 s" in record.error.fact
 
 
 def test_verdicts_that_came_in_time_count_when_the_grader_is_cut_off() -> None:

@@ -1,0 +1,154 @@
+"""Nobody's words become markup: hostile passages, questions, file names and model replies reach no other origin."""
+
+from __future__ import annotations
+
+import base64
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenTab, Replies
+from tests.browser.server import App
+from tests.support.ollama_stand_in import RecordedRequest
+
+pytestmark = pytest.mark.browser
+_CHAT = "ollama:qwen3:8b"
+_POLICY = "content-security-policy"
+
+
+@dataclass
+class Catcher:
+    """A server on another port, and so of another origin, that notes whoever asks it for anything."""
+
+    url: str
+    asked: list[str] = field(default_factory=list)
+
+    def bait(self, place: str) -> str:
+        """Text that would make a careless page ask the catcher, in every way we know."""
+        at = f"{self.url}/{place}"
+        return (
+            f"![picture]({at}/markdown.png) [link]({at}/link) <img src='{at}/img.png' onerror=\"fetch('{at}/error')\">"
+            f"<script>fetch('{at}/script')</script><iframe src='{at}/frame'></iframe>"
+            f"<link rel=stylesheet href='{at}/sheet.css'><style>body{{background:url({at}/style.png)}}</style>"
+            f"<svg onload=\"fetch('{at}/svg')\"><image href='{at}/svg.png'/></svg>"
+            f"<a href=\"javascript:fetch('{at}/javascript')\">press</a> $\\includegraphics{{{at}/tex.png}}$ {at}/bare"
+        )
+
+
+@pytest.fixture
+def catcher() -> Iterator[Catcher]:
+    caught: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            caught.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            return None
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield Catcher(f"http://127.0.0.1:{server.server_address[1]}", caught)
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def hostile_models(replies: Replies, catcher: Catcher) -> Iterator[None]:
+    """A grader that judges by a passage's place, and replies that all carry bait."""
+
+    def reply(request: RecordedRequest) -> str:
+        fields = request.schema["properties"] if request.schema else {}
+        if "relevant" in fields:
+            relevant = "section one" in request.prompt.lower()
+            return json.dumps({"relevant": relevant, "confidence": 0.9, "reason": f"Because {catcher.bait('reason')}"})
+        if "query" in fields:
+            said = {"query": f"tea again {catcher.bait('query')}", "reason": catcher.bait("why"), "keywords": ["tea"]}
+            return json.dumps(said)
+        return f"Tea is tea [1].\n\n# {catcher.bait('answer')}\n\n- {catcher.bait('list')} [1]"
+
+    replies.current = reply
+    yield
+    del replies.current
+
+
+def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
+    app: App, open_tab: OpenTab, catcher: Catcher, hostile_models: None
+) -> None:
+    """SC-12; everything on the page is somebody's words."""
+    name = f"<img src={catcher.url}/name.png>![n]({catcher.url}/name2.png).md"
+    text = f"# {catcher.bait('title')}\n\n" + "\n\n".join(
+        f"## Section {number} {catcher.bait('section')}\n\nTea of section {number}. {catcher.bait('passage')}"
+        for number in ("one", "two", "three")
+    )
+    body = {"name": name, "content_base64": base64.b64encode(text.encode()).decode()}
+    app.post("/api/collections/hostile/sources", body)
+
+    tab = open_tab()
+    dialogs: list[str] = []
+    tab.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    models = "&".join(f"{role}={_CHAT}" for role in ("grader", "rewriter", "generator"))
+    page = tab.open(f"/?collection=hostile&similarity_threshold=0&max_rewrites=1&lang=en&{models}")
+    box = page.get_by_role("textbox", name="Question")
+    box.fill(f"What of tea? {catcher.bait('question')}"[:1900])
+    box.press("Enter")
+    page.get_by_role("tab", name="Rewrites 1").wait_for()
+    expect(page.get_by_text("Tea is tea").first).to_be_visible()
+    _visit_everything(page)
+    tab.settle()
+
+    page.goto(f"{tab.home}/knowledge?kb_collection=hostile")
+    tab.settle()
+    page.mouse.click(400, 560)
+    tab.settle()
+    _visit_everything(page)
+
+    assert catcher.asked == []
+    assert tab.foreign == []
+    assert dialogs == []
+    baited = page.evaluate(
+        "at => [...document.querySelectorAll('img,iframe,script,link,object,embed,image')]"
+        ".filter(e => (e.src || e.href?.baseVal || e.href || '').includes(at)).length",
+        catcher.url,
+    )
+    assert baited == 0
+
+
+def _visit_everything(page: Page) -> None:
+    """Every tab, every row that opens, and the mouse over what may show a tooltip."""
+    tabs = page.get_by_role("tab")
+    for place in range(tabs.count()):
+        tabs.nth(place).click()
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        # All at once: each press changes which ones are still closed.
+        page.locator(".wb [aria-expanded=false]").evaluate_all("rows => rows.slice(0, 6).forEach(row => row.click())")
+        for mark in page.locator(".wb .chip:visible").all()[:3]:
+            mark.hover()
+
+
+def test_a_usual_session_asks_no_other_origin_and_every_answer_carries_the_policy(
+    open_tab: OpenTab,
+) -> None:
+    """SC-12: fonts, icons and scripts all come with the app."""
+    tab = open_tab()
+    policies: dict[str, str] = {}
+    tab.page.on("response", lambda answer: policies.update({answer.url: answer.headers.get(_POLICY, "")}))
+    page = tab.open("/?lang=en")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("tab", name="Timeline").click()
+    tab.settle()
+    page.goto(f"{tab.home}/knowledge")
+    tab.settle()
+    assert tab.foreign == []
+    served = {url: policy for url, policy in policies.items() if url.startswith(tab.home)}
+    assert served
+    assert not [url for url, policy in served.items() if "default-src 'self'" not in policy]

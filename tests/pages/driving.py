@@ -1,0 +1,67 @@
+"""The pages without a browser: which engine they use, and what they would show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from engine.engine import Engine
+
+SHELL = Path(__file__).resolve().parents[2] / "pages" / "_shell.py"
+_PATIENCE_S = 60.0
+
+
+def opened(page: str = "", language: str = "en", **query: str) -> AppTest:
+    """The page as it stands after its first run, under an address with these parameters."""
+    app = AppTest.from_file(str(SHELL), default_timeout=_PATIENCE_S)
+    app.query_params["lang"] = language
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    if page:
+        app.switch_page(f"{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def ask(app: AppTest, engine: Engine, question: str) -> str:
+    """Type a question, press Run, wait for the end, and draw the page again; returns the run's id."""
+    app.text_input[0].set_value(question)
+    button(app, lambda label: label in ("Run", "运行")).click().run()
+    run_id: str = app.session_state["run"]
+    assert engine.wait(run_id, _PATIENCE_S)
+    app.run()
+    assert not app.exception, app.exception
+    return run_id
+
+
+def button(app: AppTest, wanted: Callable[[str], bool]) -> Any:
+    return next(item for item in app.button if wanted(item.label))
+
+
+def setting(app: AppTest, key: str) -> Any:
+    """The widget of a setting, whatever its kind."""
+    kinds = (app.slider, app.number_input, app.toggle, app.selectbox, app.get("button_group"))
+    return next(item for kind in kinds for item in kind if item.key == key)
+
+
+def inline(app: AppTest) -> str:
+    """All that the inline components are given to draw, as one text."""
+    return "\n".join(json.dumps(json.loads(item.proto.json), ensure_ascii=False) for item in app.get("bidi_component"))
+
+
+def picture(app: AppTest) -> Mapping[str, Any]:
+    """What the workflow picture is given."""
+    given = (json.loads(item.proto.json) for item in app.get("bidi_component"))
+    return next(item for item in given if "layouts" in item)
+
+
+def visible(app: AppTest) -> str:
+    """Every word that the page itself writes, components included."""
+    plain = (*app.markdown, *app.caption, *app.text, *app.info)
+    labels = (*app.button, *app.slider, *app.selectbox, *app.toggle, *app.number_input, *app.tabs)
+    return "\n".join([*(str(item.value) for item in plain), *(item.label for item in labels), inline(app)])

@@ -1,0 +1,304 @@
+"""The workbench page: asking, settings and their address, what a run shows, and what its faults say."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from engine.config import PARAMETERS, PRESETS, RunConfig
+from engine.engine import Engine
+from engine.values import RunRecord
+from tests.pages.driving import ask, button, inline, opened, picture, setting, visible
+
+EN, ZH = words_for("en"), words_for("zh")
+PANEL = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "probe_k")
+
+
+def config_of(engine: Engine, app: AppTest) -> RunConfig:
+    return engine.record(app.session_state["run"]).config
+
+
+@pytest.mark.parametrize(("language", "explained"), [("en", EN("ask.intro")), ("zh", ZH("ask.intro"))])
+def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
+    engine: Engine, language: UiLanguage, explained: str
+) -> None:
+    """SC-12: an empty state always says what to do next."""
+    app = opened(language=language)
+    assert app.text_input[0].value == words_for(language)("ask.proposed")
+    assert explained in [item.value for item in app.caption]
+    assert picture(app)["record"] is None
+    assert list(picture(app)["names"]) == ["retrieve", "grade", "rewrite", "generate"]
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "outcome"),
+    [
+        ("en", "What fasting glucose level means diabetes today?", "Answered"),
+        ("zh", "妊娠期糖尿病怎么诊断？", "已回答"),
+    ],
+)
+def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(
+    engine: Engine, language: UiLanguage, question: str, outcome: str
+) -> None:
+    """SC-12: workflow, decision path, verdicts, rewrites and times of a finished run."""
+    app = opened(language=language)
+    run_id = ask(app, engine, question)
+    record = engine.record(run_id)
+    assert (record.question, record.outcome) == (question, "answered")
+    assert outcome in inline(app)
+    assert record.citations[0].source in inline(app)
+    assert picture(app)["active"] is False
+    words = words_for(language)
+    assert [item.label for item in app.tabs] == [
+        words("tab.passages", n=20),
+        words("tab.path", n=""),
+        words("tab.rewrites", n=0),
+        words("tab.timeline", n=""),
+        words("tab.calls", n=len(record.model_calls)),
+        words("tab.record", n=""),
+    ]
+
+
+def test_an_empty_question_is_refused_with_what_to_do(engine: Engine) -> None:
+    app = opened()
+    app.text_input[0].set_value("   ")
+    button(app, lambda label: label == "Run").click().run()
+    assert "WB101" in inline(app)
+    assert not app.session_state["run"]
+
+
+@pytest.mark.parametrize("name", PANEL)
+def test_every_slider_has_the_range_and_default_of_its_parameter(engine: Engine, name: str) -> None:
+    """SC-08"""
+    widget, limits = setting(opened(), name), PARAMETERS[name]
+    assert (widget.min, widget.max, widget.value) == (limits.low, limits.high, limits.default)
+    assert widget.help == EN(f"settings.{name}.help")
+
+
+@pytest.mark.parametrize(("name", "said"), [("top_k", "5–10"), ("similarity_threshold", "0.30–0.50"), ("max_rewrites", "2–3")])
+def test_the_usual_range_is_said_in_place(engine: Engine, name: str, said: str) -> None:
+    """SC-08"""
+    assert said in setting(opened(), name).help
+    assert said in setting(opened(language="zh"), name).help
+
+
+def test_sliders_drive_the_run(engine: Engine) -> None:
+    """SC-08: what the panel shows is what the engine is asked for."""
+    app = opened()
+    setting(app, "top_k").set_value(8)
+    setting(app, "similarity_threshold").set_value(0.42)
+    setting(app, "max_rewrites").set_value(1)
+    setting(app, "min_confidence").set_value(0.55)
+    setting(app, "answer_unverified").set_value(True)
+    setting(app, "budget_s").set_value(60)
+    app.run()
+    ask(app, engine, "What is a truth table?")
+    config = config_of(engine, app)
+    assert (config.top_k, config.similarity_threshold, config.max_rewrites) == (8, 0.42, 1)
+    assert (config.min_confidence, config.answer_unverified, config.budget_s) == (0.55, True, 60)
+
+
+@pytest.mark.parametrize(("preset", "threshold"), PRESETS.items())
+def test_a_preset_sets_the_pass_threshold_alone(engine: Engine, preset: str, threshold: float) -> None:
+    """SC-08"""
+    app = opened(top_k="9", grade_pass_threshold="0.77")
+    assert setting(app, "preset").value is None
+    setting(app, "preset").set_value(preset).run()
+    assert setting(app, "grade_pass_threshold").value == threshold
+    assert setting(app, "preset").value == preset
+    assert setting(app, "top_k").value == 9
+    assert setting(app, "similarity_threshold").value == PARAMETERS["similarity_threshold"].default
+
+
+def test_a_preset_lights_up_only_while_the_threshold_matches(engine: Engine) -> None:
+    """SC-08"""
+    app = opened()
+    assert setting(app, "preset").value == "balanced"
+    setting(app, "grade_pass_threshold").set_value(0.81).run()
+    assert setting(app, "preset").value is None
+    setting(app, "grade_pass_threshold").set_value(0.8).run()
+    assert setting(app, "preset").value == "strict"
+
+
+def test_the_address_holds_every_setting(engine: Engine) -> None:
+    app = opened(
+        top_k="7",
+        similarity_threshold="0.45",
+        gate="min_relevant",
+        min_relevant="2",
+        context="last_round",
+        generator="ollama:qwen3:8b",
+        grade_probe="true",
+    )
+    assert setting(app, "top_k").value == 7
+    assert setting(app, "similarity_threshold").value == 0.45
+    assert (setting(app, "gate").value, setting(app, "min_relevant").value) == ("min_relevant", 2)
+    assert (setting(app, "context").value, setting(app, "generator").value) == ("last_round", "ollama:qwen3:8b")
+    assert setting(app, "grade_probe").value is True
+
+
+def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engine: Engine) -> None:
+    app = opened(language="zh")
+    setting(app, "gate").set_value("min_relevant").run()
+    assert app.query_params["gate"] == ["min_relevant"]
+    setting(app, "gate").set_value("pass_rate").run()
+    assert "gate" not in app.query_params
+
+
+def test_an_address_with_nonsense_falls_back_to_the_defaults(engine: Engine) -> None:
+    app = opened(top_k="999", similarity_threshold="abc", gate="<script>", collection="../../etc", grader="x" * 300)
+    assert setting(app, "top_k").value == 5
+    assert setting(app, "similarity_threshold").value == 0.3
+    assert setting(app, "gate").value == "pass_rate"
+    assert (setting(app, "collection").value, setting(app, "grader").value) == ("samples", "builtin")
+
+
+def test_a_model_typed_without_a_provider_means_ollama(engine: Engine) -> None:
+    app = opened()
+    setting(app, "generator").set_value("mistral").run()
+    assert app.query_params["generator"] == ["ollama:mistral"]
+
+
+def test_the_address_opens_a_finished_run_for_whoever_has_the_link(engine: Engine) -> None:
+    record: RunRecord = engine.run("What is a truth table?")
+    app = opened(run=record.id)
+    assert app.text_input[0].value == "What is a truth table?"
+    assert picture(app)["run_id"] == record.id
+    assert record.answer[:40] in inline(app)
+
+
+def test_an_unknown_run_is_said_and_the_page_stays_usable(engine: Engine) -> None:
+    app = opened(run="no-such-run")
+    assert "WB501" in inline(app)
+    run_id = ask(app, engine, "What is a truth table?")
+    assert "WB501" not in inline(app)
+    assert app.query_params["run"] == [run_id]
+
+
+def test_a_run_deleted_meanwhile_is_said(engine: Engine) -> None:
+    app = opened()
+    engine.delete_run(ask(app, engine, "What is a truth table?"))
+    app.run()
+    assert not app.exception
+    assert "WB501" in inline(app)
+
+
+def test_settings_and_run_survive_the_way_to_the_other_page_and_back(engine: Engine) -> None:
+    app = opened(gate="min_relevant", top_k="6")
+    run_id = ask(app, engine, "What is a truth table?")
+    app.switch_page("knowledge.py").run()
+    app.switch_page("workbench.py").run()
+    assert (setting(app, "gate").value, setting(app, "top_k").value) == ("min_relevant", 6)
+    assert picture(app)["run_id"] == run_id
+
+
+def test_two_tabs_are_independent(engine: Engine) -> None:
+    one, two = opened(top_k="3"), opened()
+    ask(one, engine, "What is a truth table?")
+    two.run()
+    assert setting(two, "top_k").value == 5
+    assert picture(two)["record"] is None
+
+
+def test_a_line_names_the_settings_that_are_no_longer_those_of_the_run(engine: Engine) -> None:
+    app = opened()
+    ask(app, engine, "What is a truth table?")
+    assert EN("hint.tune") in [item.value for item in app.caption]
+    setting(app, "top_k").set_value(9)
+    setting(app, "generator").set_value("ollama:m")
+    app.run()
+    assert EN("run.other_settings", names="Top-k, Generator") in [item.value for item in app.caption]
+
+
+def test_a_failing_run_shows_fact_remedy_and_the_button_that_tries_again(engine: Engine) -> None:
+    """SC-13: the partial result stays, with what kept it from being whole."""
+    app = opened(generator="ollama:qwen3:8b")
+    ask(app, engine, "What fasting glucose level means diabetes today?")
+    shown = inline(app)
+    assert "WB401" in shown and "http://127.0.0.1:1" in shown and EN("ask.again") in shown
+    assert EN("outcome.failed") in shown
+    assert app.tabs[0].label == EN("tab.passages", n=20)
+
+
+def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engine) -> None:
+    """SC-12: a click on a node of the picture filters the tabs to it."""
+    app = opened(max_rewrites="1", grade_pass_threshold="0.95")
+    ask(app, engine, "What are the main symptoms of diabetes?")
+    whole = len(table(app)["rows"])
+    app.session_state["live_run"] = {"selected": "grade"}
+    app.run()
+    graded = [row for row in table(app)["rows"] if row["grader"]]
+    assert 0 < len(table(app)["rows"]) == len(graded) < whole
+    assert EN("filter.node", node="Grade") in [item.value for item in app.caption]
+    assert button(app, lambda label: label == EN("filter.all"))
+
+
+@pytest.mark.parametrize(
+    ("node", "tab"), [("retrieve", "passages"), ("grade", "passages"), ("rewrite", "rewrites"), ("generate", "calls")]
+)
+def test_a_chosen_node_opens_the_tab_that_shows_most_of_it(engine: Engine, node: str, tab: str) -> None:
+    app = opened(run=engine.run("What is a truth table?").id)
+    app.session_state["live_run"] = {"selected": node}
+    app.run()
+    assert app.session_state["tab"] == tab
+
+
+@pytest.mark.parametrize("tab", ["passages", "path", "rewrites", "timeline", "calls", "record"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_tab_draws_in_both_languages(engine: Engine, language: UiLanguage, tab: str) -> None:
+    record = engine.run("What are the main symptoms of diabetes?", RunConfig(max_rewrites=1))
+    app = opened(language=language, run=record.id)
+    app.session_state["tab"] = tab
+    app.run()
+    assert not app.exception
+    assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
+
+
+def test_a_page_in_chinese_has_no_english_sentence(engine: Engine) -> None:
+    """SC-12: everything visible exists in zh and en."""
+    app = opened(language="zh")
+    texts = [str(item.value) for item in (*app.caption, *app.markdown)]
+    labels = [item.label for kind in (app.button, app.slider, app.selectbox, app.toggle) for item in kind]
+    english = [text for text in (*texts, *labels) if re.search(r"[a-z]{3,} [a-z]{3,} [a-z]{3,}", text)]
+    assert english == []
+
+
+def test_the_badge_says_which_roles_are_built_in(engine: Engine) -> None:
+    assert EN("badge.all_builtin") in visible(opened())
+    app = opened(grader="ollama:m", rewriter="ollama:m", generator="ollama:m")
+    assert EN("badge.none_builtin") in visible(app)
+
+
+def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
+    app = opened(grader="ollama:m", max_rewrites="1")
+    config = RunConfig(max_rewrites=1, models=config_models(grader="ollama:m"))
+    calls = engine.worst_case_calls(config)
+    rounds = EN.count("settings.rounds", 2)
+    assert EN.count("settings.before.calls", calls, rounds=rounds, budget="120") in [item.value for item in app.caption]
+
+
+def test_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:
+    question = "What is ![x](http://evil.example/q) <img src=x onerror=alert(1)> a truth table?"
+    app = opened()
+    ask(app, engine, question)
+    for tab in ("passages", "path", "rewrites", "calls", "record"):
+        app.session_state["tab"] = tab
+        app.run()
+        markup = [item.value for item in (*app.markdown, *app.caption)]
+        assert not any("evil" in text or "onerror" in text for text in markup)
+
+
+def table(app: AppTest) -> dict[str, Any]:
+    given = (json.loads(item.proto.json) for item in app.get("bidi_component"))
+    return next(item for item in given if "rows" in item)
+
+
+def config_models(**models: str) -> Any:
+    from engine.config import RoleModel, RoleModels
+
+    return RoleModels(**{role: RoleModel(name) for role, name in models.items()})
