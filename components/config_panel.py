@@ -52,11 +52,14 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
     """Draw the panel where the caller stands, and return what it is set to."""
     collection = _collection(words, collections)
     _heading(words, "settings.thresholds")
-    _preset(words)
+    presets = st.container()
     values: dict[str, Any] = {
         name: _slider(words, name)
         for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
     }
+    with presets:
+        # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
+        _preset(words, values["grade_pass_threshold"])
     gate = _one_of(words, "gate", ("pass_rate", "min_relevant"))
     if gate == "min_relevant":
         values["min_relevant"] = _slider(words, "min_relevant")
@@ -133,9 +136,8 @@ def _relabel(words: Words, name: str) -> None:
         st.session_state[name] = st.session_state[name]
 
 
-def _preset(words: Words) -> None:
+def _preset(words: Words, current: float) -> None:
     """Presets set the pass threshold alone, and light up only when it matches."""
-    current = st.session_state.get("grade_pass_threshold", RunConfig().grade_pass_threshold)
     st.session_state[_PRESET_KEY] = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
 
     def apply() -> None:

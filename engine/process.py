@@ -26,6 +26,16 @@ def get_engine() -> Engine:
         return _engine
 
 
+def use_engine(engine: Engine | None) -> None:
+    """Make ``engine`` the one of this process; None leaves the next caller to open its own.
+
+    For whoever brings an engine to the pages, a test above all; the one that was there before is not closed.
+    """
+    global _engine  # noqa: PLW0603 - a process-wide singleton is the point
+    with _guard:
+        _engine = engine
+
+
 @contextmanager
 def serving(port: int) -> Iterator[None]:
     """While the app serves: keep a note of its address in the data folder, and close the engine at the end."""

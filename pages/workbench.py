@@ -129,7 +129,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     active = record is not None and record.active
     # While the run goes on, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="asking" if active else "ask", horizontal=True, vertical_alignment="top", gap="small"):
-        with st.form("ask_form", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        with st.form("ask_form", border=False), st.container(key="ask_line", horizontal=True, gap="small"):
             question = st.text_input(
                 words("ask.label"),
                 text,

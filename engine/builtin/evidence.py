@@ -6,10 +6,11 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
+from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.terms import Idf, is_han, surface_terms, terms, without_asking
 from engine.language import language_of, sentences
 from engine.values import AnswerKind, Language
@@ -20,12 +21,16 @@ _RELATED = 0.6
 """Credit for an English word that shares its beginning with the term (symptom, symptomatic)."""
 _SAME_CHARACTERS = 0.5
 """Most credit for a Chinese word whose characters stand apart: related words often share one (颁布, 颁发)."""
+_OTHER_NAME = 0.8
+"""Credit for a term of which the text has another name (passed out, unconscious); tried: 0.4 to 1."""
 _SHARED_PREFIX = 5
 _UNSAID = 2.3
 """Weight of what a question leaves unsaid, about one term: covering the one word of "diabetes" is weak evidence,
 covering six of six is strong. Fitted figures do not change between 1 and 4; without it, one common word made P 0.95."""
 _NEAR = 0.85
 """Windows this close to the best one are looked through for the answer."""
+_LEAST_PART = 3
+"""Terms that a part of a compound question needs to be judged alone: "and when?" says nothing by itself."""
 _MOST_SENTENCES = 200
 """Beyond this a passage is a document; the rest only counts for the coverage as a whole."""
 _ASKS = re.compile(r"[?？][\"'”’）)]*$")
@@ -55,8 +60,12 @@ class Question:
     weights: tuple[float, ...]
     """Square root of the IDF of each term; tried: plain IDF and equal weights tell right passages less well."""
     asked: Asked
-    phrases: frozenset[str]
-    """Neighbouring terms (Latin) and characters (Chinese)."""
+    phrases: Mapping[str, float]
+    """Neighbouring terms (Latin) and characters (Chinese), each with its weight."""
+    names: Mapping[str, tuple[tuple[str, ...], ...]]
+    """Other names of terms, each name as the terms that a text must have."""
+    parts: tuple[Question, ...] = ()
+    """What a compound question asks one after the other, as questions; a passage may answer one of them alone."""
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -77,7 +86,13 @@ class Evidence:
 
 
 def read_question(text: str, idf: Idf) -> Question:
-    """Terms, weights and kind of answer of a question; a question without terms is no error."""
+    """Terms, weights, kind of answer and parts of a question; a question without terms is no error."""
+    clauses = asking_clauses(text)
+    parts = [_read(clause.strip(), idf) for clause in clauses] if len(clauses) > 1 else []
+    return replace(_read(text, idf), parts=tuple(part for part in parts if len(part.terms) >= _LEAST_PART))
+
+
+def _read(text: str, idf: Idf) -> Question:
     forms = surface_terms(text, question=True)
     return Question(
         text=text,
@@ -85,7 +100,8 @@ def read_question(text: str, idf: Idf) -> Question:
         forms=forms,
         weights=tuple(math.sqrt(idf.weight(term)) for term in forms),
         asked=asked_by(text),
-        phrases=_phrases(text, tuple(forms)),
+        phrases=_phrases(text, tuple(forms), idf),
+        names=_names(text, tuple(forms)),
     )
 
 
@@ -101,9 +117,9 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
     tells = any(not unit.asks for unit in units)
     above, rest = _Unit.of(_folded(heading)), _Unit.of("\n".join(parts[_MOST_SENTENCES:]))
     whole = _joined([above, *units, rest]) if tells else above
-    lead = [_credit(term, above) for term in question.terms] if heading else []
-    rows = [[_credit(term, unit) for term in question.terms] for unit in units]
-    total = [_credit(term, whole) for term in question.terms]
+    lead = _credits(question, above) if heading else []
+    rows = [_credits(question, unit) for unit in units]
+    total = _credits(question, whole)
     windows = _windows(units, rows, lead, question.weights)
     best = max((window.coverage for window in windows), default=0.0)
     said = [row for unit, row in zip(units, rows, strict=True) if not unit.asks]
@@ -164,6 +180,19 @@ def _folded(text: str) -> str:
     return _GAP.sub("", unicodedata.normalize("NFKC", text))
 
 
+def _credits(question: Question, unit: _Unit) -> list[float]:
+    """How far a piece of text covers each term of a question, by its own form or by another name."""
+    found = [_credit(term, unit) for term in question.terms]
+    for at, term in enumerate(question.terms):
+        if found[at] < _OTHER_NAME and any(_has_name(name, unit) for name in question.names.get(term, ())):
+            found[at] = _OTHER_NAME
+    return found
+
+
+def _has_name(name: tuple[str, ...], unit: _Unit) -> bool:
+    return all(part in unit.text if is_han(part) else part in unit.known for part in name)
+
+
 def _credit(term: str, unit: _Unit) -> float:
     """How far a piece of text covers a term, in [0, 1]."""
     if is_han(term):
@@ -204,11 +233,32 @@ def _most(first: Sequence[float], second: Sequence[float]) -> list[float]:
     return [max(pair) for pair in zip(first, second, strict=True)] if second else list(first)
 
 
-def _phrases(text: str, asked: Sequence[str]) -> frozenset[str]:
+def _names(text: str, asked: Sequence[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Other names of the question's terms; those of an expression go to every term of it."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for expression, others in other_names(text):
+        parts = frozenset(terms(expression))
+        split = tuple((name,) if is_han(name) else tuple(terms(name)) for name in others)
+        named = tuple(name for name in split if name)
+        for term in asked:
+            # Expression and question are not cut into words in the same way: 老想喝水, 喝水.
+            if term in parts or (is_han(term) and (term in expression or expression in term)):
+                found[term] = (*found.get(term, ()), *named)
+    return found
+
+
+def _phrases(text: str, asked: Sequence[str], idf: Idf) -> dict[str, float]:
+    """Phrases of a question with their weights.
+
+    A Chinese pair weighs the less the rarer its characters are, as a rare word counts in the coverage already; the
+    wording around it is what a phrase adds. Fitted figures rise with it in every fold.
+    """
     latin = [term for term in asked if not is_han(term)]
-    pairs = {f"{first} {second}" for first, second in pairwise(latin)}
-    runs = _HAN_RUN.findall(without_asking(_folded(text)))
-    return frozenset(pairs | {piece for run in runs for piece in _bigrams(run)})
+    weights = {f"{first} {second}": 1.0 for first, second in pairwise(latin)}
+    for run in _HAN_RUN.findall(without_asking(_folded(text))):
+        for piece in _bigrams(run):
+            weights[piece] = (2 * Idf.LEAST / (idf.weight(piece[0]) + idf.weight(piece[1]))) ** 2
+    return weights
 
 
 def _bigrams(run: str) -> list[str]:
@@ -216,7 +266,14 @@ def _bigrams(run: str) -> list[str]:
 
 
 def _phrase_share(question: Question, whole: _Unit) -> float:
-    """Share of the question's phrases that the passage holds, shrunk like the coverage."""
+    """Share of the weight of the question's phrases that the passage holds, shrunk like the coverage."""
+    if not question.phrases:
+        return 0.0
     joined = f" {' '.join(whole.stems)} "
-    found = sum((phrase in whole.text) if is_han(phrase) else (f" {phrase} " in joined) for phrase in question.phrases)
-    return found / (len(question.phrases) + 1)
+    found = sum(
+        weight
+        for phrase, weight in question.phrases.items()
+        if ((phrase in whole.text) if is_han(phrase) else (f" {phrase} " in joined))
+    )
+    count = len(question.phrases)
+    return found / sum(question.phrases.values()) * count / (count + 1)

@@ -7,12 +7,12 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.builtin.evidence import FEATURES, Evidence, read_question, weigh
+from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
 from engine.builtin.terms import Idf
 from engine.roles import SILENT, Trace
 from engine.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
@@ -105,9 +105,8 @@ class BuiltinGrader:
         verdicts: list[Verdict] = []
         for passage, similarity in zip(passages, similarities, strict=True):
             started_ms, clock = trace.now_ms(), time.perf_counter()
-            evidence = weigh(read, passage.text, similarity, heading=f"{passage.title}\n{passage.section}".strip())
             model = self._models[model_for(read.language, passage.text)]
-            probability = model.probability(evidence.features)
+            evidence, probability = judged(read, passage, similarity, model)
             verdict = verdict_of(evidence, probability)
             duration_ms = (time.perf_counter() - clock) * 1000
             parsed = {name: round(value, 4) for name, value in zip(FEATURES, evidence.features, strict=True)}
@@ -116,6 +115,24 @@ class BuiltinGrader:
             trace.verdict(passage.id, verdict)
             verdicts.append(verdict)
         return verdicts
+
+
+def judged(
+    question: Question, passage: Passage, similarity: float, model: Coefficients
+) -> tuple[Evidence, float]:
+    """Evidence of a passage and P(relevant): that of the question, or of the part of it that the passage answers best.
+
+    Terms covered and missing are always those of the whole question; numbers and kind of answer are the part's.
+    """
+    heading = f"{passage.title}\n{passage.section}".strip()
+    chosen = weigh(question, passage.text, similarity, heading=heading)
+    probability = model.probability(chosen.features)
+    for part in question.parts:
+        evidence = weigh(part, passage.text, similarity, heading=heading)
+        chance = model.probability(evidence.features)
+        if chance > probability:
+            chosen, probability = replace(evidence, covered=chosen.covered, missing=chosen.missing), chance
+    return chosen, probability
 
 
 def verdict_of(evidence: Evidence, probability: float) -> Verdict:

@@ -39,7 +39,9 @@ _ASKING_PHRASE_EN = re.compile(
     re.IGNORECASE,
 )
 
-_PARTICLES = "的了是在和与着"
+_LEADING = "是有会种为而要被就也"
+"""Function characters that names do not begin with."""
+_TRAILING = f"的了在和与着{_LEADING}"
 _POINTING = frozenset("这那哪每某各此该")
 """First characters of two-character words that point at something (这位, 那座) and name nothing."""
 
@@ -187,8 +189,8 @@ def _pairs(folded: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_particles(word: str) -> str:
-    # Guessed words take a neighbouring particle with them ("对角线|法是|怎么"), and then match nothing.
-    return word if rjieba.has_word(word) else word.rstrip(_PARTICLES)
+    # Guessed words take neighbouring particles with them ("对角线|法是|怎么", "多少|种选法"), and then match nothing.
+    return word if rjieba.has_word(word) else word.rstrip(_TRAILING).lstrip(_LEADING)
 
 
 def _first_forms(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:

@@ -19,7 +19,8 @@ from engine.values import Context, Round
 _TIME_OVER = {
     "en": "The time of this run was over before passages had been searched and judged, so there is nothing verified to "
     "answer from. Please ask again, or raise the time budget.",
-    "zh": "本次运行的时间预算在检索和质检完成之前已经用完，因此没有经过核实、可以作答的依据。请再问一次，或者调高时间预算。",
+    "zh": "本次运行的时间预算在检索和质检完成之前已经用完，因此没有经过核实、可以作答的依据。"
+    "请再问一次，或者调高时间预算。",
 }
 
 
@@ -65,15 +66,15 @@ def _complete(text: str, context: Context, run: RunContext) -> None:
     if not text:
         return
     resolved = resolve(text, context.passages)
-    run.emit(
-        AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed)
-    )
+    run.emit(AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed))
 
 
 def _abstain(question: str, rounds: tuple[Round, ...]) -> str:
     language = language_of(question)
     kept = {passage.id for current in rounds for passage in current.kept}
-    judged = kept & {name for current in rounds for name, verdict in current.verdicts.items() if verdict.relevant is not None}
+    judged = kept & {
+        name for current in rounds for name, verdict in current.verdicts.items() if verdict.relevant is not None
+    }
     if not judged and (kept or not any(current.searched for current in rounds)):
         # Neither may be called an empty collection, nor passages that were read and did not help.
         return _TIME_OVER["zh" if language == "zh" else "en"]

@@ -41,21 +41,13 @@ class Picture:
     height: int
     question: str = ""
     path: str = "/"
-    sidebar: bool = True
 
 
 PICTURES = (
-    Picture(
-        "workbench-en-light",
-        "en",
-        "light",
-        1440,
-        1350,
-        "I keep running to the toilet at night and everything looks fuzzy. Could it be sugar?",
-    ),
-    Picture("workbench-zh-dark", "zh", "dark", 1440, 1350, "糖化血红蛋白应该控制在多少以下？"),
-    Picture("workbench-narrow", "en", "light", 390, 1400, "When does a connected graph have an Euler circuit?"),
-    Picture("knowledge", "en", "light", 1280, 900, path="/knowledge"),
+    Picture("workbench-en-light", "en", "light", 1440, 1250, "When does a connected graph have an Euler circuit?"),
+    Picture("workbench-zh-dark", "zh", "dark", 1440, 1150, "糖化血红蛋白应该控制在多少以下？"),
+    Picture("workbench-narrow", "en", "light", 390, 1300, "What are the main symptoms of diabetes?"),
+    Picture("knowledge", "en", "light", 1280, 850, path="/knowledge"),
 )
 
 

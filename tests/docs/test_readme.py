@@ -62,11 +62,11 @@ def test_the_question_that_readme_asks_is_answered_with_citations(
     """SC-11: the command line prints the response of the HTTP API."""
     monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    asking = next(arguments for arguments in commands() if arguments[0] == "ask")
-    assert cli.main([*asking, *([] if "--json" in asking else ["--json"])]) == 0
+    asking = next(arguments for arguments in commands() if arguments[0] == "ask" and "--json" in arguments)
+    assert cli.main(asking) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["success"]
-    assert answer["outcome"] == "answered"
+    assert answer["outcome"] in ("answered", "answered_forced")
     assert answer["citations"]
 
 

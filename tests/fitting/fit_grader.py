@@ -33,7 +33,7 @@ Kind = Literal["right", "top", "article", "cut", "part_right", "part_wrong"]
 without the sentences that answer; two sentences of the right one with and without the answer."""
 
 WEIGHTS: dict[Kind, float] = {
-    "right": 1.0, "top": 0.5, "article": 0.2, "cut": 0.3, "part_right": 0.3, "part_wrong": 0.3,
+    "right": 1.0, "top": 0.8, "article": 0.2, "cut": 0.2, "part_right": 0.15, "part_wrong": 0.15,
 }  # fmt: skip
 """Share of each kind in the fit: one relevant passage to about two others, as after the similarity gate."""
 CROSS_FEATURES = ("similarity", "coverage", "hard_absent")

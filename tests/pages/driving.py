@@ -49,6 +49,12 @@ def setting(app: AppTest, key: str) -> Any:
     return next(item for kind in kinds for item in kind if item.key == key)
 
 
+def given(app: AppTest, name: str) -> str:
+    """A parameter of the address as it stands now; empty where it has none of that name."""
+    value = app.query_params.get(name, "")
+    return value if isinstance(value, str) else value[-1]
+
+
 def inline(app: AppTest) -> str:
     """All that the inline components are given to draw, as one text."""
     return "\n".join(json.dumps(json.loads(item.proto.json), ensure_ascii=False) for item in app.get("bidi_component"))
@@ -56,12 +62,12 @@ def inline(app: AppTest) -> str:
 
 def picture(app: AppTest) -> Mapping[str, Any]:
     """What the workflow picture is given."""
-    given = (json.loads(item.proto.json) for item in app.get("bidi_component"))
-    return next(item for item in given if "layouts" in item)
+    parts = (json.loads(item.proto.json) for item in app.get("bidi_component"))
+    return next(item for item in parts if "layouts" in item)
 
 
 def visible(app: AppTest) -> str:
-    """Every word that the page itself writes, components included."""
+    """Every word that the page itself writes; the inline components fill places of theirs in the browser."""
     plain = (*app.markdown, *app.caption, *app.text, *app.info)
     labels = (*app.button, *app.slider, *app.selectbox, *app.toggle, *app.number_input, *app.tabs)
-    return "\n".join([*(str(item.value) for item in plain), *(item.label for item in labels), inline(app)])
+    return "\n".join([*(str(item.value) for item in plain), *(item.label for item in labels)])

@@ -1,0 +1,128 @@
+"""What only a browser shows of the workbench page: live drawing, refresh, stop, two tabs, a narrow screen, the keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenTab
+from tests.support.ollama_stand_in import Gate, OllamaStandIn, Slow
+
+pytestmark = pytest.mark.browser
+ENGLISH = "How many rows does a truth table with five variables need?"
+CHINESE = "糖化血红蛋白应该控制在多少以下？"
+SLOW_ANSWER = "/?lang=en&generator=ollama:qwen3:8b"
+
+
+def ask(page: Page, question: str, box: str = "Question") -> None:
+    """Type a question and press Enter."""
+    field = page.get_by_role("textbox", name=box)
+    field.fill(question)
+    field.press("Enter")
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "box", "passages", "said"),
+    [("en", ENGLISH, "Question", "Passages", "32"), ("zh", CHINESE, "问题", "片段", "7")],
+)
+def test_a_question_lights_up_the_workflow_and_its_citations_open_their_passages(
+    open_tab: OpenTab, language: str, question: str, box: str, passages: str, said: str
+) -> None:
+    """SC-12"""
+    tab = open_tab()
+    page = tab.open(f"/?lang={language}")
+    ask(page, question, box)
+    page.wait_for_url(re.compile(r"[?&]run=[0-9a-f]{32}"))
+    answer = page.locator("section.answer").filter(has_text=said).last
+    expect(answer).to_be_visible()
+    expect(page.locator("svg g.node.done, svg g.node.passed").first).to_be_visible()
+    expect(page.get_by_role("tab", name=re.compile(f"{passages} \\d+"))).to_be_visible()
+    tab.settle()
+    answer.locator("button.cite").first.click()
+    expect(page.locator(".passages [aria-expanded=true]").first).to_be_in_viewport()
+
+
+def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
+    """SC-12"""
+    gate = Gate()
+    ollama.script("chat", Slow(gate=gate))
+    tab = open_tab()
+    page = tab.open(SLOW_ANSWER)
+    ask(page, ENGLISH)
+    page.wait_for_url(re.compile(r"[?&]run="))
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Question")).to_have_value(ENGLISH)
+    shared = open_tab()
+    shared.page.goto(page.url)
+    expect(shared.page.get_by_role("button", name="Stop")).to_be_visible()
+    gate.open()
+    for each in (page, shared.page):
+        expect(each.get_by_role("button", name="Stop")).to_have_count(0)
+        expect(each.locator("section.answer button.cite").first).to_be_visible()
+
+
+def test_escape_stops_a_run_and_says_so(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
+    """SC-13"""
+    gate = Gate()
+    ollama.script("chat", Slow(gate=gate))
+    tab = open_tab()
+    page = tab.open(SLOW_ANSWER)
+    ask(page, ENGLISH)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    tab.settle()
+    page.locator("body").press("Escape")
+    expect(page.get_by_text("Cancelled").first).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    ollama.wait_for(lambda seen: seen.requests_to("chat")[-1].aborted)
+
+
+def test_two_tabs_run_their_own_questions(open_tab: OpenTab) -> None:
+    """SC-12"""
+    first, second = open_tab(), open_tab()
+    english, chinese = first.open("/?lang=en"), second.open("/?lang=zh&top_k=3")
+    ask(english, ENGLISH)
+    ask(chinese, CHINESE, "问题")
+    expect(english.locator("section.answer").filter(has_text="32").last).to_be_visible()
+    expect(chinese.locator("section.answer").filter(has_text="7").last).to_be_visible()
+    assert "top_k=3" in chinese.url
+    assert "top_k" not in english.url
+
+
+def test_a_narrow_screen_shows_everything_without_scrolling_sideways(open_tab: OpenTab) -> None:
+    """SC-12"""
+    tab = open_tab(width=390, height=844)
+    page = tab.open("/?lang=en")
+    ask(page, ENGLISH)
+    expect(page.locator("section.answer").filter(has_text="32").last).to_be_visible()
+    tab.settle()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    main = page.locator('[data-testid="stMain"]')
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
+
+
+def test_the_keyboard_alone_reaches_a_node_and_a_slider(open_tab: OpenTab) -> None:
+    """SC-08, SC-12: arrows move sliders, and the address follows."""
+    tab = open_tab()
+    page = tab.open("/?lang=en")
+    ask(page, ENGLISH)
+    expect(page.locator("section.answer").filter(has_text="32").last).to_be_visible()
+    tab.settle()
+    node = page.get_by_role("button", name=re.compile("^Grade"))
+    node.focus()
+    node.press("Enter")
+    expect(page.get_by_role("button", name=re.compile("^Grade"))).to_have_attribute("aria-pressed", "true")
+    slider = page.get_by_role("slider", name="Top-k")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_url(re.compile(r"top_k=6"))
+
+
+def test_a_deep_link_to_a_page_opens_it_with_its_frame(open_tab: OpenTab) -> None:
+    """SC-12"""
+    page = open_tab().open("/knowledge?lang=en")
+    expect(page.get_by_text("Add files").first).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Workbench"))).to_be_visible()
