@@ -31,12 +31,10 @@ def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> st
             "added": [item.added_at.replace("T", " ")[:16] for item in shown],
         }
     )
-    # Rows are chosen by their place: where other rows stand there now, nothing may be chosen.
-    rows_shown = zlib.crc32("\n".join(item.source for item in shown).encode())
     event = st.dataframe(
         frame,
         hide_index=True,
-        key=f"{key}_{rows_shown}",
+        key=table_key(key, shown),
         on_select="rerun",
         selection_mode="single-row",
         height=min(420, 38 + 35 * max(1, len(shown))),
@@ -49,6 +47,11 @@ def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> st
     )
     rows = cast(Any, event).selection.rows
     return shown[rows[0]].source if rows and rows[0] < len(shown) else None
+
+
+def table_key(key: str, shown: Sequence[SourceInfo]) -> str:
+    """A key of its own for every set of rows: they are chosen by place, and another source may stand there now."""
+    return f"{key}_{zlib.crc32(chr(10).join(item.source for item in shown).encode())}"
 
 
 def collection_facts(info: CollectionInfo, words: Words) -> None:

@@ -22,7 +22,9 @@ Lines = tuple[tuple[str, ...], ...]
 """Lines of facts; each is a list of wordings, longest first, of which a drawing takes the first that fits."""
 
 _ENDED = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
-_FORCED = frozenset({"deadline", "max_rewrites", "repeated_rewrite", "no_passages", "rewriter_failed"})
+_FORCED = frozenset(
+    {"deadline", "max_rewrites", "repeated_rewrite", "no_passages", "rewriter_failed", "grader_unavailable"}
+)
 _RELATIONS = MappingProxyType({"<": "<", ">=": "≥", "==": "="})
 _KINDS = MappingProxyType(
     {

@@ -32,6 +32,8 @@ class Evidence:
     elapsed_s: float = 0.0
     repeated_rewrite: bool = False
     rewriter_failed: bool = False
+    grader_unavailable: bool = False
+    """The grader could not be reached in the newest round, after passages of an earlier one had passed."""
 
 
 def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
@@ -93,24 +95,24 @@ def decide(evidence: Evidence, config: RunConfig) -> Decision:
     if value >= bound:
         return to("generate", "passed", Comparison(quantity, value, ">=", bound))
     unmet = Comparison(quantity, value, "<", bound)
+    if evidence.grader_unavailable:
+        ungraded = sum(1 for item in kept if item.id not in current.verdicts)
+        return to("generate", "grader_unavailable", unmet, Comparison("ungraded", ungraded, ">=", 1))
     if evidence.elapsed_s >= config.budget_s:
         return to("generate", "deadline", unmet, Comparison("elapsed_s", evidence.elapsed_s, ">=", config.budget_s))
     if rewrites >= config.max_rewrites:
         return to("generate", "max_rewrites", unmet, Comparison("rewrites", rewrites, ">=", config.max_rewrites))
-    room = Comparison("rewrites", rewrites, "<", config.max_rewrites)
     if evidence.rewriter_failed:
-        return to("generate", "rewriter_failed", unmet, room)
+        return to("generate", "rewriter_failed", unmet, Comparison("failed_rewrites", 1, ">=", 1))
     if evidence.repeated_rewrite:
-        return to("generate", "repeated_rewrite", unmet, room)
+        return to("generate", "repeated_rewrite", unmet, Comparison("repeated_rewrites", 1, ">=", 1))
     if not current.candidates:
         # The probe has no threshold: nothing found means an empty collection, and no rewrite can fill it.
         return to("generate", "no_passages", unmet, Comparison("candidates", 0, "==", 0))
-    return to("rewrite", "below_gate", unmet, room)
+    return to("rewrite", "below_gate", unmet, Comparison("rewrites", rewrites, "<", config.max_rewrites))
 
 
-def _gate_operands(
-    rounds: Sequence[Round], config: RunConfig, passed: int, kept: int
-) -> tuple[float, float, Quantity]:
+def _gate_operands(rounds: Sequence[Round], config: RunConfig, passed: int, kept: int) -> tuple[float, float, Quantity]:
     if config.gate == "pass_rate":
         return (passed / kept if kept else 0.0), config.grade_pass_threshold, "pass_rate"
     considered = rounds if config.context == "union" else rounds[-1:]

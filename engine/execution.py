@@ -9,7 +9,7 @@ from typing import Protocol
 
 from engine.config import RunConfig
 from engine.decide import outcome_of
-from engine.errors import GraderFailed, StoreError, WorkbenchError
+from engine.errors import GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
 from engine.events import Prepared, RunFinished
 from engine.nodes.run_context import Roles, RunContext, fault_of
 from engine.runs import LiveRun
@@ -27,12 +27,6 @@ class RoleSource(Protocol):
     def settings(self) -> Settings: ...
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]: ...
-
-
-class LoopLimitReached(WorkbenchError):
-    """The engine's own recursion limit stopped a workflow: a fault of the workflow, not of the question."""
-
-    code = "WB600"
 
 
 async def execute(run: LiveRun, question: str, config: RunConfig, resources: RoleSource) -> None:
@@ -76,10 +70,7 @@ async def _run(run: LiveRun, question: str, config: RunConfig, resources: RoleSo
             config={"recursion_limit": module.recursion_limit(config)},
         )
     except GraphRecursionError:
-        raise LoopLimitReached(
-            f"The workflow went past its limit of {module.recursion_limit(config)} steps.",
-            remedy="Report this with the run's record; lowering max_rewrites avoids it.",
-        ) from None
+        raise LoopLimitReached.after(module.recursion_limit(config)) from None
     last = run.record.decisions[-1]
     if last.reason == "grader_failed":
         return GraderFailed.all_unreadable(config.models.grader.model, last.kept)
@@ -95,11 +86,7 @@ async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> t
     except TimeoutError:
         if not limit.expired():
             raise
-        raise StoreError(
-            f"Knowledge base and models were not ready within the {config.budget_s:g} s of the run.",
-            remedy="Ask again in a moment: the knowledge base goes on opening. A longer budget waits for it.",
-            params={"collection": config.collection, "seconds": f"{config.budget_s:g}"},
-        ) from None
+        raise StoreSlow.within(config.budget_s) from None
 
 
 def _ending(record: RunRecord) -> tuple[Outcome, str]:

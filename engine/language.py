@@ -9,17 +9,23 @@ from engine.values import Language
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
-_LATIN = re.compile(r"[A-Za-z]")
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
+_CHINESE_GRAMMAR = re.compile("什么|怎|如何|为何|为什|多少|哪|吗|呢|是|的|了|有没有|请")
 _SENTENCE_END = re.compile(r"(?<=[。！？；])|(?<=[.!?;])(?=\s)|\n+")
 
 
 def language_of(text: str) -> Language:
-    """``zh`` for text with Han characters and neither kana nor hangul, ``en`` for Latin letters, else ``other``."""
+    """``zh``, ``en``, or ``other`` for other scripts.
+
+    Mixed text is Chinese where its grammar is (什么是 Hamiltonian cycle?) or where Han characters outweigh the Latin
+    words; an English sentence about a Chinese word (What does 图 mean?) is English.
+    """
     if _KANA_OR_HANGUL.search(text):
         return "other"
-    if _HAN.search(text):
+    han, words = len(_HAN.findall(text)), len(_LATIN_WORD.findall(text))
+    if han and (not words or _CHINESE_GRAMMAR.search(text) or han >= words):
         return "zh"
-    return "en" if _LATIN.search(text) else "other"
+    return "en" if words else "other"
 
 
 def sentences(text: str) -> list[str]:

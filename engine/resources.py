@@ -45,9 +45,9 @@ class Resources:
 
     async def warm_up(self) -> None:
         """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it."""
-        await asyncio.gather(
-            self.knowledge.ready(), asyncio.to_thread(compiled, "self_corrective"), return_exceptions=True
-        )
+        # One after the other: two big imports at once only take turns, and the page waits for the first alone.
+        await asyncio.gather(self.knowledge.ready(), return_exceptions=True)
+        await asyncio.to_thread(compiled, "self_corrective")
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         """The roles of a run and the manifest that says who they were; raises what makes the run impossible."""

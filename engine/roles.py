@@ -205,7 +205,10 @@ class RewriteRequest:
         content = [
             self.question,
             self.current_query,
-            [(item.id, item.text, item.reason, item.covered, item.missing) for item in self.failed],
+            [
+                (item.id, item.text, round(item.similarity, 6), item.reason, item.covered, item.missing)
+                for item in self.failed
+            ],
             [(item.query, item.rewritten_query, item.reason, item.refused) for item in self.history],
         ]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]

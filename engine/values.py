@@ -14,7 +14,17 @@ RunId = NewType("RunId", str)
 Language = Literal["zh", "en", "other"]
 Gate = Literal["kept", "below_threshold", "beyond_top_k"]
 Relation = Literal["<", ">=", "=="]
-Quantity = Literal["pass_rate", "relevant_passages", "rewrites", "elapsed_s", "candidates", "unreadable"]
+Quantity = Literal[
+    "pass_rate",
+    "relevant_passages",
+    "rewrites",
+    "repeated_rewrites",
+    "failed_rewrites",
+    "elapsed_s",
+    "candidates",
+    "unreadable",
+    "ungraded",
+]
 Reason = Literal[
     "passed",
     "deadline",
@@ -23,6 +33,7 @@ Reason = Literal[
     "repeated_rewrite",
     "no_passages",
     "rewriter_failed",
+    "grader_unavailable",
     "grader_failed",
 ]
 Outcome = Literal[
@@ -207,6 +218,8 @@ class ModelCall:
     built_in: bool = False
     cached: bool = False
     attempt: int = 1
+    truncated: bool = False
+    """The reply reached its limit of tokens and breaks off there."""
     error: str = ""
     thinking: str = ""
 

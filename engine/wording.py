@@ -10,12 +10,15 @@ QUANTITIES: Mapping[str, str] = {
     "pass_rate": "pass rate",
     "relevant_passages": "relevant passages",
     "rewrites": "rewrites",
+    "repeated_rewrites": "repeated rewrites",
+    "failed_rewrites": "failed rewrites",
     "elapsed_s": "elapsed seconds",
     "candidates": "candidates",
     "unreadable": "unreadable verdicts",
+    "ungraded": "passages left ungraded",
 }
 
-_WHOLE = frozenset({"relevant_passages", "rewrites", "candidates", "unreadable"})
+_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s"}
 _MOST_DIGITS = 12
 
 

@@ -4,7 +4,7 @@
 const START = "__start__";
 const END = "__end__";
 const ENDED = new Set(["answered", "answered_forced", "answered_unverified", "abstained", "fallback"]);
-const FORCED = new Set(["deadline", "max_rewrites", "repeated_rewrite", "no_passages", "rewriter_failed"]);
+const FORCED = new Set(["deadline", "max_rewrites", "repeated_rewrite", "no_passages", "rewriter_failed", "grader_unavailable"]);
 const WHOLE = new Set(["relevant_passages", "rewrites", "candidates", "unreadable"]);
 const RELATIONS = { "<": "<", ">=": "≥", "==": "=" };
 const KINDS = {

@@ -39,6 +39,7 @@ RUN: dict[str, tuple[str, str]] = {
     "reason.repeated_rewrite": ("the rewrite repeated a query", "重写与先前的查询重复"),
     "reason.no_passages": ("the collection holds no passages", "知识库里没有片段"),
     "reason.rewriter_failed": ("the rewriter failed", "修正者出错"),
+    "reason.grader_unavailable": ("the grader could not be reached", "联系不上质检员"),
     "reason.grader_failed": ("no verdict could be read", "没有一条判定读得懂"),
     "reason.cancelled": ("stopped by you", "由你停止"),
     # Inequalities
@@ -48,6 +49,9 @@ RUN: dict[str, tuple[str, str]] = {
     "quantity.elapsed_s": ("elapsed seconds", "已用秒数"),
     "quantity.candidates": ("candidates", "候选片段数"),
     "quantity.unreadable": ("unreadable verdicts", "无法读取的判定数"),
+    "quantity.repeated_rewrites": ("repeated rewrites", "重复的重写数"),
+    "quantity.failed_rewrites": ("failed rewrites", "失败的重写数"),
+    "quantity.ungraded": ("passages left ungraded", "未能判定的片段数"),
     "quantity.joint": (" and ", "，且"),
     "decision.line": ("round {round}: {inequality} → {route}", "第 {round} 轮：{inequality} → {route}"),
     "decision.counts": ("{passed} of {kept} kept passages passed", "保留的 {kept} 个片段中 {passed} 个通过"),

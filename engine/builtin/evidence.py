@@ -251,7 +251,8 @@ def _phrases(text: str, asked: Sequence[str], idf: Idf) -> dict[str, float]:
     """Phrases of a question with their weights.
 
     A Chinese pair weighs the less the rarer its characters are, as a rare word counts in the coverage already; the
-    wording around it is what a phrase adds. Fitted figures rise with it in every fold.
+    wording around it is what a phrase adds. Against equal weights the log loss falls in every fold, by little; F1 does
+    not rise in all of them.
     """
     latin = [term for term in asked if not is_han(term)]
     weights = {f"{first} {second}": 1.0 for first, second in pairwise(latin)}

@@ -117,9 +117,7 @@ class BuiltinGrader:
         return verdicts
 
 
-def judged(
-    question: Question, passage: Passage, similarity: float, model: Coefficients
-) -> tuple[Evidence, float]:
+def judged(question: Question, passage: Passage, similarity: float, model: Coefficients) -> tuple[Evidence, float]:
     """Evidence of a passage and P(relevant): that of the question, or of the part of it that the passage answers best.
 
     Terms covered and missing are always those of the whole question; numbers and kind of answer are the part's.

@@ -11,6 +11,8 @@ from engine.errors.base import (
     WorkbenchError,
 )
 from engine.errors.model import (
+    AnswerCut,
+    BudgetSpent,
     EmptyReply,
     GraderFailed,
     ModelError,
@@ -27,6 +29,7 @@ from engine.errors.model import (
 )
 from engine.errors.record import (
     EngineClosed,
+    LoopLimitReached,
     RecordError,
     RunActive,
     TooManyRuns,
@@ -53,12 +56,15 @@ from engine.errors.store import (
     StoreFull,
     StoreLocked,
     StoreRefused,
+    StoreSlow,
     StoreUnreachable,
     StoreUnreadable,
     UnknownCollection,
 )
 
 __all__ = [
+    "AnswerCut",
+    "BudgetSpent",
     "CollectionExists",
     "EmbeddingMismatch",
     "EmptyReply",
@@ -70,6 +76,7 @@ __all__ = [
     "InvalidConfig",
     "InvalidQuestion",
     "InvalidSettings",
+    "LoopLimitReached",
     "ModelError",
     "ModelGarbled",
     "ModelInterrupted",
@@ -93,6 +100,7 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoreRefused",
+    "StoreSlow",
     "StoreUnreachable",
     "StoreUnreadable",
     "TextTooLong",

@@ -49,6 +49,34 @@ class ModelTimeout(ModelError):
         )
 
 
+class BudgetSpent(ModelError):
+    """The run's own time budget ended a call that was still going on."""
+
+    code = "WB413"
+
+    @classmethod
+    def during(cls, model: str, budget_s: float) -> Self:
+        return cls(
+            f"{model} had not finished when the budget of {budget_s:g} s was spent.",
+            remedy="Raise the time budget of the run, or choose a smaller model.",
+            params={"model": model, "seconds": f"{budget_s:g}"},
+        )
+
+
+class AnswerCut(ModelError):
+    """The answer reached the limit of tokens of its model and breaks off there."""
+
+    code = "WB414"
+
+    @classmethod
+    def at(cls, model: str, tokens: int) -> Self:
+        return cls(
+            f"The answer of {model} breaks off: it reached the limit of its reply after {tokens} tokens.",
+            remedy="Raise num_ctx for the generator, or ask more narrowly.",
+            params={"model": model, "tokens": str(tokens)},
+        )
+
+
 class ModelInterrupted(ModelError):
     """The model's server dropped the connection in the middle of a reply."""
 

@@ -37,6 +37,20 @@ class RunActive(RecordError):
         )
 
 
+class LoopLimitReached(WorkbenchError):
+    """The engine's own limit of steps stopped a workflow: a fault of the workflow, not of the question."""
+
+    code = "WB600"
+
+    @classmethod
+    def after(cls, steps: int) -> Self:
+        return cls(
+            f"The workflow went past its limit of {steps} steps.",
+            remedy="Report this with the record of the run; lowering max_rewrites avoids it.",
+            params={"steps": str(steps)},
+        )
+
+
 class TooManyRuns(WorkbenchError):
     code = "WB503"
 

@@ -37,6 +37,20 @@ class StoreUnreachable(StoreError):
         )
 
 
+class StoreSlow(StoreError):
+    """The run's time budget ended while the knowledge base was still at work."""
+
+    code = "WB214"
+
+    @classmethod
+    def within(cls, budget_s: float) -> Self:
+        return cls(
+            f"The knowledge base gave no answer within the budget of {budget_s:g} s.",
+            remedy="Raise the time budget of the run, or try again once the knowledge base is open.",
+            params={"seconds": f"{budget_s:g}"},
+        )
+
+
 class UnknownCollection(StoreError):
     code = "WB203"
 

@@ -65,6 +65,7 @@ class _Reception:
         self.reply_tokens: int | None = None
         self.begun = False
         self.done = False
+        self.truncated = False
 
     def add(self, chunk: Any) -> None:
         """Take one LangChain message or message chunk."""
@@ -77,7 +78,10 @@ class _Reception:
         if usage := getattr(chunk, "usage_metadata", None):
             self.prompt_tokens = usage.get("input_tokens")
             self.reply_tokens = usage.get("output_tokens")
-        self.done = self.done or bool(chunk.response_metadata.get("done"))
+        about = chunk.response_metadata
+        self.done = self.done or bool(about.get("done"))
+        # `length` is Ollama's and OpenAI's word for a reply that reached its limit of tokens.
+        self.truncated = self.truncated or "length" in (about.get("done_reason"), about.get("finish_reason"))
 
     def said(self) -> Said:
         if self._filter:
@@ -93,8 +97,9 @@ class ChatModel:
     """A chat model in one role.
 
     Every call is reported through the trace as a ``ModelCall`` with exact messages and raw reply, failed and
-    cancelled ones too. It is bounded by ``call_timeout_s`` and by what the trace has left; cancelling the task drops
-    the connection. Raises ``ModelError`` and its subclasses only.
+    cancelled ones too. A structured reply is bounded by ``call_timeout_s``, a streamed text by that long a silence, and
+    both by what the trace has left, which the step enforces; cancelling the task drops the connection. Raises
+    ``ModelError`` and its subclasses only.
     """
 
     def __init__(
@@ -183,7 +188,7 @@ class ChatModel:
         value: ReplyT | None = None
         error = "interrupted"
         try:
-            await self._receive(client, messages, schema, reception, limit_s)
+            await self._receive(client, messages, schema, reception, limit_s, steady=hear is not None)
             said = reception.said()
             value = read(said.text)
             error = "" if hear or value is not None else "unreadable"
@@ -211,6 +216,7 @@ class ChatModel:
                     start_ms=start_ms,
                     duration_ms=(time.perf_counter() - began) * 1000.0,
                     attempt=attempt,
+                    truncated=reception.truncated,
                     error=error,
                     thinking=said.thinking,
                 )
@@ -223,12 +229,18 @@ class ChatModel:
         schema: Schema | None,
         reception: _Reception,
         limit_s: float,
+        *,
+        steady: bool,
     ) -> None:
+        """``steady``: the limit is the longest silence, so that a slow model that goes on talking is heard out."""
         limit = asyncio.timeout(limit_s)
+        loop = asyncio.get_running_loop()
         try:
             async with limit, aclosing(self._pieces(client, messages, schema)) as pieces:
                 async for piece in pieces:
                     reception.add(piece)
+                    if steady:
+                        limit.reschedule(loop.time() + limit_s)
         except Exception as foreign:
             if limit.expired():
                 raise ModelTimeout.after(self.name, limit_s) from foreign

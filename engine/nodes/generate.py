@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.abstain import abstention
-from engine.errors import EmptyReply, ModelTimeout
+from engine.errors import AnswerCut, BudgetSpent, EmptyReply
 from engine.events import AnswerCompleted, ContextAssembled
 from engine.language import language_of
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
@@ -51,7 +51,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             )
     except TimeoutError:
         _complete(trace.text, context, run)
-        raise ModelTimeout.after(model_of(run, "generator"), trace.limit_s) from None
+        raise BudgetSpent.during(model_of(run, "generator"), trace.limit_s) from None
     except BaseException:
         # What had arrived stays in the record, whatever ended the generation.
         _complete(trace.text, context, run)
@@ -59,6 +59,8 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     if not text.strip():
         raise EmptyReply.from_model(model_of(run, "generator"))
     _complete(text, context, run)
+    if trace.truncated_at is not None:
+        run.warn(AnswerCut.at(model_of(run, "generator"), trace.truncated_at), "generate")
     return {}
 
 

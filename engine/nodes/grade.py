@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.decide import Evidence, decide, kept_passages
-from engine.errors import ModelTimeout
+from engine.decide import Evidence, decide, kept_passages, passed_ids
+from engine.errors import BudgetSpent, ModelError
 from engine.events import Decided, PassageGraded
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
 from engine.values import Passage, PassageId, Round, Verdict
@@ -28,11 +28,11 @@ async def grade(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> 
     known = _known_verdicts(rounds[:-1])
     reused = [passage.id for passage in wanted if passage.id in known]
     for passage_id in reused:
-        run.emit(
-            PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True)
-        )
-    fresh = [passage for passage in wanted if passage.id not in known]
-    verdicts = {passage_id: known[passage_id] for passage_id in reused} | await _judge(state, run, trace, fresh)
+        run.emit(PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True))
+    # After a rewrite that repeated itself nothing was searched, and nothing is asked again either.
+    fresh = [passage for passage in wanted if passage.id not in known] if current.searched else []
+    judged, unavailable = await _judge(state, run, trace, fresh)
+    verdicts = {passage_id: known[passage_id] for passage_id in reused} | judged
     graded = replace(current, verdicts=verdicts, reused=tuple(reused))
     rounds = (*rounds[:-1], graded)
     last = state["rewrites"][-1] if state.get("rewrites") else None
@@ -42,6 +42,7 @@ async def grade(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> 
             elapsed_s=run.clock.elapsed_s(),
             repeated_rewrite=bool(last and last.repeated),
             rewriter_failed=bool(last and last.failed),
+            grader_unavailable=unavailable,
         ),
         run.config,
     )
@@ -51,17 +52,24 @@ async def grade(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> 
 
 async def _judge(
     state: Mapping[str, Any], run: RunContext, trace: NodeTrace, passages: Sequence[Passage]
-) -> dict[PassageId, Verdict]:
+) -> tuple[dict[PassageId, Verdict], bool]:
+    """Verdicts by passage, and whether the grader could not be reached although earlier rounds have passed ones."""
     if not passages or run.clock.left_s() <= 0:
-        return {}
+        return {}, False
     try:
         async with asyncio.timeout(run.clock.left_s()):
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(ModelTimeout.after(model_of(run, "grader"), run.config.budget_s), "grade")
-        return dict(trace.verdicts)
-    return {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}
+        run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), "grade")
+        return dict(trace.verdicts), False
+    except ModelError as failure:
+        if not any(passed_ids(item, run.config) for item in state["rounds"][:-1]):
+            raise
+        # What passed before is worth an answer; the decision says why it came to that.
+        run.warn(failure, "grade")
+        return dict(trace.verdicts), True
+    return {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}, False
 
 
 def _known_verdicts(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:

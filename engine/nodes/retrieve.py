@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.decide import gated
-from engine.errors import StoreError
+from engine.errors import StoreSlow
 from engine.events import Retrieved
 from engine.nodes.run_context import NodeTrace, RunContext
 from engine.values import Round
@@ -64,11 +64,5 @@ async def _search(query: str, run: RunContext) -> Any:
         async with asyncio.timeout(run.clock.left_s()):
             return await run.roles.retriever.search(query, run.config.fetch_k)
     except TimeoutError:
-        run.warn(
-            StoreError(
-                "The search did not end within the budget of the run.",
-                remedy="Raise the budget, or look at the load of the knowledge base.",
-            ),
-            "retrieve",
-        )
+        run.warn(StoreSlow.within(run.config.budget_s), "retrieve")
         return None

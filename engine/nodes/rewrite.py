@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.decide import kept_passages
-from engine.errors import ModelError, ModelTimeout
+from engine.errors import BudgetSpent, ModelError
 from engine.events import Rewritten
 from engine.language import normalised_query
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
@@ -29,7 +29,7 @@ async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         async with asyncio.timeout(max(0.0, run.clock.left_s())):
             proposal, refused, repeated = await _propose(request, tried, run, trace)
     except TimeoutError:
-        error: ModelError = ModelTimeout.after(model_of(run, "rewriter"), run.config.budget_s)
+        error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), run.config.budget_s)
         return _record(_failed(rounds[-1], request, error, run), history, run)
     except ModelError as failure:
         return _record(_failed(rounds[-1], request, failure, run), history, run)
@@ -55,7 +55,8 @@ def rewrite_request(
     failed = []
     for passage in kept_passages(current, run.config):
         verdict = current.verdicts.get(passage.id)
-        if verdict is None or verdict.passes(run.config.min_confidence):
+        if verdict is None or verdict.relevant is None or verdict.passes(run.config.min_confidence):
+            # What could not be read says nothing of the passage.
             continue
         failed.append(
             FailedPassage(

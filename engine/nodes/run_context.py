@@ -100,12 +100,15 @@ class NodeTrace:
     text: str = ""
     chat_calls: int = 0
     built_in_calls: int = 0
+    truncated_at: int | None = None
+    """Tokens after which the newest reply was cut at its limit; None where it was not."""
 
     def call(self, call: ModelCall) -> None:
         if call.built_in:
             self.built_in_calls += 1
         else:
             self.chat_calls += 1
+        self.truncated_at = (call.reply_tokens or 0) if call.truncated else None
         self.run.emit(ModelCalled(call=replace(call, node=self.node, round=self.round)))
 
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
@@ -133,9 +136,7 @@ async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext
     round_index = _round_of(name, state)
     run.visits[name] += 1
     trace = NodeTrace(run=run, node=name, round=round_index, began_s=run.clock.elapsed_s())
-    execution = NodeExecution(
-        node=name, round=round_index, visit=run.visits[name], start_ms=run.clock.elapsed_ms()
-    )
+    execution = NodeExecution(node=name, round=round_index, visit=run.visits[name], start_ms=run.clock.elapsed_ms())
     run.emit(NodeStarted(node=name, round=round_index, visit=execution.visit))
     error = ""
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.browser.conftest import OpenTab, Replies
 from tests.browser.server import App
@@ -95,7 +95,12 @@ def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
 
     tab = open_tab()
     dialogs: list[str] = []
-    tab.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    tab.page.on("dialog", note)
     models = "&".join(f"{role}={_CHAT}" for role in ("grader", "rewriter", "generator"))
     page = tab.open(f"/?collection=hostile&similarity_threshold=0&max_rewrites=1&lang=en&{models}")
     box = page.get_by_role("textbox", name="Question")

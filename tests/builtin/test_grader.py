@@ -163,6 +163,42 @@ def test_repeating_the_question_is_worth_less_than_answering_it(question: str) -
     assert chance(question, question, 0.5) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("question", "own", "other"),
+    [
+        ("What should I do when a guest has passed out?", "passed", "An unconscious guest is laid on the side."),
+        ("晕倒的客人应该怎样照顾？", "晕倒", "昏迷的人要侧卧。"),
+    ],
+)
+def test_another_name_of_a_term_covers_it_at_a_discount(question: str, own: str, other: str) -> None:
+    """SC-03: covered terms are named as the question has them."""
+    read = read_question(question, Idf.load())
+    assert own in weigh(read, other, 0.3).covered
+    literal = f"{other} {question.rstrip('？?')}."
+    assert weigh(read, other, 0.3).features[1] < weigh(read, literal, 0.3).features[1]
+    assert own in weigh(read, "Bread rises in a warm place.", 0.3).missing
+
+
+def test_a_passage_that_answers_one_part_of_a_compound_question_passes() -> None:
+    """SC-03: relevant is what answers wholly or in part; terms are still told of the whole question."""
+    first = "Which mathematician walked over the bridges of Kaliningrad"
+    compound = f"{first}, and how many vertices does the smallest graph without a planar drawing have?"
+    text = "The smallest graph without a planar drawing has five vertices."
+    (verdict,) = grade(compound, passage(text))
+    assert verdict.relevant
+    assert chance(f"{first}?", text) < 0.5
+    assert (verdict.wanted, verdict.wanted_found) == ("number", True)
+    assert "bridges" in verdict.missing
+    assert chance(compound, GRAPHS, 0.3) < 0.5
+
+
+@pytest.mark.parametrize("question", [TABLES_QUESTION, STORAGE_QUESTION, "Is it so, and why?", ""])
+def test_a_fragment_of_a_question_is_no_part_of_it(question: str) -> None:
+    parts = read_question(question, Idf.load()).parts
+    assert all(len(part.terms) >= 3 for part in parts)
+    assert "year" not in {term for part in parts for term in part.terms}
+
+
 def test_headings_cover_terms_but_hold_no_answer() -> None:
     question = "When were truth tables published?"
     text = "Wittgenstein and Post published them in 1921."

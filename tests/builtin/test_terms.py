@@ -63,6 +63,9 @@ def test_variables_name_nothing_but_capitals_do() -> None:
         ("How many rows does a truth table need?", ["rows", "truth", "table"]),
         ("Can you tell me what type of insulin acts fastest?", ["insulin", "acts", "fastest"]),
         ("type 2 diabetes", ["type", "2", "diabetes"]),
+        ("Does everyone with diabetes see everything blurry?", ["diabetes", "see", "blurry"]),
+        ("对角线法是怎么证明的？", ["对角线", "法", "证明"]),
+        ("选出三人有多少种选法？", ["选出", "三人", "选法"]),
     ],
 )
 def test_question_words_and_filler_are_not_terms_of_the_question(question: str, expected: list[str]) -> None:

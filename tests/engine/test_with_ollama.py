@@ -11,7 +11,7 @@ from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
-from tests.support.ollama_stand_in import DiesMidStream, Hangs, OllamaStandIn, ServerError
+from tests.support.ollama_stand_in import DiesMidStream, Hangs, OllamaStandIn, Reply, ServerError, Slow
 
 CHAT = RoleModel("ollama:qwen3:8b")
 MODELS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
@@ -86,6 +86,26 @@ def test_a_wrong_address_is_said_and_the_built_in_roles_still_answer(tmp_path: P
         assert "http://127.0.0.1:9" in failed.error.fact
         assert engine.run(QUESTION).outcome == "answered"
         assert not engine.ollama().reachable
+
+
+def test_an_answer_cut_at_its_limit_is_kept_and_marked(engine: Engine, ollama: OllamaStandIn) -> None:
+    """SC-07: half an answer must not pass for a whole one."""
+    ollama.script("chat", Reply("A table of five variables has 32 ro", done_reason="length"))
+    record = engine.run(QUESTION, RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0))
+    assert record.answer == "A table of five variables has 32 ro"
+    assert [item.code for item in record.warnings] == ["WB414"]
+    assert record.model_calls[-1].truncated
+
+
+def test_a_slow_model_that_goes_on_talking_is_heard_out(ollama: OllamaStandIn, tmp_path: Path) -> None:
+    """SC-13: the call's limit is the longest silence of a stream, the run's budget the whole."""
+    ollama.script("chat", Slow(per_token_s=0.05, reply=Reply(" ".join(["row"] * 30) + " [1].")))
+    settings = Settings.load(data_dir=tmp_path, ollama_url=ollama.url, call_timeout_s=0.8)
+    with Engine.open(settings) as engine:
+        record = engine.run(QUESTION, RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0))
+    assert record.error is None
+    assert record.answer.count("row") == 30
+    assert record.model_calls[-1].duration_ms > 800
 
 
 def test_a_broken_rewriter_costs_the_rewrite_and_not_the_answer(engine: Engine, ollama: OllamaStandIn) -> None:

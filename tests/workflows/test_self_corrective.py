@@ -140,6 +140,41 @@ def test_a_failing_rewriter_loses_nothing_that_had_passed() -> None:
     assert [item.code for item in record.warnings] == ["WB401"]
 
 
+def test_a_grader_that_dies_later_loses_nothing_that_had_passed() -> None:
+    """SC-13"""
+    gone = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+    hits = {"second": {"x1": 0.9, "x2": 0.8}}
+    grader = FakeGrader(relevant=frozenset({"p1"}), errors=[None, gone])
+    record = finished(FakeResources(retriever=FakeRetriever(hits=hits), grader=grader))
+    assert (record.outcome, record.reason) == ("answered_forced", "grader_unavailable")
+    assert record.decisions[-1].inequality == "pass rate 0.00 < 0.60 and passages left ungraded 2 >= 1"
+    assert [item.passage_id for item in record.citations] == ["p1"]
+    assert [item.code for item in record.warnings] == ["WB401"]
+
+
+def test_a_grader_that_is_never_there_fails_the_run() -> None:
+    """SC-13"""
+    grader = FakeGrader(errors=[ModelUnreachable.at("Ollama", "http://127.0.0.1:1")])
+    record = finished(FakeResources(grader=grader))
+    assert (record.outcome, record.reason) == ("failed", "WB401")
+
+
+def test_the_inequality_of_a_forced_exit_is_its_cause() -> None:
+    """SC-04"""
+    repeated = finished(FakeResources(rewriter=FakeRewriter(queries=("first",))))
+    assert repeated.decisions[-1].inequality == "pass rate 0.00 < 0.60 and repeated rewrites 1 >= 1"
+    failing = FakeRewriter(error=ModelUnreachable.at("Ollama", "http://127.0.0.1:1"))
+    failed = finished(FakeResources(rewriter=failing))
+    assert failed.decisions[-1].inequality == "pass rate 0.00 < 0.60 and failed rewrites 1 >= 1"
+
+
+def test_nothing_is_graded_again_after_a_rewrite_that_repeated_itself() -> None:
+    """SC-06"""
+    grader = FakeGrader(unreadable=frozenset({"p1"}))
+    finished(FakeResources(grader=grader, rewriter=FakeRewriter(queries=("first",))))
+    assert len(grader.asked) == 1
+
+
 def test_forced_generation_at_the_limit_uses_what_passed() -> None:
     """SC-04"""
     record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p2"}))), RunConfig(max_rewrites=1))
@@ -204,7 +239,7 @@ def test_preparing_a_run_counts_against_its_budget() -> None:
             return await super().roles(config)
 
     record = finished(NeverReady(), RunConfig(budget_s=1))
-    assert (record.outcome, record.reason, record.nodes) == ("failed", "WB200", ())
+    assert (record.outcome, record.reason, record.nodes) == ("failed", "WB214", ())
     assert record.error is not None
     assert "1 s" in record.error.fact
 
@@ -215,7 +250,7 @@ def test_verdicts_that_came_in_time_count_when_the_grader_is_cut_off() -> None:
     record = finished(FakeResources(grader=grader), RunConfig(budget_s=1))
     assert (record.decisions[0].passed, record.decisions[0].reason) == (1, "deadline")
     assert record.outcome == "answered_forced"
-    assert [item.code for item in record.warnings] == ["WB403"]
+    assert [item.code for item in record.warnings] == ["WB413"]
 
 
 def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
@@ -232,7 +267,7 @@ def test_a_generation_that_hangs_ends_with_its_allowance() -> None:
     resources = FakeResources(grader=FakeGrader(relevant=ALL), generator=FakeGenerator(gate=asyncio.Event))
     resources.settings = resources.settings.model_copy(update={"generation_allowance_s": 0.05})
     record = finished(resources, RunConfig(budget_s=1))
-    assert (record.outcome, record.reason) == ("failed", "WB403")
+    assert (record.outcome, record.reason) == ("failed", "WB413")
 
 
 def test_an_empty_answer_is_a_failure_and_not_an_answer() -> None:
