@@ -31,6 +31,8 @@ def finished(resources: FakeResources, config: RunConfig | None = None, question
 
 def events_of(resources: FakeResources, config: RunConfig, question: str = "first") -> list[Event]:
     events: list[Event] = []
+    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
+    compiled("self_corrective")
     run = LiveRun(RunId("r"), lambda _, event: events.append(event))
     run.begin(question, config)
     asyncio.run(execute(run, question, config, resources))
