@@ -90,7 +90,8 @@ def budget_note(words: Words, config: RunConfig, worst_case_calls: int) -> None:
         st.caption(words("settings.before.builtin", rounds=words.count("settings.rounds", rounds)))
     else:
         budget = f"{config.budget_s:g}"
-        st.caption(words.count("settings.before.calls", worst_case_calls, rounds=words.count("settings.rounds", rounds), budget=budget))
+        said = words.count("settings.rounds", rounds)
+        st.caption(words.count("settings.before.calls", worst_case_calls, rounds=said, budget=budget))
 
 
 def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
@@ -129,7 +130,7 @@ def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
 
 
 def _relabel(words: Words, name: str) -> None:
-    """Say the value again after a change of language: the browser goes on showing a select box's old label otherwise."""
+    """Say the value again after a change of language, or the browser goes on showing the select box's old label."""
     drawn = f"{name}_language"
     if st.session_state.get(drawn) != words.language:
         st.session_state[drawn] = words.language
@@ -247,6 +248,5 @@ def _ollama_line(words: Words, ollama: OllamaNote) -> bool:
     else:
         note.caption(words("settings.ollama.missing", address=f"`{ollama.address}`"))
     with again:
-        return st.button(
-            "", icon=":material/refresh:", help=words("settings.ollama.refresh"), key="look_again", type="tertiary"
-        )
+        label = words("settings.ollama.refresh")
+        return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")

@@ -61,7 +61,8 @@ def passages_table(
     """Draw one row per distinct passage of the run; below 600 px of width the rows become cards.
 
     ``opened`` scrolls to a passage and opens its row; pass it in the rerun of the click only, or every rerun scrolls.
-    ``shows`` chooses among the passages. ``terms`` are marked in the text; without them, the terms that the grader named, else the question's words.
+    ``shows`` chooses among the passages. ``terms`` are marked in the text; without them, the terms that the grader
+    named, else the question's words.
     Sorting, filtering and opening happen in the browser and cause no rerun.
     """
     found = life_lines(record)

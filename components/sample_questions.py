@@ -8,7 +8,13 @@ import streamlit as st
 
 from components.i18n import Words
 
-_KINDS = {"plain": "plain", "paraphrase": "rewrite", "two_hop": "rewrite", "vague": "vague", "unanswerable": "unanswerable"}
+_KINDS = {
+    "plain": "plain",
+    "paraphrase": "rewrite",
+    "two_hop": "rewrite",
+    "vague": "vague",
+    "unanswerable": "unanswerable",
+}
 
 
 def sample_buttons(questions: Sequence[tuple[str, str]], words: Words, *, disabled: bool = False) -> str | None:

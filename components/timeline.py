@@ -21,6 +21,7 @@ _COLOURS: dict[SpanKind, str] = {
     "cached": "#9aa3b2",
     "fault": "#dc2626",
 }
+_STOPPED = "CancelledError"
 _MOST_ROWS = 4
 """Calls that overlap more deeply than this share a row, so that one node cannot fill the screen."""
 
@@ -135,9 +136,10 @@ def _visit(item: NodeExecution, record: RunRecord, words: Words) -> Span:
     duration = max(0.0, record.duration_ms - item.start_ms) if item.duration_ms is None else item.duration_ms
     time = f"{duration_text(duration)}{'…' if going else ''}"
     detail = words("timeline.visit_detail", round=item.round, time=time, start=duration_text(item.start_ms))
-    kind: SpanKind = "fault" if item.error else "rewrite" if item.node == "rewrite" else "visit"
+    error = "" if item.error == _STOPPED else item.error
+    kind: SpanKind = "fault" if error else "rewrite" if item.node == "rewrite" else "visit"
     label = f"{node_text(item.node, words)} ×{item.visit}"
-    return Span(item.node, kind, item.start_ms, duration, 0, label, detail + _error(item.error))
+    return Span(item.node, kind, item.start_ms, duration, 0, label, detail + _error(error))
 
 
 def _call(call: ModelCall, row: int, words: Words) -> Span:

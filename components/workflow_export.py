@@ -13,7 +13,7 @@ import graphviz
 
 from components.workflow_geometry import Box, Label, Route
 from components.workflow_layout import MARGIN, Layout, layout_of
-from components.workflow_picture import EdgeView, NodeView, Tone, inequality_of, picture_of, say, title_of
+from components.workflow_picture import STOPPED, EdgeView, NodeView, Tone, inequality_of, picture_of, say, title_of
 from engine.workflows.graph import START, WorkflowGraph
 
 _FONT = (
@@ -88,22 +88,27 @@ def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> st
     rows: list[list[str]] = []
     before, pending = "", ""
     if visits:
-        before = _box(drawing, rows, 0, "start", _label(words["start"]), _LIGHT["soft"])
+        before = _in_row(rows, 0, "start")
+        drawing.node(before, label=_label(words["start"]), fillcolor=_LIGHT["soft"])
     for place, visit in enumerate(visits):
         title = f"{title_of(visit['node'], words)} · {say(words, 'round', n=visit['round'])}"
         label = _label(title, *_visit_lines(visit, record, words))
-        fill = _LIGHT[f"{_visit_tone(visit, decisions)}_soft"]
-        name = _box(drawing, rows, visit["round"], f"visit{place}", label, fill)
+        tone = _visit_tone(visit, decisions)
+        fill = _LIGHT[f"{tone}_soft" if tone else "soft"]
+        name = _in_row(rows, visit["round"], f"visit{place}")
+        drawing.node(name, label=label, fillcolor=fill)
         new_row = place > 0 and visit["round"] != visits[place - 1]["round"]
         drawing.edge(before, name, label=_label(pending), constraint="false" if new_row else "true")
         decision = _decision_of(visit, decisions)
         before, pending = name, inequality_of(decision, words) if decision else ""
     if visits and record["outcome"]:
         ended = say(words, f"outcome_{record['outcome']}")
-        drawing.edge(before, _box(drawing, rows, len(rows) - 1, "end", _label(ended), _LIGHT["soft"]), _label(pending))
+        drawing.node(_in_row(rows, len(rows) - 1, "end"), label=_label(ended), fillcolor=_LIGHT["soft"])
+        drawing.edge(before, "end", label=_label(pending))
+    rows = [row for row in rows if row]
     for above, below in pairwise(rows):
         # Unseen and strong: each row begins below the one before it, instead of where that one ended.
-        first = [name for name in above if name != "start"][0]
+        first = next((name for name in above if name != "start"), above[0])
         drawing.edge(first, below[0], style="invis", weight="50")
     for row in rows:
         with drawing.subgraph() as line:
@@ -113,12 +118,11 @@ def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> st
     return str(drawing.source)
 
 
-def _box(drawing: graphviz.Digraph, rows: list[list[str]], row: int, name: str, label: str, fill: str) -> str:
-    """Draw a box and note in which row it stands; returns its name."""
+def _in_row(rows: list[list[str]], row: int, name: str) -> str:
+    """Note in which row a box stands; returns its name."""
     while len(rows) <= row:
         rows.append([])
     rows[row].append(name)
-    drawing.node(name, label=label, fillcolor=fill)
     return name
 
 
@@ -128,6 +132,9 @@ def _decision_of(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]
 
 
 def _visit_tone(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]]) -> str:
+    """The family of colours of a visit; none for one that was stopped."""
+    if visit.get("error") == STOPPED:
+        return ""
     if visit.get("error"):
         return "fault"
     decision = _decision_of(visit, decisions)

@@ -15,6 +15,8 @@ from engine.values import Comparison
 from engine.wording import operands
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
+STOPPED = "CancelledError"
+"""What a visit that was stopped has for an error: somebody's wish, and no fault."""
 Tone = Literal["plain", "active", "passed", "rewrite", "forced", "fault", "stopped"]
 Plain = Mapping[str, Any]
 Words = Mapping[str, str]
@@ -120,6 +122,8 @@ def _tone_of(name: str, record: Plain | None, ways: Mapping[tuple[str, str], int
     if not visits or record is None:
         return "plain"
     newest = visits[-1]
+    if newest.get("error") == STOPPED:
+        return "stopped"
     if newest.get("error") or (record["error"] or {}).get("node") == name:
         return "fault"
     if newest["duration_ms"] is None:

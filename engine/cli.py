@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.config import PARAMETERS, RoleModel, RoleModels, RunConfig
+from engine.config import (
+    BUILTIN,
+    MODEL_PARAMETERS,
+    PARAMETERS,
+    ContextPolicy,
+    GatePolicy,
+    Parameter,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+)
 from engine.errors import WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
-from engine.records.codec import record_from_dict
+from engine.knowledge.milvus_schema import check_new_name
 from engine.responses import seed_response
-from engine.running_app import RunningApp
+from engine.running_app import AppRefused, RunningApp
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.version import __version__
@@ -32,8 +41,16 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _BAD_USE = 2
+_CODES_OF_BAD_USE = ("WB1", "WB705")
+"""Settings and questions; and what a running app says of a request that it cannot read."""
 _ROOT = Path(__file__).resolve().parent.parent
-_NUMBERS = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "budget_s")
+_CHOICES = {"gate": get_args(GatePolicy), "context": get_args(ContextPolicy)}
+_SWITCHES = {
+    "answer_unverified": "where nothing passed, answer from the best unverified passages, and say so",
+    "ignore_cache": "ask the grader again even where its verdict is known",
+}
+_OF_MODELS = ("temperature", "num_ctx")
+_ROLES = ("grader", "rewriter", "generator")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.command(options))
     except WorkbenchError as error:
         print(f"{error.fact}\n{error.remedy}", file=sys.stderr)
-        return _BAD_USE if error.code.startswith("WB1") else _FAILED
+        code = error.told if isinstance(error, AppRefused) else error.code
+        return _BAD_USE if code.startswith(_CODES_OF_BAD_USE) else _FAILED
     except BrokenPipeError:
         # The reader (`head`, say) has had enough; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -59,25 +77,15 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     ask = commands.add_parser("ask", help="answer a question", description="Answer a question from a collection.")
-    ask.add_argument("question")
-    ask.add_argument("--json", action="store_true", help="print the JSON of POST /api/self-corrective-rag")
-    ask.add_argument("--collection", default=RunConfig().collection, help="default: %(default)s")
-    for name in _NUMBERS:
-        limits = PARAMETERS[name]
-        ask.add_argument(
-            "--" + name.replace("_", "-"),
-            type=int if limits.whole else float,
-            metavar=f"{limits.low:g}..{limits.high:g}",
-            help=f"default: {limits.default:g}",
-        )
-    for role in ("grader", "rewriter", "generator"):
-        choices = "builtin, ollama:MODEL or provider:model"
-        ask.add_argument(f"--{role}", default="builtin", metavar="MODEL", help=choices)
+    _add_ask_arguments(ask)
     ask.set_defaults(command=_ask)
 
     put = commands.add_parser("ingest", help="put files into a collection", description="Text and Markdown files.")
     put.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file or folder")
     put.add_argument("--collection", required=True, metavar="NAME")
+    for kind, what in (("query", "queries"), ("passage", "passages")):
+        of_new = f"text put before {what}, for a new collection with a model of Ollama; default: that known for it"
+        put.add_argument(f"--{kind}-prefix", metavar="TEXT", help=of_new)
     put.set_defaults(command=_ingest)
 
     serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")
@@ -85,13 +93,53 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _ask(options: argparse.Namespace) -> int:
-    numbers = {name: getattr(options, name) for name in _NUMBERS if getattr(options, name) is not None}
-    models = RoleModels(
-        grader=RoleModel(options.grader), rewriter=RoleModel(options.rewriter), generator=RoleModel(options.generator)
+def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
+    """A flag for each parameter of a run, with its range and default."""
+    defaults = RunConfig()
+    ask.add_argument("question")
+    ask.add_argument("--json", action="store_true", help="print the JSON of POST /api/self-corrective-rag")
+    ask.add_argument("--collection", default=defaults.collection, help="default: %(default)s")
+    for name, limits in PARAMETERS.items():
+        _add_number(ask, name, limits)
+    for name, choices in _CHOICES.items():
+        ask.add_argument(_flag(name), choices=choices, help=f"default: {getattr(defaults, name)}")
+    for name, meaning in _SWITCHES.items():
+        ask.add_argument(_flag(name), action="store_true", default=None, help=meaning)
+    for role in _ROLES:
+        ask.add_argument(_flag(role), default=BUILTIN, metavar="MODEL", help="builtin, ollama:MODEL or provider:model")
+    for name in _OF_MODELS:
+        _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
+
+
+def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, meaning: str = "") -> None:
+    parser.add_argument(
+        _flag(name),
+        type=int if limits.whole else float,
+        metavar=f"{limits.low:.10g}..{limits.high:.10g}",
+        help=f"{meaning}default: {limits.default:g}",
     )
-    config = RunConfig(collection=options.collection, models=models, **numbers)
-    record = _answer(options.question, config)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """The flags that were written, by the name of the field they set."""
+    return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+
+
+def _config(options: argparse.Namespace) -> RunConfig:
+    numbers = _given(options, _OF_MODELS)
+    RoleModel(**numbers)  # a bad number is said also where no chat model is named
+    names = {role: getattr(options, role) for role in _ROLES}
+    chosen = {role: RoleModel(name, **({} if name == BUILTIN else numbers)) for role, name in names.items()}
+    written = _given(options, (*PARAMETERS, *_CHOICES, *_SWITCHES))
+    return RunConfig(collection=options.collection, models=RoleModels(**chosen), **written)
+
+
+def _ask(options: argparse.Namespace) -> int:
+    record = _answer(options.question, _config(options))
     if options.json:
         print(json.dumps(seed_response(record), ensure_ascii=False, indent=2))
     else:
@@ -103,9 +151,7 @@ def _answer(question: str, config: RunConfig) -> RunRecord:
     settings = Settings.load()
     app = _app_with_the_store(settings)
     if app is not None:
-        plain = _plain_config(config)
-        reply = app.post("/api/runs", {"question": question, "workflow": config.workflow, "config": plain})
-        return record_from_dict(_without_derived(_checked(reply, settings)))
+        return app.ask(question, config)
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
 
@@ -127,48 +173,53 @@ def _ingest(options: argparse.Namespace) -> int:
     if not items:
         console.print("Nothing to ingest: no text or Markdown file was found.")
         return _FAILED
-    report = _ingested(items, options.collection, console)
+    prefixes = _given(options, ("query_prefix", "passage_prefix"))
+    report = _ingested(items, options.collection, prefixes, console)
     return _print_report(report, console) or (_FAILED if missing else 0)
 
 
-def _ingested(items: Sequence[IngestItem], collection: str, console: Console) -> Mapping[str, Any]:
+def _ingested(
+    items: Sequence[IngestItem], collection: str, prefixes: Mapping[str, str], console: Console
+) -> Mapping[str, Any]:
     settings = Settings.load()
     app = _app_with_the_store(settings)
     if app is not None:
-        return _ingest_there(app, items, collection, console)
+        return _ingest_there(app, items, collection, prefixes, console)
     from engine.engine import Engine
 
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
-        return _ingest_here(engine, items, collection, console).to_dict()
+        return _ingest_here(engine, items, collection, prefixes, console).to_dict()
 
 
-def _ingest_here(engine: Engine, items: Sequence[IngestItem], collection: str, console: Console) -> IngestReport:
+def _ingest_here(
+    engine: Engine, items: Sequence[IngestItem], collection: str, prefixes: Mapping[str, str], console: Console
+) -> IngestReport:
     with _bar(console) as bar:
         task = bar.add_task("passages", total=None)
 
         def show(progress: Ingested) -> None:
             bar.update(task, completed=progress.done, total=progress.total, description=escape(progress.source)[:40])
 
-        return engine.ingest(items, collection, show)
+        return engine.ingest(items, collection, show, **prefixes)
 
 
 def _ingest_there(
-    app: RunningApp, items: Sequence[IngestItem], collection: str, console: Console
+    app: RunningApp, items: Sequence[IngestItem], collection: str, prefixes: Mapping[str, str], console: Console
 ) -> Mapping[str, Any]:
     """One file a request, so that a bad one cannot hold up the others."""
+    check_new_name(collection)
     total: dict[str, Any] = {}
     console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
     with _bar(console) as bar:
         for item in bar.track(items, description="files"):
-            content = base64.b64encode(item.read()).decode()
-            body = {"name": item.name, "content_base64": content}
-            reply = app.post(f"/api/collections/{collection}/sources", body)
-            if reply.get("success") is False:
-                reply = {"failed": [{"name": item.name, "fact": reply["fact"], "remedy": reply["remedy"]}]}
+            try:
+                report = app.add_source(collection, item.name, item.read(), prefixes)
+            except WorkbenchError as error:
+                report = {"failed": [{"name": item.name, "fact": error.fact, "remedy": error.remedy}]}
             for key in ("added", "replaced", "skipped", "failed", "passages"):
-                if key in reply:
-                    total[key] = total[key] + reply[key] if key in total else reply[key]
+                if key in report:
+                    total[key] = total[key] + report[key] if key in total else report[key]
     return total
 
 
@@ -222,23 +273,3 @@ def _print_report(report: Mapping[str, Any], console: Console) -> int:
 def _bar(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console)
-
-
-def _plain_config(config: RunConfig) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    plain = asdict(config)
-    del plain["workflow"]
-    return plain
-
-
-def _checked(reply: Any, settings: Settings) -> dict[str, Any]:
-    if isinstance(reply, dict) and "rounds" in reply:
-        return reply
-    fact = str(reply.get("fact", "The running workbench gave no record.")) if isinstance(reply, dict) else ""
-    remedy = str(reply.get("remedy", "Try again in the browser.")) if isinstance(reply, dict) else ""
-    raise WorkbenchError(fact or f"The workbench at {settings.host} gave no record.", remedy=remedy or "Try again.")
-
-
-def _without_derived(plain: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in plain.items() if key not in ("workflow", "calls")}

@@ -16,6 +16,7 @@ ContextPolicy = Literal["union", "last_round"]
 RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "extractor", "vision"]
 
 BUILTIN = "builtin"
+_LONGEST_ADDRESS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,35 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
     }
 )
 
+MODEL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        "temperature": Parameter(0, 2, 0, 0.1, whole=False),
+        "seed": Parameter(-(2**31), 2**31 - 1, 7, 1, whole=True),
+        "num_ctx": Parameter(512, 1_048_576, 8192, 512, whole=True),
+    }
+)
+"""The numbers of a :class:`RoleModel`; built-in models have none."""
+
 PRESETS: Mapping[str, float] = MappingProxyType({"lenient": 0.4, "balanced": 0.6, "strict": 0.8})
 """Named values of ``grade_pass_threshold``; a preset sets nothing else."""
+
+
+# Up here because the defaults of the classes below are checked as they are made.
+def _checked(name: str, value: object, parameter: Parameter) -> int | float:
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
+    if not usable or not parameter.low <= value <= parameter.high:  # type: ignore[operator]
+        raise InvalidConfig.out_of_range(name, parameter.low, parameter.high)
+    number = float(value)  # type: ignore[arg-type]
+    if not parameter.whole:
+        return round(number, 4)
+    if number != int(number):
+        raise InvalidConfig(
+            f"{name} must be a whole number.",
+            remedy=f"Set {name} to a whole number from {parameter.low:.10g} to {parameter.high:.10g}.",
+            params={"field": name},
+            field=name,
+        )
+    return int(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +86,16 @@ class RoleModel:
     """Tokens of context asked of Ollama; other providers ignore it."""
 
     def __post_init__(self) -> None:
-        if self.model != BUILTIN and (":" not in self.model or len(self.model) > 200):
-            raise InvalidConfig(
-                f"The model {self.model[:80]!r} has no provider.",
-                remedy="Write `builtin`, `ollama:MODEL` or `provider:model`.",
-                params={"field": "models", "model": self.model[:80]},
-                field="models",
-            )
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise InvalidConfig.out_of_range("seed", -(2**31), 2**31 - 1)
-        if not 0 <= self.temperature <= 2:
-            raise InvalidConfig.out_of_range("temperature", 0, 2)
-        if not 512 <= self.num_ctx <= 1_048_576:
-            raise InvalidConfig.out_of_range("num_ctx", 512, 1_048_576)
+        if not isinstance(self.model, str):
+            raise _unusable_model("The name of a model must be a text.", "")
+        provider, colon, name = self.model.partition(":")
+        if self.model != BUILTIN:
+            if not colon or not provider.strip() or len(self.model) > 200:
+                raise _unusable_model(f"The model {self.model[:80]!r} has no provider.", self.model[:80])
+            if not name.strip():
+                raise _unusable_model(f"The model {self.model[:80]!r} names a provider and no model.", self.model[:80])
+        for field_name, parameter in MODEL_PARAMETERS.items():
+            object.__setattr__(self, field_name, _checked(field_name, getattr(self, field_name), parameter))
 
     @property
     def built_in(self) -> bool:
@@ -148,6 +173,13 @@ class RunConfig:
                 params={"field": "collection"},
                 field="collection",
             )
+        if not isinstance(self.milvus_address, str) or len(self.milvus_address) > _LONGEST_ADDRESS:
+            raise InvalidConfig(
+                f"milvus_address must have at most {_LONGEST_ADDRESS} characters.",
+                remedy="Leave milvus_address empty, or name an address of WORKBENCH_MILVUS_ADDRESSES.",
+                params={"field": "milvus_address"},
+                field="milvus_address",
+            )
 
     @property
     def preset(self) -> str | None:
@@ -179,10 +211,13 @@ def _role_model(role: str, plain: Any) -> RoleModel:
         return RoleModel(plain)
     values = _object(f"models.{role}", plain)
     _refuse_unknown(values, tuple(item.name for item in fields(RoleModel)))
-    try:
-        return RoleModel(**values)
-    except TypeError:
-        raise InvalidConfig.out_of_range(f"models.{role}", 0, 1_048_576) from None
+    return RoleModel(**values)
+
+
+def _unusable_model(fact: str, model: str) -> InvalidConfig:
+    remedy = "Write `builtin`, `ollama:MODEL` or `provider:model`."
+    named = {"model": model} if model else {}
+    return InvalidConfig(fact, remedy=remedy, params={"field": "models", **named}, field="models")
 
 
 def _object(name: str, value: Any) -> Mapping[str, Any]:
@@ -203,23 +238,6 @@ def _refuse_unknown(plain: Mapping[str, Any], known: tuple[str, ...]) -> None:
                 params={"field": short},
                 field=short,
             )
-
-
-def _checked(name: str, value: object, parameter: Parameter) -> int | float:
-    usable = isinstance(value, int | float) and not isinstance(value, bool)
-    if not usable or not parameter.low <= value <= parameter.high:  # type: ignore[operator]
-        raise InvalidConfig.out_of_range(name, parameter.low, parameter.high)
-    number = float(value)  # type: ignore[arg-type]
-    if not parameter.whole:
-        return round(number, 4)
-    if number != int(number):
-        raise InvalidConfig(
-            f"{name} must be a whole number.",
-            remedy=f"Set {name} to a whole number from {parameter.low:g} to {parameter.high:g}.",
-            params={"field": name},
-            field=name,
-        )
-    return int(number)
 
 
 def _require(field_name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -207,17 +207,35 @@ class Engine:
         """Remove a source's passages; returns how many."""
         return self._call(self.resources.knowledge.delete_source(collection, source))
 
+    def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
+        """Change what is put before queries of a collection; ``InvalidConfig`` where its model has a fixed prefix."""
+        return self._call(self.resources.knowledge.set_query_prefix(collection, prefix))
+
     def ingest(
-        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        progress: Callable[[Progress], None] | None = None,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
     ) -> IngestReport:
-        """Put files into a collection, making it where missing; bad files are named and the others go in."""
-        return self.start_ingest(items, collection, progress).result()
+        """Put files into a collection, making it where missing; bad files are named and the others go in.
+
+        Prefixes are for a new collection with a model of Ollama; None takes those known for the model. Raises
+        ``InvalidConfig`` where others are fixed already.
+        """
+        return self.start_ingest(items, collection, progress, query_prefix, passage_prefix).result()
 
     def start_ingest(
-        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        progress: Callable[[Progress], None] | None = None,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
-        return self._submit(self.resources.knowledge.ingest(items, collection, progress))
+        return self._submit(self.resources.knowledge.ingest(items, collection, progress, query_prefix, passage_prefix))
 
     def wait_until_ready(self) -> None:
         """Block until the knowledge base is open; raises what kept it from opening, e.g. ``StoreLocked``."""

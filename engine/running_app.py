@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+from engine.config import RunConfig
+from engine.errors import AppUnreachable, WorkbenchError
+from engine.values import RunRecord
 
 NOTE = "app.json"
 _PROBE_TIMEOUT_S = 2.0
+_SILENCE_S = 60.0
+"""Longest silence of an event stream, which sends a comment every 15 s while nothing happens."""
+
+
+class AppRefused(WorkbenchError):
+    """The running app answered with an error; fact and remedy are its own, ``told`` is its code."""
+
+    code = "WB506"
+
+    def __init__(self, fact: str, *, remedy: str, told: str = "") -> None:
+        super().__init__(fact, remedy=remedy)
+        self.told = told
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +49,91 @@ class RunningApp:
             if app.get("/api/health", timeout_s=_PROBE_TIMEOUT_S)["instance"] != note["instance"]:
                 # Left by an app that was killed; another one has its port now.
                 return None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (AppUnreachable, OSError, ValueError, KeyError, TypeError):
             return None
         return app
 
+    def ask(self, question: str, config: RunConfig) -> RunRecord:
+        """Run a question there to its end; an interrupt cancels the run before it goes on.
+
+        Raises ``AppRefused`` where the run could not begin, ``AppUnreachable`` where the app went away.
+        """
+        # Imported here: who only looks for an app needs no record.
+        from engine.records.codec import record_from_dict
+
+        plain = asdict(config)
+        body = {"question": question, "workflow": plain.pop("workflow"), "config": plain, "wait": False}
+        path = f"/api/runs/{quote(str(self._field(_success(self.post('/api/runs', body)), 'id')), safe='')}"
+        try:
+            while self._field(found := _success(self.get(path)), "outcome") is None:
+                self._follow(f"{path}/events")
+        except KeyboardInterrupt:
+            with suppress(WorkbenchError):
+                self.post(f"{path}/cancel", {})
+            raise
+        return record_from_dict({key: value for key, value in found.items() if key not in ("workflow", "calls")})
+
+    def add_source(self, collection: str, name: str, content: bytes, prefixes: Mapping[str, str]) -> dict[str, Any]:
+        """Put one file into a collection; ``prefixes`` as the body has them. Returns the report as plain values.
+
+        Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where nobody answers.
+        """
+        body = {"name": name, "content_base64": base64.b64encode(content).decode(), **prefixes}
+        return _success(self.post(f"/api/collections/{quote(collection, safe='')}/sources", body))
+
     def get(self, path: str, timeout_s: float | None = None) -> Any:
+        """The JSON answer, also where it is an error of the workbench; raises ``AppUnreachable``."""
         return self._send(urllib.request.Request(self.url + path), timeout_s)  # noqa: S310 - our own address
 
     def post(self, path: str, body: Any) -> Any:
-        """The JSON answer, also where it is an error of the workbench; ``OSError`` where nobody answers."""
+        """As :meth:`get`, with a body."""
         request = urllib.request.Request(  # noqa: S310 - our own address
             self.url + path, data=json.dumps(body).encode(), headers={"content-type": "application/json"}
         )
         return self._send(request, None)
 
-    @staticmethod
-    def _send(request: urllib.request.Request, timeout_s: float | None) -> Any:
-        # Loopback only: a proxy from the environment must not see it.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    def _follow(self, path: str) -> None:
+        """Wait until an event stream ends."""
+        request = urllib.request.Request(self.url + path)  # noqa: S310 - our own address
+        with self._told_as_ours(), _opened(request, _SILENCE_S) as stream:
+            while stream.read1():
+                pass
+
+    def _send(self, request: urllib.request.Request, timeout_s: float | None) -> Any:
+        with self._told_as_ours():
+            try:
+                with _opened(request, timeout_s) as response:
+                    return json.loads(response.read())
+            except urllib.error.HTTPError as error:
+                return json.loads(error.read())
+
+    def _field(self, reply: dict[str, Any], name: str) -> Any:
+        if name not in reply:
+            raise AppUnreachable.at(self.url)
+        return reply[name]
+
+    @contextmanager
+    def _told_as_ours(self) -> Iterator[None]:
         try:
-            with opener.open(request, timeout=timeout_s) as response:
-                return json.loads(response.read())
-        except urllib.error.HTTPError as error:
-            return json.loads(error.read())
+            yield
+        except (OSError, HTTPException, ValueError) as error:
+            # ValueError: what came is not JSON, so it is not our app that answers there.
+            raise AppUnreachable.at(self.url) from error
+
+
+def _opened(request: urllib.request.Request, timeout_s: float | None) -> Any:
+    # Loopback only: a proxy from the environment must not see it.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(request, timeout=timeout_s)
+
+
+def _success(reply: Any) -> dict[str, Any]:
+    """The answer, unless it is an error of the app, which is raised as ``AppRefused``."""
+    if isinstance(reply, dict) and reply.get("success") is not False:
+        return reply
+    told = reply if isinstance(reply, dict) else {}
+    raise AppRefused(
+        str(told.get("fact", "The running workbench gave an answer that is not one of its own.")),
+        remedy=str(told.get("remedy", "Close what listens at its address, and run the command once more.")),
+        told=str(told.get("code", "")),
+    )

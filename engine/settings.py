@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -16,12 +21,16 @@ from pydantic_settings import (
 
 from engine.errors import InvalidSettings
 
+_PREFIX = "WORKBENCH_"
+_OF_TESTS = "WORKBENCH_TEST_"
+"""Variables that the test suite reads; they say nothing about the program."""
+
 
 class Settings(BaseSettings):
     """Read from ``WORKBENCH_*`` variables, then ``.env``, then ``workbench.toml``; unknown names are refused."""
 
     model_config = SettingsConfigDict(
-        env_prefix="WORKBENCH_", env_file=".env", toml_file="workbench.toml", extra="ignore", frozen=True
+        env_prefix=_PREFIX, env_file=".env", toml_file="workbench.toml", extra="ignore", frozen=True
     )
 
     data_dir: Path = Field(Path(".workbench"), description="Folder of everything that the program writes.")
@@ -55,16 +64,39 @@ class Settings(BaseSettings):
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
+    @field_validator("embedding_model")
+    @classmethod
+    def _known_model(cls, value: str) -> str:
+        provider, _, name = value.partition(":")
+        if value not in ("builtin", "hashing") and (provider != "ollama" or not name.strip()):
+            raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
+        return value
+
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
-        """The settings of this machine; an unusable one is ``InvalidSettings`` naming the variable."""
+        """The settings of this machine.
+
+        Raises ``InvalidSettings`` naming the variable or key that cannot be used or is not known.
+        """
+        _refuse_unknown(overrides, "")
         try:
+            _refuse_unknown(_ours(EnvSettingsSource(cls).env_vars), _PREFIX)
+            # Other programs may keep their keys in the same .env file, so only our prefix counts there.
+            _refuse_unknown(_ours(DotEnvSettingsSource(cls).env_vars), _PREFIX)
+            _refuse_unknown(TomlConfigSettingsSource(cls).toml_data, "")
             return cls(**overrides)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
-            name = "WORKBENCH_" + ".".join(str(part) for part in first["loc"]).upper()
+            name = _PREFIX + ".".join(str(part) for part in first["loc"]).upper()
             raise InvalidSettings(
                 f"{name} cannot be used: {first['msg']}.", remedy=f"Correct or remove {name}.", params={"name": name}
+            ) from None
+        except (OSError, ValueError) as error:
+            # The parsers of the two files raise kinds of ValueError.
+            raise InvalidSettings(
+                f".env or workbench.toml cannot be read: {str(error)[:200]}.",
+                remedy="Correct that file, or remove it.",
+                params={"name": ".env / workbench.toml"},
             ) from None
 
     @property
@@ -91,3 +123,23 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def _ours(names: Iterable[str]) -> list[str]:
+    """The variables of a list that are meant for this program, in capitals."""
+    capitals = (name.upper() for name in names)
+    return [name for name in capitals if name.startswith(_PREFIX) and not name.startswith(_OF_TESTS)]
+
+
+def _refuse_unknown(names: Iterable[str], prefix: str) -> None:
+    """Raise ``InvalidSettings`` for the first name that no setting has; with a prefix, names are in capitals."""
+    known = [prefix + (name.upper() if prefix else name) for name in Settings.model_fields]
+    for name in names:
+        if name in known:
+            continue
+        near = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+        raise InvalidSettings(
+            f"There is no setting named {name[:80]}.",
+            remedy=f"Correct or remove {name[:80]}; the nearest known name is {near}.",
+            params={"name": name[:80], "nearest": near},
+        )

@@ -128,7 +128,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     text, box = proposed(record)
     active = record is not None and record.active
     # While the run goes on, Stop stands where Run stood (page.css hides the one that cannot be pressed).
-    with st.container(key="asking" if active else "ask", horizontal=True, vertical_alignment="top", gap="small"):
+    with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
         with st.form("ask_form", border=False), st.container(key="ask_line", horizontal=True, gap="small"):
             question = st.text_input(
                 words("ask.label"),
@@ -146,7 +146,10 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             if st.button(stop, icon=":material/stop:", shortcut="Esc", key="stop", width=_BUTTON):
                 engine.cancel(record.id)
     if pressed:
-        start(question or "", config)
+        # The box says it already: it keeps its key, and with it the keyboard.
+        asked = (question or "").strip()
+        st.session_state["question_shown"] = (asked, st.session_state["question_shown"][1])
+        start(asked, config)
     st.caption(next_step(config, record))
     by_id = {item.id: item for item in sample_questions()}
     offered = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]

@@ -112,10 +112,14 @@ const decided = (source, target, record) =>
 const toneOfReason = (reason) =>
   reason === "passed" ? "passed" : reason === "grader_failed" ? "fault" : FORCED.has(reason) ? "forced" : "rewrite";
 
+// A visit that was stopped ended by somebody's wish, and by no fault.
+const STOPPED = "CancelledError";
+
 function toneOf(name, record, ways) {
   const visits = executions(name, record);
   if (!visits.length) return "plain";
   const newest = visits.at(-1);
+  if (newest.error === STOPPED) return "stopped";
   if (newest.error || (record.error && record.error.node === name)) return "fault";
   if (newest.duration_ms === null && !record.outcome) return "active";
   if (newest.duration_ms === null) return record.outcome === "failed" ? "fault" : "stopped";

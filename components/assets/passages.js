@@ -188,12 +188,17 @@ function reveal(root, view, id) {
   }
   if (!line) return;
   line.toggle(true);
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  // The tab that holds the table may become visible in the same paint.
-  requestAnimationFrame(() => {
+  onceVisible(line, () => {
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     line.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
     line.querySelector(".title").focus({ preventScroll: true });
+    line.classList.add("found");
+    setTimeout(() => line.classList.remove("found"), 2400);
   });
-  line.classList.add("found");
-  setTimeout(() => line.classList.remove("found"), 2400);
+}
+
+// The tab that holds the table may be shown some paints later than the table hears of it.
+function onceVisible(line, then, left = 300) {
+  if (line.getClientRects().length) then();
+  else if (left > 0 && line.isConnected) requestAnimationFrame(() => onceVisible(line, then, left - 1));
 }

@@ -189,7 +189,8 @@ def _add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
                 field="content_base64",
             ) from None
         item = IngestItem(name=body.name, data=content)
-        ingesting = asyncio.wrap_future(get_engine().start_ingest([item], name))
+        prefixes = (body.query_prefix, body.passage_prefix)
+        ingesting = asyncio.wrap_future(get_engine().start_ingest([item], name, None, *prefixes))
 
         async def ingested() -> dict[str, Any]:
             return (await ingesting).to_dict()

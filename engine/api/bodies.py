@@ -73,6 +73,9 @@ class SourceRequest(_Body):
 
     name: StrictStr = Field(min_length=1, max_length=300)
     content_base64: StrictStr
+    query_prefix: StrictStr | None = None
+    passage_prefix: StrictStr | None = None
+    """Prefixes of a collection that this file begins; None: those known for the model."""
 
 
 class FieldProblem(BaseModel):

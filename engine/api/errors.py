@@ -22,6 +22,7 @@ from engine.errors import (
     InvalidCollectionName,
     InvalidConfig,
     InvalidQuestion,
+    ModelNotRecorded,
     ModelTimeout,
     ModelUnreachable,
     RunActive,
@@ -60,7 +61,7 @@ _STATUS: Final[Mapping[str, int]] = {
     for status, errors in {
         403: (AddressNotListed,),
         404: (UnknownCollection, UnknownRun),
-        409: (RunActive, EmbeddingMismatch),
+        409: (RunActive, EmbeddingMismatch, ModelNotRecorded),
         422: (InvalidConfig, InvalidQuestion, InvalidCollectionName),
         503: (TooManyRuns, EngineClosed, StoreLocked, StoreUnreachable, ModelUnreachable),
         504: (ModelTimeout,),

@@ -28,6 +28,7 @@ from engine.errors.model import (
     UnreadableReply,
 )
 from engine.errors.record import (
+    AppUnreachable,
     EngineClosed,
     LoopLimitReached,
     RecordError,
@@ -51,6 +52,7 @@ from engine.errors.store import (
     FieldTooLong,
     ForeignCollection,
     InvalidCollectionName,
+    ModelNotRecorded,
     ReversedStore,
     StoreError,
     StoreFull,
@@ -64,6 +66,7 @@ from engine.errors.store import (
 
 __all__ = [
     "AnswerCut",
+    "AppUnreachable",
     "BudgetSpent",
     "CollectionExists",
     "EmbeddingMismatch",
@@ -81,6 +84,7 @@ __all__ = [
     "ModelGarbled",
     "ModelInterrupted",
     "ModelNotPulled",
+    "ModelNotRecorded",
     "ModelRefused",
     "ModelTimeout",
     "ModelUnreachable",

@@ -30,9 +30,9 @@ class InvalidConfig(WorkbenchError):
     @classmethod
     def out_of_range(cls, field: str, low: float, high: float) -> Self:
         return cls(
-            f"{field} must lie between {low:g} and {high:g}.",
+            f"{field} must lie between {low:.10g} and {high:.10g}.",
             remedy=f"Set {field} to a value in that range.",
-            params={"field": field, "low": f"{low:g}", "high": f"{high:g}"},
+            params={"field": field, "low": f"{low:.10g}", "high": f"{high:.10g}"},
             field=field,
         )
 

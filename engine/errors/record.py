@@ -63,6 +63,20 @@ class TooManyRuns(WorkbenchError):
         )
 
 
+class AppUnreachable(WorkbenchError):
+    """Another process serves the workbench and has the knowledge base, but gave no usable answer."""
+
+    code = "WB505"
+
+    @classmethod
+    def at(cls, address: str) -> Self:
+        return cls(
+            f"The workbench at {address} has the knowledge base open and gave no usable answer.",
+            remedy="Start it again, or close it, and run the command once more.",
+            params={"address": address},
+        )
+
+
 class EngineClosed(WorkbenchError):
     code = "WB504"
 

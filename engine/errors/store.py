@@ -75,6 +75,20 @@ class EmbeddingMismatch(StoreError):
         )
 
 
+class ModelNotRecorded(StoreError):
+    """A collection that another program made: nothing says which model its vectors come from."""
+
+    code = "WB213"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"Collection {name!r} was made by another program, which did not record its embedding model.",
+            remedy="Ingest its sources into a new collection, or choose another one.",
+            params={"name": name},
+        )
+
+
 class ReversedStore(StoreError):
     """The connect-time probe found that the store ranks unlike vectors first."""
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.config import BUILTIN
-from engine.errors import EmbeddingMismatch, UnknownCollection
+from engine.errors import EmbeddingMismatch, InvalidConfig, ModelNotRecorded, UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
+from engine.knowledge.milvus_session import UNKNOWN_MODEL
 from engine.knowledge.milvus_store import MilvusStore
 from engine.llm.factory import make_embedder
 from engine.retrieval.search import DenseRetriever
@@ -18,6 +19,7 @@ from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.settings import Settings
 
 _OLLAMA = "ollama:"
+_LONGEST_PREFIX = 500
 _EmbedderKey = tuple[str, str | None, str | None]
 """Model, query prefix, passage prefix; None where the model's own prefix is taken, which need not be empty."""
 
@@ -64,16 +66,14 @@ class KnowledgeBase:
     def embedder(self, info: CollectionInfo | None = None) -> Embedder:
         """The embedder a collection was built with; without one, that of new collections.
 
-        Raises ``EmbeddingMismatch`` for a model that is not at hand, ``UnknownProvider`` for a setting that names none.
+        Raises ``EmbeddingMismatch`` for a model that is not at hand, ``ModelNotRecorded`` for a collection that another
+        program made, ``UnknownProvider`` for a setting that names no model.
         """
         if info is None:
-            chosen = self._settings.embedding_model
-            if chosen == BUILTIN:
-                return self._builtin_embedder()
-            if chosen == "hashing":
-                return self._cached(HashingEmbedder().model_id, "", "", HashingEmbedder)
-            return self._cached(chosen, None, None, lambda: make_embedder(chosen, self._settings))
+            return self._new_embedder()
         model = info.embedding_model
+        if model == UNKNOWN_MODEL:
+            raise ModelNotRecorded.named(info.name)
         if model.startswith(_OLLAMA):
             key = (model, info.query_prefix, info.passage_prefix)
             return self._cached(
@@ -102,15 +102,43 @@ class KnowledgeBase:
     async def delete_source(self, collection: str, source: str) -> int:
         return await (await self._store()).delete_source(collection, source)
 
+    async def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
+        """Change what is put before queries of a collection; what is stored does not depend on it.
+
+        Raises ``InvalidConfig`` where the model has fixed prefixes, as the built-in ones do, ``UnknownCollection``, and
+        ``ForeignCollection`` for one that another program made.
+        """
+        store = await self._store()
+        info = await store.describe(collection)
+        if info.embedding_model.startswith(_OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
+            _check_prefix("query_prefix", prefix)
+            return await store.set_query_prefix(collection, prefix)
+        _refuse_other(collection, "query_prefix", info.query_prefix, prefix)
+        return info
+
     async def ingest(
-        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        progress: Callable[[Progress], None] | None = None,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
     ) -> IngestReport:
-        """Put documents into a collection, with the embedder it was built with, or the default for a new one."""
+        """Put documents into a collection, with the embedder it was built with, or the default for a new one.
+
+        Prefixes are recorded with a new collection; None takes those known for the model. Raises ``InvalidConfig``
+        where the model or the existing collection has others.
+        """
         store = await self._store()
         try:
-            embedder = await _known(self.embedder(await store.describe(collection)))
+            info = await store.describe(collection)
         except UnknownCollection:
-            embedder = await _known(self.embedder())
+            embedder = self._new_embedder(query_prefix, passage_prefix)
+        else:
+            embedder = self.embedder(info)
+        _refuse_other(collection, "query_prefix", embedder.query_prefix, query_prefix)
+        _refuse_other(collection, "passage_prefix", embedder.passage_prefix, passage_prefix)
+        await _known(embedder)
         # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
         self._calibrating(embedder)
         return await ingest(store, embedder, collection, items, progress, limit_mb=self._settings.max_upload_mb)
@@ -135,9 +163,22 @@ class KnowledgeBase:
 
     def _at(self, uri: str) -> MilvusStore:
         if uri not in self._stores:
-            token = self._settings.milvus_token.get_secret_value()
-            self._stores[uri] = MilvusStore(uri, token=token)
+            # The token is for one server: another one that may be named must not learn it.
+            own = uri == self._settings.milvus_uri
+            self._stores[uri] = MilvusStore(uri, self._settings.milvus_token.get_secret_value() if own else "")
         return self._stores[uri]
+
+    def _new_embedder(self, query_prefix: str | None = None, passage_prefix: str | None = None) -> Embedder:
+        """The embedder of new collections; None takes the prefix known for the model, a model with its own keeps it."""
+        chosen = self._settings.embedding_model
+        if chosen == BUILTIN:
+            return self._builtin_embedder()
+        if chosen == "hashing":
+            return self._cached(HashingEmbedder().model_id, "", "", HashingEmbedder)
+        _check_prefix("query_prefix", query_prefix)
+        _check_prefix("passage_prefix", passage_prefix)
+        key = (chosen, query_prefix, passage_prefix)
+        return self._cached(*key, lambda: make_embedder(chosen, self._settings, query_prefix, passage_prefix))
 
     def _builtin_embedder(self) -> Embedder:
         if self._builtin is None:
@@ -171,6 +212,29 @@ async def _known(embedder: Embedder) -> Embedder:
     """The embedder once it knows its dimension: a served model learns it from its first reply."""
     await embedder.embed_passages(())
     return embedder
+
+
+def _check_prefix(field: str, prefix: str | None) -> None:
+    # Half a surrogate pair has no UTF-8 form, and neither the store nor the model would take it.
+    if prefix is None or (len(prefix) <= _LONGEST_PREFIX and not any("\ud800" <= char <= "\udfff" for char in prefix)):
+        return
+    raise InvalidConfig(
+        f"{field} must be a text of at most {_LONGEST_PREFIX} characters.",
+        remedy=f"Shorten {field}, or leave it out to take the one known for the model.",
+        params={"field": field},
+        field=field,
+    )
+
+
+def _refuse_other(collection: str, field: str, has: str, asked: str | None) -> None:
+    """Raise ``InvalidConfig`` where another prefix is asked for than the one that is fixed."""
+    if asked is not None and asked != has:
+        raise InvalidConfig(
+            f"Collection {collection!r} has {has!r} as its {field}.",
+            remedy=f"Leave {field} out, or ingest into a new collection with an embedding model of Ollama.",
+            params={"field": field, "collection": collection},
+            field=field,
+        )
 
 
 __all__ = ["SAMPLE_COLLECTION", "KnowledgeBase"]

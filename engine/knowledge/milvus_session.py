@@ -80,6 +80,12 @@ class MilvusSession:
         create_collection(self._client, info.name, info.dim, exact=embedded(self._uri), timeout_s=self._timeout_s)
         self._layouts[info.name] = own_layout(info.dim)
 
+    def set_query_prefix(self, name: str, prefix: str) -> CollectionInfo:
+        self._own(name)
+        changed = replace(self.describe(name), query_prefix=prefix)
+        self._catalogue.put_collection(changed)
+        return changed
+
     def drop(self, name: str) -> None:
         self._own(name)
         self._layouts.pop(name, None)

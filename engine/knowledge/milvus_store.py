@@ -50,6 +50,10 @@ class MilvusStore:
     async def create(self, info: CollectionInfo) -> None:
         await self._write(info.name, lambda session: session.create(info))
 
+    async def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
+        """Record another prefix for queries; stored vectors do not depend on it and stay as they are."""
+        return await self._write(collection, lambda session: session.set_query_prefix(collection, prefix))
+
     async def drop(self, collection: str) -> None:
         await self._write(collection, lambda session: session.drop(collection))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,9 +17,12 @@ import numpy as np
 from engine.errors import UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
+from engine.knowledge.milvus_session import UNKNOWN_MODEL
 from engine.retrieval.similarity import slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from engine.values import PassageId
+
+_log = logging.getLogger(__name__)
 
 SAMPLE_COLLECTION = "samples"
 SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
@@ -96,12 +100,14 @@ def sample_questions() -> tuple[SampleQuestion, ...]:
 async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
     """Make the sample collection, or bring it up to what is shipped; where they agree nothing is written.
 
-    Sources that somebody added stay, unless the collection was built with another model: its vectors cannot be
-    searched with this one, so it is made anew. Vectors of the built-in model are shipped; only what is missing is
-    embedded.
+    Sources that somebody added stay. A collection of another model is made anew where it holds nothing but samples,
+    and left alone where somebody added to it: this model cannot search its vectors, and must not add others to them.
+    Vectors of the built-in model are shipped; only what is missing is embedded.
     """
     shipped = {source.name: source for source in await asyncio.to_thread(sample_sources)}
     present = await _present(store, embedder)
+    if present is None:
+        return
     # Other sources than ours have a later date; a shipped one that is gone or changed goes.
     for info in present:
         source = shipped.get(info.source)
@@ -149,8 +155,8 @@ def text_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo]:
-    """Sources of the sample collection, which is made first where it is missing or another model's."""
+async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo] | None:
+    """Sources of the sample collection, which is made first where it is missing; None where nothing may be put in."""
     ours = CollectionInfo(
         name=SAMPLE_COLLECTION,
         embedding_model=embedder.model_id,
@@ -161,8 +167,19 @@ async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo]:
     )
     try:
         info = await store.describe(SAMPLE_COLLECTION)
+        if info.embedding_model == UNKNOWN_MODEL:
+            _log.warning("the collection %r was made by another program and gets no samples", SAMPLE_COLLECTION)
+            return None
+        present = await store.sources(SAMPLE_COLLECTION)
         if (info.embedding_model, info.dim) == (ours.embedding_model, ours.dim):
-            return await store.sources(SAMPLE_COLLECTION)
+            return present
+        if any(item.added_at != SAMPLES_CREATED_AT for item in present):
+            _log.warning(
+                "the collection %r was built with %s and holds sources of yours; it is left as it is",
+                SAMPLE_COLLECTION,
+                info.embedding_model,
+            )
+            return None
         await store.drop(SAMPLE_COLLECTION)
     except UnknownCollection:
         pass

@@ -45,7 +45,14 @@ class FakeCollections(FakeKnowledge):
             raise UnknownCollection.named(collection)
         return SAMPLES
 
-    async def ingest(self, items: Sequence[IngestItem], collection: str, progress: object = None) -> IngestReport:
+    async def ingest(
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        progress: object = None,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+    ) -> IngestReport:
         if self.gate is not None:
             await self.gate().wait()
         self.given.append((collection, list(items)))

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
 from tests.browser.server import App, started_app
@@ -19,6 +19,7 @@ from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, Reply
 
 PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 _SENT = ("http", "https", "ws", "wss")
 
 

@@ -1,4 +1,4 @@
-"""What only a browser shows of the workbench page: live drawing, refresh, stop, two tabs, a narrow screen, the keyboard."""
+"""What only a browser shows of the pages: live drawing, refresh, stop, tabs, links, a narrow screen, the keyboard."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenTab
-from tests.support.ollama_stand_in import Gate, OllamaStandIn, Slow
+from tests.support.ollama_stand_in import Gate, OllamaStandIn, Reply, Slow
 
 pytestmark = pytest.mark.browser
 ENGLISH = "How many rows does a truth table with five variables need?"
 CHINESE = "糖化血红蛋白应该控制在多少以下？"
+STOP = re.compile("^Stop")
 SLOW_ANSWER = "/?lang=en&generator=ollama:qwen3:8b"
 
 
@@ -40,29 +41,40 @@ def test_a_question_lights_up_the_workflow_and_its_citations_open_their_passages
     expect(page.locator("svg g.node.done, svg g.node.passed").first).to_be_visible()
     expect(page.get_by_role("tab", name=re.compile(f"{passages} \\d+"))).to_be_visible()
     tab.settle()
+    page.get_by_role("tab").nth(3).click()
+    expect(page.locator(".passages")).not_to_be_visible()
     answer.locator("button.cite").first.click()
+    expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
     expect(page.locator(".passages [aria-expanded=true]").first).to_be_in_viewport()
 
 
 def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
-    """SC-12"""
+    """SC-12: what has been written stands there again, and where it stood, the finished answer stands."""
     gate = Gate()
-    ollama.script("chat", Slow(gate=gate))
+    ollama.script("chat", Slow(gate=gate, reply=Reply(f"It needs thirty-two rows {'and no more ' * 20}[1].")))
     tab = open_tab()
     page = tab.open(SLOW_ANSWER)
     ask(page, ENGLISH)
     page.wait_for_url(re.compile(r"[?&]run="))
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    gate.allow(12)
+    growing = page.locator("section.answer").filter(has_text="It needs")
+    expect(growing).to_be_visible()
     page.reload()
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(growing).to_be_visible()
     expect(page.get_by_role("textbox", name="Question")).to_have_value(ENGLISH)
     shared = open_tab()
     shared.page.goto(page.url)
-    expect(shared.page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(shared.page.locator("section.answer").filter(has_text="It needs")).to_be_visible()
+    tab.settle()
+    before = growing.bounding_box()
     gate.open()
     for each in (page, shared.page):
-        expect(each.get_by_role("button", name="Stop")).to_have_count(0)
         expect(each.locator("section.answer button.cite").first).to_be_visible()
+        expect(each.get_by_role("button", name=STOP)).to_have_count(0)
+    tab.settle()
+    after = growing.bounding_box()
+    assert before is not None and after is not None
+    assert (before["x"], before["y"], before["width"]) == (after["x"], after["y"], after["width"])
 
 
 def test_escape_stops_a_run_and_says_so(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
@@ -72,11 +84,13 @@ def test_escape_stops_a_run_and_says_so(open_tab: OpenTab, ollama: OllamaStandIn
     tab = open_tab()
     page = tab.open(SLOW_ANSWER)
     ask(page, ENGLISH)
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.get_by_role("button", name=STOP)).to_be_visible()
     tab.settle()
-    page.locator("body").press("Escape")
+    # From the question box, where Enter has left the keyboard.
+    expect(page.get_by_role("textbox", name="Question")).to_be_focused()
+    page.keyboard.press("Escape")
     expect(page.get_by_text("Cancelled").first).to_be_visible()
-    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    expect(page.get_by_role("button", name=STOP)).to_have_count(0)
     ollama.wait_for(lambda seen: seen.requests_to("chat")[-1].aborted)
 
 
@@ -114,7 +128,11 @@ def test_the_keyboard_alone_reaches_a_node_and_a_slider(open_tab: OpenTab) -> No
     node = page.get_by_role("button", name=re.compile("^Grade"))
     node.focus()
     node.press("Enter")
-    expect(page.get_by_role("button", name=re.compile("^Grade"))).to_have_attribute("aria-pressed", "true")
+    expect(node).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_text("Showing only what Grade did.")).to_be_visible()
+    page.get_by_role("button", name="Show all").press("Enter")
+    expect(node).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_text("Showing only what Grade did.")).to_have_count(0)
     slider = page.get_by_role("slider", name="Top-k")
     slider.focus()
     slider.press("ArrowRight")
@@ -126,3 +144,51 @@ def test_a_deep_link_to_a_page_opens_it_with_its_frame(open_tab: OpenTab) -> Non
     page = open_tab().open("/knowledge?lang=en")
     expect(page.get_by_text("Add files").first).to_be_visible()
     expect(page.get_by_role("link", name=re.compile("Workbench"))).to_be_visible()
+
+
+def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab) -> None:
+    """SC-12: the address holds the settings under their own names."""
+    tab = open_tab(language="zh-CN")
+    page = tab.open()
+    page.get_by_role("radio", name="至少 n 个片段").click()
+    page.wait_for_url(re.compile(r"[?&]gate=min_relevant"))
+    reader = open_tab()
+    shown = reader.open(page.url.removeprefix(reader.home))
+    expect(shown.get_by_role("radio", name="At least n passages")).to_be_checked()
+    expect(shown.get_by_role("slider", name="Passages that must pass")).to_be_visible()
+    shown.get_by_role("link", name=re.compile("Knowledge")).click()
+    expect(shown.get_by_text("Add files").first).to_be_visible()
+    shown.get_by_role("link", name=re.compile("Workbench")).click()
+    expect(shown.get_by_role("radio", name="At least n passages")).to_be_checked()
+    shown.wait_for_url(re.compile(r"[?&]gate=min_relevant"))
+
+
+def test_a_file_goes_into_a_new_collection_is_read_and_deleted_again(open_tab: OpenTab) -> None:
+    """SC-12: the Knowledge page from the upload to the dialog that asks before it deletes."""
+    tab = open_tab()
+    page = tab.open("/knowledge?lang=en")
+    into = page.get_by_role("combobox", name="Into collection")
+    into.fill("pets")
+    into.press("Enter")
+    tab.settle()
+    content = b"# Cats\n\nCats eat fish and mice."
+    page.locator("input[type=file]").set_input_files({"name": "cats.md", "mimeType": "text/plain", "buffer": content})
+    page.get_by_role("button", name="Put into collection").click()
+    expect(page.get_by_text("1 source went in, 1 passages")).to_be_visible()
+    expect(page.get_by_text("1 sources · 1 passages")).to_be_visible()
+    tab.settle()
+    choose_first_row(page)
+    expect(page.get_by_text("Cats eat fish and mice.")).to_be_visible()
+    page.get_by_role("button", name="Delete this source").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("cats.md")
+    dialog.get_by_role("button", name=re.compile("Delete$")).click()
+    expect(page.get_by_text("cats.md was deleted with its passage.")).to_be_visible()
+    expect(page.get_by_text("This collection is empty.")).to_be_visible()
+
+
+def choose_first_row(page: Page) -> None:
+    """Tick the first row of the table of sources, which is a drawing without elements of its own."""
+    box = page.get_by_test_id("stDataFrame").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 18, box["y"] + 52)

@@ -208,6 +208,18 @@ def test_everything_survives_closing_and_opening_again(case: Case) -> None:
     ]
 
 
+def test_the_prefix_of_queries_can_be_changed_and_nothing_else_is(case: Case) -> None:
+    """SC-02: shown and editable; stored vectors do not depend on it."""
+    case.create()
+    case.insert(passage("a.md", 1))
+    before = case.run(case.store.describe(case.name))
+    for prefix in ('Instruct: 查找 "x"\nQuery: ', ""):
+        changed = case.run(case.store.set_query_prefix(case.name, prefix))
+        assert changed == case.run(case.store.describe(case.name)) == replace(before, query_prefix=prefix)
+    assert [hit.passage.id for hit in case.run(case.store.search(case.name, axes(1)[0], 5))] == ["a.md#1"]
+    assert [item.passages for item in case.run(case.store.sources(case.name))] == [1]
+
+
 def test_the_fingerprint_does_not_depend_on_the_order_of_ingestion(case: Case) -> None:
     case.create()
     case.insert(passage("a.md", 1), passage("b.md", 1))
@@ -246,6 +258,7 @@ def test_an_unknown_collection_is_our_error_for_every_call(case: Case) -> None:
         lambda name: store.vectors(name, [PassageId("a#1")]),
         lambda name: store.passages(name, "a"),
         lambda name: store.delete_source(name, "a"),
+        lambda name: store.set_query_prefix(name, "q: "),
         lambda name: store.insert(name, [passage("a", 1)], axes(1)),
     ]
     for call in calls:
@@ -346,6 +359,7 @@ def test_a_collection_of_another_program_can_be_read_but_not_changed(case: Case)
     for call in (
         lambda: case.store.insert(name, [passage("a", 1)], axes(1, 4)),
         lambda: case.store.delete_source(name, "f1.txt"),
+        lambda: case.store.set_query_prefix(name, "q: "),
         lambda: case.store.drop(name),
     ):
         with pytest.raises(ForeignCollection):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import PARAMETERS, PRESETS, RoleModel, RunConfig, config_from_dict
+from engine.config import MODEL_PARAMETERS, PARAMETERS, PRESETS, RoleModel, RunConfig, config_from_dict
 from engine.errors import InvalidConfig
 from engine.settings import Settings
 from tests.engine.strategies import configs
@@ -84,6 +84,11 @@ def test_a_config_survives_the_way_through_json(config: RunConfig) -> None:
         {"answer_unverified": "yes"},
         {"models": {"grader": "qwen"}},
         {"models": {"grader": {"model": 5}}},
+        {"models": {"grader": {"model": None}}},
+        {"models": {"grader": "ollama:"}},
+        {"milvus_address": 5},
+        {"milvus_address": None},
+        {"milvus_address": "http://" + "a" * 200},
     ],
 )
 def test_unknown_and_unusable_settings_are_refused(plain: dict[str, object]) -> None:
@@ -95,9 +100,46 @@ def test_a_model_may_be_named_by_a_plain_string() -> None:
     assert config_from_dict({"models": {"grader": "ollama:qwen3:8b"}}).models.grader == RoleModel("ollama:qwen3:8b")
 
 
+@pytest.mark.parametrize("name", MODEL_PARAMETERS)
+def test_an_unusable_number_of_a_model_is_refused_naming_it_and_its_range(name: str) -> None:
+    limits = MODEL_PARAMETERS[name]
+    unusable: tuple[Any, ...] = (limits.low - 1, limits.high + 1, float("nan"), float("inf"), True, "5", None, [], {})
+    for value in unusable:
+        with pytest.raises(InvalidConfig) as caught:
+            config_from_dict({"models": {"grader": {"model": "ollama:m", name: value}}})
+        assert caught.value.field == name
+        assert f"{limits.low:.10g} and {limits.high:.10g}" in caught.value.fact
+    for value in (limits.low, limits.high, limits.default):
+        assert getattr(config_from_dict({"models": {"grader": {name: value}}}).models.grader, name) == value
+
+
+@pytest.mark.parametrize("name", ["num_ctx", "seed"])
+def test_a_fraction_of_a_token_or_a_seed_is_refused(name: str) -> None:
+    with pytest.raises(InvalidConfig, match=f"{name} must be a whole number") as caught:
+        config_from_dict({"models": {"grader": {name: 4096.5}}})
+    assert caught.value.field == name
+
+
+@pytest.mark.parametrize("name", ["ollama:", "ollama: ", "openai:", ":", ":model", " :model", "qwen3"])
+def test_half_a_model_name_is_refused_with_the_forms_that_can_be_used(name: str) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        RoleModel(name)
+    assert caught.value.field == "models"
+    assert "`ollama:MODEL`" in caught.value.remedy
+
+
+def test_an_address_that_is_no_text_or_too_long_is_named() -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        RunConfig(milvus_address="a" * 201)
+    assert caught.value.field == "milvus_address"
+    assert "200" in caught.value.fact
+    assert RunConfig(milvus_address="a" * 200).milvus_address == "a" * 200
+
+
 @given(st.text(max_size=30))
 def test_a_model_without_provider_is_refused(name: str) -> None:
-    if name == "builtin" or ":" in name:
+    provider, _, model = name.partition(":")
+    if name == "builtin" or (provider.strip() and model.strip()):
         assert RoleModel(name).model == name
     else:
         with pytest.raises(InvalidConfig):

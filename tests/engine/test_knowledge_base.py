@@ -9,10 +9,11 @@ import pytest
 
 from engine.config import RunConfig
 from engine.engine import Engine
-from engine.errors import UnknownProvider
+from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.ingest import IngestItem
 from engine.roles import CollectionInfo
+from engine.samples import SAMPLE_COLLECTION
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn
 
@@ -26,14 +27,6 @@ ANCHOR_CALLS = 13
 def ollama() -> Iterator[OllamaStandIn]:
     with OllamaStandIn(["nomic-embed-text"]) as server:
         yield server
-
-
-def test_a_setting_that_names_no_embedding_model_is_refused_and_not_replaced(tmp_path: Path) -> None:
-    """A name without its provider must not quietly build a collection with the built-in model."""
-    knowledge = KnowledgeBase(Settings.load(data_dir=tmp_path, embedding_model="nomic-embed-text"))
-    with pytest.raises(UnknownProvider) as caught:
-        knowledge.embedder()
-    assert "ollama:MODEL" in caught.value.remedy
 
 
 def test_a_collection_without_prefixes_is_not_searched_with_those_of_new_collections(tmp_path: Path) -> None:
@@ -53,3 +46,93 @@ def test_anchors_are_embedded_once_for_all_runs_and_beside_the_ingestion(tmp_pat
             engine.wait(run_id)
         asked = [len(request.body["input"]) for request in ollama.requests_to("embed")]
     assert sum(1 for texts in asked if texts > 1) == ANCHOR_CALLS
+
+
+def test_the_token_goes_to_the_server_of_the_settings_and_to_no_other(tmp_path: Path) -> None:
+    ours, other = "http://127.0.0.1:19530", "http://127.0.0.1:19531"
+    settings = Settings.load(data_dir=tmp_path, milvus_uri=ours, milvus_addresses=(other,), milvus_token="root:secret")
+    knowledge = KnowledgeBase(settings)
+    assert knowledge._at(ours)._token == "root:secret"
+    assert knowledge._at(other)._token == ""
+
+
+def test_a_collection_of_another_program_says_that_its_model_is_not_known(tmp_path: Path) -> None:
+    theirs = CollectionInfo("theirs", "unknown", 4, "", "", "")
+    with pytest.raises(ModelNotRecorded, match="'theirs' was made by another program") as caught:
+        KnowledgeBase(Settings.load(data_dir=tmp_path)).embedder(theirs)
+    assert not isinstance(caught.value, EmbeddingMismatch)
+    assert "new collection" in caught.value.remedy
+
+
+def test_a_run_on_a_collection_of_another_program_fails_with_that_reason(tmp_path: Path) -> None:
+    with Engine.open(Settings.load(data_dir=tmp_path)) as engine:
+        engine.wait_until_ready()
+        knowledge = engine.resources.knowledge
+        session = knowledge._at(engine.settings.store_uri)._session
+        assert session is not None
+        session._client.create_collection("theirs", dimension=4)
+        record = engine.run("How many rows?", RunConfig(collection="theirs"))
+        with pytest.raises(ModelNotRecorded):
+            engine.ingest([NOTE], "theirs")
+        with pytest.raises(ForeignCollection):
+            engine.set_query_prefix("theirs", "q: ")
+    assert (record.outcome, record.reason) == ("failed", ModelNotRecorded.code)
+
+
+def test_prefixes_of_a_new_collection_are_those_asked_for(tmp_path: Path, ollama: OllamaStandIn) -> None:
+    """SC-02: recorded with the collection, shown and editable."""
+    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
+        engine.ingest([NOTE], "mine", None, "frage: ", "text: ")
+        info = engine.describe("mine")
+        assert (info.query_prefix, info.passage_prefix) == ("frage: ", "text: ")
+        assert any(text.startswith("text: A truth table") for text in embedded(ollama))
+        engine.ingest([IngestItem("more.md", data=b"More words.")], "mine", None, "frage: ", "text: ")
+        assert "text: More words." in embedded(ollama)
+        engine.run("How many rows?", RunConfig(collection="mine", max_rewrites=0))
+        assert "frage: How many rows?" in embedded(ollama)
+
+
+def test_the_prefix_of_queries_can_be_changed_later_and_counts_at_once(tmp_path: Path, ollama: OllamaStandIn) -> None:
+    """SC-02"""
+    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
+        engine.ingest([NOTE], "mine")
+        assert engine.set_query_prefix("mine", "q: ").query_prefix == engine.describe("mine").query_prefix == "q: "
+        record = engine.run("How many rows?", RunConfig(collection="mine", max_rewrites=0))
+        assert "q: How many rows?" in embedded(ollama)
+        assert record.manifest["query_prefix"] == "q: "
+
+
+def test_another_passage_prefix_for_what_is_stored_already_is_refused(tmp_path: Path, ollama: OllamaStandIn) -> None:
+    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
+        engine.ingest([NOTE], "mine")
+        with pytest.raises(InvalidConfig, match="'search_document: ' as its passage_prefix") as caught:
+            engine.ingest([NOTE], "mine", passage_prefix="text: ")
+    assert caught.value.field == "passage_prefix"
+
+
+@pytest.mark.parametrize("prefix", ["x" * 501, "half \ud83d pair"])
+def test_a_prefix_that_cannot_be_kept_is_refused(prefix: str, tmp_path: Path, ollama: OllamaStandIn) -> None:
+    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
+        with pytest.raises(InvalidConfig, match="passage_prefix must be"):
+            engine.ingest([NOTE], "mine", passage_prefix=prefix)
+        engine.ingest([NOTE], "mine")
+        with pytest.raises(InvalidConfig, match="query_prefix must be"):
+            engine.set_query_prefix("mine", prefix)
+
+
+def test_a_model_with_fixed_prefixes_takes_no_others(tmp_path: Path) -> None:
+    with Engine.open(Settings.load(data_dir=tmp_path, embedding_model="hashing")) as engine:
+        for given in ({"query_prefix": "q: "}, {"passage_prefix": "p: "}):
+            with pytest.raises(InvalidConfig, match="has '' as its") as caught:
+                engine.ingest([NOTE], "mine", None, **given)
+            assert caught.value.field in given
+        engine.ingest([NOTE], "mine", query_prefix="", passage_prefix="")
+        with pytest.raises(InvalidConfig, match="query_prefix"):
+            engine.set_query_prefix("mine", "q: ")
+        samples = engine.describe(SAMPLE_COLLECTION)
+        assert engine.set_query_prefix(SAMPLE_COLLECTION, samples.query_prefix) == samples
+
+
+def embedded(ollama: OllamaStandIn) -> list[str]:
+    """Every text that the model was asked to embed so far."""
+    return [text for request in ollama.requests_to("embed") for text in request.body["input"]]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.errors import (
+    InvalidConfig,
     ModelError,
     ModelGarbled,
     ModelInterrupted,
@@ -16,7 +17,6 @@ from engine.errors import (
     ModelTimeout,
     ModelUnreachable,
     PromptTooLong,
-    UnknownProvider,
 )
 from engine.llm.chat import ChatModel, Said
 from engine.llm.parsing import VerdictReply
@@ -229,8 +229,8 @@ def test_one_model_serves_several_event_loops(server: OllamaStandIn) -> None:
 
 
 def test_a_model_without_a_name_is_refused_at_once() -> None:
-    with pytest.raises(UnknownProvider):
-        ChatModel(role_model("ollama:"), settings_for("http://127.0.0.1:1"), "grader", think=False, reply_tokens=9)
+    with pytest.raises(InvalidConfig, match="names a provider and no model"):
+        role_model("ollama:")
 
 
 def test_a_reply_of_the_shape_asked_for_is_read_and_recorded(server: OllamaStandIn) -> None:

@@ -132,7 +132,12 @@ class SlowEngine(Engine):
     """An engine whose ingestions report one passage and then wait to be stopped."""
 
     def start_ingest(
-        self, items: Sequence[IngestItem], collection: str, progress: Callable[[Progress], None] | None = None
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        progress: Callable[[Progress], None] | None = None,
+        *_prefixes: Any,
+        **_named: Any,
     ) -> Future[IngestReport]:
         begun: Future[None] = Future()
 

@@ -80,7 +80,9 @@ def test_every_slider_has_the_range_and_default_of_its_parameter(engine: Engine,
     assert widget.help == EN(f"settings.{name}.help")
 
 
-@pytest.mark.parametrize(("name", "said"), [("top_k", "5–10"), ("similarity_threshold", "0.30–0.50"), ("max_rewrites", "2–3")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("top_k", "5–10"), ("similarity_threshold", "0.30–0.50"), ("max_rewrites", "2–3")]
+)
 def test_the_usual_range_is_said_in_place(engine: Engine, name: str, said: str) -> None:
     """SC-08"""
     assert said in setting(opened(), name).help

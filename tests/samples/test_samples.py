@@ -196,6 +196,31 @@ def test_a_collection_of_another_model_is_made_anew(store: MilvusStore, run: Run
     assert info.sources == len(sample_sources())
 
 
+def test_a_collection_of_another_model_that_somebody_added_to_is_left_alone(
+    store: MilvusStore, run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SC-02: no sources are lost, and vectors of two models never stand in one collection."""
+    run(ensure_samples(store, SumEmbedder()))
+    run(ingest(store, SumEmbedder(), SAMPLE_COLLECTION, [IngestItem("mine.md", data=b"my own words")]))
+    run(store.delete_source(SAMPLE_COLLECTION, sample_sources()[0].name))
+    before = run(store.describe(SAMPLE_COLLECTION))
+    run(ensure_samples(store, ShippedOnly()))
+    assert run(store.describe(SAMPLE_COLLECTION)) == before
+    assert "mine.md" in {item.source for item in run(store.sources(SAMPLE_COLLECTION))}
+    assert "test:sum" in caplog.text
+
+
+def test_a_collection_of_another_program_by_that_name_is_left_alone(
+    store: MilvusStore, run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    run(store.open())
+    assert store._session is not None
+    store._session._client.create_collection(SAMPLE_COLLECTION, dimension=4)
+    run(ensure_samples(store, ShippedOnly()))
+    assert run(store.describe(SAMPLE_COLLECTION)).embedding_model == "unknown"
+    assert "another program" in caplog.text
+
+
 def test_vector_files_are_rebuilt_with_every_text_once(tmp_path: Path) -> None:
     embedder = SumEmbedder()
     path = precompute(embedder, tmp_path)

@@ -123,6 +123,10 @@ class OllamaStandIn:
                 raise ValueError(f"{behaviour} is for embed, not for {endpoint}")
         self._scripts[endpoint].extend(behaviours)
 
+    def forget_script(self, endpoint: Endpoint) -> None:
+        """Drop what is left of the endpoint's script: answers are normal from the next request on."""
+        self._scripts[endpoint].clear()
+
     def wait_for(self, predicate: Callable[[Self], bool], timeout_s: float = 10.0) -> None:
         """Return as soon as the predicate holds of this stand-in.
 

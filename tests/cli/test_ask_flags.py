@@ -1,0 +1,91 @@
+"""Flags of ``ask``: each reaches the configuration of the run, and help says its range."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from engine import cli
+from engine.config import PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig
+
+
+def config_of(*flags: str) -> RunConfig:
+    return cli._config(cli._parser().parse_args(["ask", "hi", *flags]))
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def test_without_flags_a_run_has_the_defaults() -> None:
+    assert config_of() == RunConfig()
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_every_number_of_a_run_can_be_set(name: str) -> None:
+    """SC-08"""
+    limits = PARAMETERS[name]
+    for value in (limits.low, limits.high):
+        assert config_of(flag(name), f"{value:g}") == RunConfig(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("gate", choice) for choice in get_args(GatePolicy)),
+        *(("context", choice) for choice in get_args(ContextPolicy)),
+        ("collection", "mine"),
+    ],
+)
+def test_every_choice_of_a_run_can_be_set(name: str, value: Any) -> None:
+    """SC-05, SC-07"""
+    assert getattr(config_of(flag(name), value), name) == value
+
+
+@pytest.mark.parametrize("name", ["answer_unverified", "ignore_cache"])
+def test_every_switch_of_a_run_can_be_set(name: str) -> None:
+    assert getattr(config_of(flag(name)), name) is True
+
+
+def test_numbers_of_models_apply_to_the_chat_models_named_and_to_no_others() -> None:
+    config = config_of("--grader", "ollama:qwen3:8b", "--num-ctx", "16384", "--temperature", "0.5")
+    assert config.models.grader == RoleModel("ollama:qwen3:8b", temperature=0.5, num_ctx=16384)
+    assert config.models.rewriter == config.models.generator == RoleModel()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--num-ctx", "1"], "num_ctx must lie between 512 and 1048576."),
+        (["--temperature", "2.5"], "temperature must lie between 0 and 2."),
+        (["--probe-k", "101"], "probe_k must lie between 1 and 100."),
+        (["--generator", "ollama:"], "names a provider and no model"),
+    ],
+)
+def test_a_value_out_of_range_is_bad_use(flags: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["ask", "hi", *flags]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [["--gate", "all"], ["--context", "none"], ["--num-ctx", "4096.5"]])
+def test_what_is_no_choice_at_all_is_bad_use(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["ask", "hi", *flags])
+    assert caught.value.code == 2
+    assert flags[0] in capsys.readouterr().err
+
+
+def test_help_shows_every_range_and_every_choice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        cli.main(["ask", "--help"])
+    shown = capsys.readouterr().out
+    for name, limits in PARAMETERS.items():
+        assert f"{flag(name)} {limits.low:g}..{limits.high:g}" in shown
+    assert "--num-ctx 512..1048576" in shown
+    assert "--temperature 0..2" in shown
+    assert "--gate {pass_rate,min_relevant}" in shown
+    assert "--context {union,last_round}" in shown

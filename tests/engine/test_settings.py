@@ -1,0 +1,104 @@
+"""What this machine has: variables, ``.env`` and ``workbench.toml``, and what is wrong with them said by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidSettings
+from engine.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that ``.env`` and ``workbench.toml`` are read from."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused() -> InvalidSettings:
+    with pytest.raises(InvalidSettings) as caught:
+        Settings.load()
+    return caught.value
+
+
+def test_a_mistyped_variable_is_refused_with_the_nearest_known_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_MILVUS_URL", "http://127.0.0.1:19530")
+    error = refused()
+    assert "WORKBENCH_MILVUS_URL" in error.fact
+    assert "WORKBENCH_MILVUS_URI" in error.remedy
+    assert error.params == {"name": "WORKBENCH_MILVUS_URL", "nearest": "WORKBENCH_MILVUS_URI"}
+
+
+def test_a_variable_counts_whatever_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("workbench_port", "9000")
+    assert Settings.load().port == 9000
+    monkeypatch.setenv("workbench_prot", "9000")
+    assert "WORKBENCH_PORT" in refused().remedy
+
+
+def test_variables_of_the_tests_and_of_other_programs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_TEST_ALL", "1")
+    monkeypatch.setenv("WORKBENCHES", "2")
+    assert Settings.load() == Settings()
+
+
+def test_an_unknown_key_of_the_toml_file_is_refused(folder: Path) -> None:
+    (folder / "workbench.toml").write_text("port = 9000\n")
+    assert Settings.load().port == 9000
+    (folder / "workbench.toml").write_text('embeding_model = "hashing"\n')
+    error = refused()
+    assert "embeding_model" in error.fact
+    assert "embedding_model" in error.remedy
+
+
+def test_a_table_in_the_toml_file_is_an_unknown_key(folder: Path) -> None:
+    (folder / "workbench.toml").write_text("[workbench]\nport = 9000\n")
+    assert "workbench" in refused().fact
+
+
+def test_only_our_keys_count_in_an_env_file(folder: Path) -> None:
+    (folder / ".env").write_text("OPENAI_API_KEY=x\nPORT=1\nWORKBENCH_PORT=9000\n")
+    assert Settings.load().port == 9000
+    (folder / ".env").write_text("WORKBENCH_HOTS=127.0.0.1\n")
+    assert "WORKBENCH_HOST" in refused().remedy
+
+
+def test_the_environment_stands_above_the_env_file_and_that_above_the_toml_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "workbench.toml").write_text('port = 1\nhost = "a"\nollama_keep_alive = "1m"\n')
+    (folder / ".env").write_text("WORKBENCH_PORT=2\nWORKBENCH_HOST=b\n")
+    monkeypatch.setenv("WORKBENCH_PORT", "3")
+    settings = Settings.load()
+    assert (settings.port, settings.host, settings.ollama_keep_alive) == (3, "b", "1m")
+
+
+@pytest.mark.parametrize(("name", "content"), [("workbench.toml", b"port = \n"), (".env", b"WORKBENCH_HOST=\xff\n")])
+def test_a_file_that_cannot_be_read_is_said_and_not_a_traceback(folder: Path, name: str, content: bytes) -> None:
+    (folder / name).write_bytes(content)
+    assert name in refused().fact
+
+
+def test_an_unknown_override_is_refused() -> None:
+    with pytest.raises(InvalidSettings, match="data_dir"):
+        Settings.load(datadir="x")
+
+
+@pytest.mark.parametrize("model", ["builtin", "hashing", "ollama:nomic-embed-text", "ollama:qwen3-embedding:0.6b"])
+def test_an_embedding_model_that_can_be_used_is_taken(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_EMBEDDING_MODEL", model)
+    assert Settings.load().embedding_model == model
+
+
+@pytest.mark.parametrize("model", ["", "nomic-embed-text", "ollama:", "ollama: ", "openai:text-embedding-3-small"])
+def test_a_setting_that_names_no_embedding_model_is_refused_and_not_replaced(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name without its provider must not quietly build a collection with the built-in model."""
+    monkeypatch.setenv("WORKBENCH_EMBEDDING_MODEL", model)
+    error = refused()
+    assert "WORKBENCH_EMBEDDING_MODEL" in error.fact
+    assert "`ollama:MODEL`" in error.fact
+    assert "Value error" not in error.fact
