@@ -14,7 +14,18 @@ import streamlit as st
 
 from components.i18n import Words
 from components.url_state import put_into_url, take_from_url
-from engine.config import BUILTIN, PARAMETERS, PRESETS, ContextPolicy, GatePolicy, RoleModel, RoleModels, RunConfig
+from engine.config import (
+    BUILTIN,
+    MODEL_PARAMETERS,
+    PARAMETERS,
+    PRESETS,
+    ContextPolicy,
+    GatePolicy,
+    Parameter,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+)
 
 _ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
 _COMPARED = (
@@ -54,8 +65,7 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
     _heading(words, "settings.thresholds")
     presets = st.container()
     values: dict[str, Any] = {
-        name: _slider(words, name)
-        for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
+        name: _slider(words, name) for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
     }
     with presets:
         # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
@@ -65,18 +75,20 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
         values["min_relevant"] = _slider(words, "min_relevant")
     _heading(words, "settings.models", "settings.model.help")
     with st.container(key="models"):
-        models = RoleModels(**{role: RoleModel(_model(words, role, ollama.models)) for role in _ROLES})
+        names = {role: _model(words, role, ollama.models) for role in _ROLES}
     look_again = _ollama_line(words, ollama)
     with st.expander(words("settings.more")):
         context = _one_of(words, "context", ("union", "last_round"))
         for name in ("min_confidence", "probe_k", "budget_s"):
-            values[name] = _slider(words, name) if name != "budget_s" else _number(words, name)
+            values[name] = _slider(words, name) if name != "budget_s" else _number(words, name, PARAMETERS[name])
         values |= {name: _switch(words, name) for name in ("answer_unverified", "grade_probe", "ignore_cache")}
+        chat = _chat_parameters(words) if any(name != BUILTIN for name in names.values()) else {}
+    models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
     config = RunConfig(
         collection=collection,
         gate=cast(GatePolicy, gate),
         context=cast(ContextPolicy, context),
-        models=models,
+        models=RoleModels(**models),
         **values,
     )
     return Chosen(config, look_again)
@@ -175,8 +187,27 @@ def _slider(words: Words, name: str) -> float:
     return kind(value)
 
 
-def _number(words: Words, name: str) -> float:
-    limits = PARAMETERS[name]
+def _chat_parameters(words: Words) -> dict[str, Any]:
+    """What chat models are asked with; built-in roles have none of it."""
+    st.caption(f"**{words('settings.chat')}**")
+    temperature = MODEL_PARAMETERS["temperature"]
+    return {
+        "num_ctx": int(_number(words, "num_ctx", MODEL_PARAMETERS["num_ctx"])),
+        "temperature": st.slider(
+            words("settings.temperature"),
+            float(temperature.low),
+            float(temperature.high),
+            float(temperature.default),
+            0.05,
+            key="temperature",
+            help=words("settings.temperature.help"),
+            bind="query-params",
+            persist_state="session",
+        ),
+    }
+
+
+def _number(words: Words, name: str, limits: Parameter) -> float:
     value = st.number_input(
         words(f"settings.{name}"),
         int(limits.low),
@@ -236,9 +267,11 @@ def _model(words: Words, role: str, installed: Sequence[str]) -> str:
 def _model_name(typed: str, installed: Sequence[str]) -> str:
     """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
     name = typed.strip()[:_LONGEST_MODEL]
-    if name in ("", BUILTIN) or (":" in name and name not in installed):
-        return name or BUILTIN
-    return f"ollama:{name}"
+    provider, colon, model = name.partition(":")
+    if name in ("", BUILTIN) or (colon and not (provider.strip() and model.strip())):
+        # Half a name, as while it is being typed or from a link, cannot be run.
+        return BUILTIN
+    return name if colon and name not in installed else f"ollama:{name}"
 
 
 def _ollama_line(words: Words, ollama: OllamaNote) -> bool:

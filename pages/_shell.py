@@ -46,9 +46,7 @@ page = st.navigation(
         st.Page(
             "workbench.py", title=words("nav.workbench"), icon=":material/account_tree:", url_path="run", default=True
         ),
-        st.Page(
-            "knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"
-        ),
+        st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
     ],
     position="top",
 )

@@ -21,9 +21,16 @@ class IngestJob:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def start(cls, engine: Engine, items: Sequence[IngestItem], collection: str) -> IngestJob:
+    def start(
+        cls,
+        engine: Engine,
+        items: Sequence[IngestItem],
+        collection: str,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+    ) -> IngestJob:
         job = cls(collection)
-        job.future = engine.start_ingest(items, collection, job._note)
+        job.future = engine.start_ingest(items, collection, job._note, query_prefix, passage_prefix)
         return job
 
     def stop(self) -> None:
@@ -53,5 +60,3 @@ class IngestJob:
     def _note(self, progress: Progress) -> None:
         with self._guard:
             self.progress = progress
-
-

@@ -63,6 +63,7 @@ def upload(collections: list[CollectionInfo]) -> None:
                 help=words("kb.into.help"),
                 persist_state="session",
             )
+            prefixes = new_prefixes() if name and name not in [item.name for item in collections] else {}
             start = st.button(
                 words("kb.start"),
                 type="primary",
@@ -73,11 +74,36 @@ def upload(collections: list[CollectionInfo]) -> None:
             )
         if start and files:
             items = [IngestItem(name=item.name, data=item.getvalue()) for item in files]
-            st.session_state[_JOB] = IngestJob.start(engine, items, str(name).strip())
+            st.session_state[_JOB] = IngestJob.start(engine, items, str(name).strip(), **prefixes)
             st.session_state["kb_uploads"] = generation + 1
             st.rerun()
         if job is not None:
             follow(job)
+
+
+def new_prefixes() -> dict[str, str]:
+    """Prefixes of a new collection, where its embedding model lets them be chosen; left empty, the model's own."""
+    if not engine.settings.embedding_model.startswith("ollama:"):
+        return {}
+    with st.expander(words("kb.prefix.new")):
+        st.caption(words("kb.prefix.help"))
+        typed = {
+            "query_prefix": st.text_input(words("kb.prefix.query"), key="kb_query_prefix", max_chars=500),
+            "passage_prefix": st.text_input(words("kb.prefix.passage"), key="kb_passage_prefix", max_chars=500),
+        }
+    return {name: value for name, value in typed.items() if value}
+
+
+def query_prefix(info: CollectionInfo) -> None:
+    """The query prefix can be changed at any time: the stored vectors do not depend on it."""
+    if not info.embedding_model.startswith("ollama:"):
+        return
+    with st.popover(words("kb.prefix.edit"), icon=":material/edit:"):
+        st.caption(words("kb.prefix.edit.help"))
+        typed = st.text_input(words("kb.prefix.query"), info.query_prefix, key=f"kb_prefix_{info.name}", max_chars=500)
+        if st.button(words("kb.prefix.save"), type="primary", key="kb_prefix_save"):
+            engine.set_query_prefix(info.name, typed)
+            st.rerun()
 
 
 def targets(collections: list[CollectionInfo]) -> list[str]:
@@ -140,6 +166,7 @@ def browse(collections: list[CollectionInfo]) -> None:
     info = by_name[str(chosen)]
     with right:
         collection_facts(info, words)
+        query_prefix(info)
     deleted: tuple[str, int] | None = st.session_state.pop("kb_deleted", None)
     if deleted is not None:
         deleted_note(words, *deleted)

@@ -64,4 +64,17 @@ KNOWLEDGE = {
     "kb.deleted.one": ("{name} was deleted with its passage.", "已删除 {name} 及其 1 个片段。"),
     "kb.search": ("Filter sources", "筛选来源"),
     "kb.passage": ("Passage {n}", "片段 {n}"),
+    "kb.prefix.new": ("Prefixes of the embedding model", "嵌入模型的前缀"),
+    "kb.prefix.help": (
+        "Some models want a few words before each text. Left empty, those known for the model are used.",
+        "有些模型要求在文本前加固定的前缀。留空则使用该模型已知的前缀。",
+    ),
+    "kb.prefix.query": ("Before a query", "查询前缀"),
+    "kb.prefix.passage": ("Before a passage", "片段前缀"),
+    "kb.prefix.edit": ("Query prefix", "查询前缀"),
+    "kb.prefix.edit.help": (
+        "Put before every question to this collection. The passages' prefix is part of their vectors and stays.",
+        "加在对此集合的每个问题之前。片段前缀已含在向量里，不能再改。",
+    ),
+    "kb.prefix.save": ("Save", "保存"),
 }

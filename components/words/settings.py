@@ -129,4 +129,16 @@ SETTINGS = {
     ),
     "settings.rounds": ("{n} rounds", " {n} 轮"),
     "settings.rounds.one": ("1 round", " 1 轮"),
+    "settings.chat": ("Chat models", "对话模型"),
+    "settings.num_ctx": ("Context, tokens (num_ctx)", "上下文词元数（num_ctx）"),
+    "settings.num_ctx.help": (
+        "How much a model of Ollama reads at once. A prompt that does not fit is refused; more needs more memory. "
+        "Usual: 8192.",
+        "Ollama 模型一次能读多少。放不下的提示会被拒绝；越大越占内存。常用 8192。",
+    ),
+    "settings.temperature": ("Temperature", "温度"),
+    "settings.temperature.help": (
+        "0 gives the same reply each time; more varies the wording, and verdicts with it. Usual: 0.",
+        "0 表示每次回复相同；越高措辞越多变，判定也随之变化。常用 0。",
+    ),
 }

@@ -151,6 +151,4 @@ def _summary(row: tuple[Any, ...]) -> RunSummary:
         return RunSummary(*row)
     identity, question, workflow, collection, started_at = (str(value) for value in row[:5])
     outcome = cast("Outcome | None", row[5] if row[5] in _OUTCOMES else None)
-    return RunSummary(
-        RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, damaged=True
-    )
+    return RunSummary(RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, damaged=True)

@@ -131,5 +131,3 @@ def random_vectors(rows: int, dim: int) -> Vector:
     drawn = np.random.default_rng(7).standard_normal((rows, dim)).astype(np.float32)
     unit: Vector = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     return unit
-
-

@@ -59,9 +59,7 @@ def test_a_second_run_takes_its_verdicts_from_the_cache_and_shows_it(engine: Eng
     assert again.rounds[0].verdicts == first.rounds[0].verdicts
 
 
-def test_ollama_dying_in_the_middle_of_the_answer_keeps_what_had_arrived(
-    engine: Engine, ollama: OllamaStandIn
-) -> None:
+def test_ollama_dying_in_the_middle_of_the_answer_keeps_what_had_arrived(engine: Engine, ollama: OllamaStandIn) -> None:
     """SC-13"""
     config = RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0)
     ollama.script("chat", DiesMidStream(after_tokens=14))

@@ -152,9 +152,7 @@ def fill(store: RunStore, flush: bool) -> None:
         outcome: Outcome = "abstained" if number % 3 == 0 else "answered"
         question = f"Frage {number}: ÄPFEL 100% or 图_{number}?"
         started_at = f"2025-03-01T09:0{number // 2}:00+00:00"
-        append_all(
-            store, recorded_run(0, outcome, run_id=f"run-{number}", question=question, started_at=started_at)
-        )
+        append_all(store, recorded_run(0, outcome, run_id=f"run-{number}", question=question, started_at=started_at))
     if flush:
         store.flush()
 

@@ -140,9 +140,7 @@ def _passing(outcome: Outcome, last: bool) -> int:
     return 1 if outcome == "answered_forced" else 0
 
 
-def _round(
-    recording: _Recording, started: RunStarted, rounds: list[Round], passing: int, unreadable: bool
-) -> Decision:
+def _round(recording: _Recording, started: RunStarted, rounds: list[Round], passing: int, unreadable: bool) -> Decision:
     index, config = len(rounds), started.config
     opened = Round(
         index=index,
