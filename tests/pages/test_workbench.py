@@ -303,3 +303,20 @@ def config_models(**models: str) -> Any:
     from engine.config import RoleModel, RoleModels
 
     return RoleModels(**{role: RoleModel(name) for role, name in models.items()})
+
+
+@pytest.mark.parametrize("typed", ["ollama:", ":x", "openai: ", "x" * 300])
+def test_half_a_model_name_leaves_the_page_usable(engine: Engine, typed: str) -> None:
+    """SC-08"""
+    app = opened(grader=typed)
+    assert not app.exception
+
+
+def test_context_size_and_temperature_appear_with_a_chat_model_and_reach_its_run(engine: Engine) -> None:
+    """SC-08: the remedy of a prompt that is too long can be followed on the page."""
+    assert not [item for item in opened().number_input if item.key == "num_ctx"]
+    app = opened(grader="ollama:qwen3:8b", num_ctx="16384", temperature="0.5")
+    run_id = ask(app, engine, "What is a set?")
+    grader = engine.record(run_id).config.models.grader
+    assert (grader.num_ctx, grader.temperature) == (16384, 0.5)
+    assert engine.record(run_id).config.models.rewriter.built_in
