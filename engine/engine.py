@@ -31,6 +31,8 @@ from engine.workflows.graph import WorkflowGraph, graph_of
 
 _T = TypeVar("_T")
 _KEPT_IN_MEMORY = 50
+_PATIENCE_S = 0.5
+"""How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
 _log = logging.getLogger(__name__)
 
@@ -268,7 +270,7 @@ class Engine:
 
     def ollama(self, *, fresh: bool = False) -> OllamaStatus:
         """What Ollama offers on this machine; looked up again at most every half minute unless ``fresh``."""
-        return self._call(self.resources.ollama(fresh=fresh))
+        return self._call(self.resources.ollama(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
 
     @property
     def faults(self) -> tuple[Fault, ...]:

@@ -6,6 +6,7 @@ import asyncio
 import platform
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 from engine.builtin.generator import BuiltinGenerator
@@ -14,6 +15,7 @@ from engine.builtin.rewriter import BuiltinRewriter
 from engine.config import RoleModel, RunConfig
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
+from engine.llm.connection import shown_address
 from engine.llm.discovery import OllamaStatus, ollama_status
 from engine.llm.factory import make_generator, make_grader, make_rewriter
 from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
@@ -42,6 +44,7 @@ class Resources:
         self.verdicts = VerdictCache(settings.data_dir / "verdicts.db")
         self._status: OllamaStatus | None = None
         self._status_at = 0.0
+        self._looking: asyncio.Task[None] | None = None
 
     async def warm_up(self) -> None:
         """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it."""
@@ -68,12 +71,23 @@ class Resources:
                 manifest[f"{role}_prompt"] = _PROMPTS[role]
         return roles, manifest
 
-    async def ollama(self, *, fresh: bool = False) -> OllamaStatus:
-        """What Ollama offers here, looked up at most every half minute unless ``fresh``."""
+    async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
+        """What Ollama offers here, looked up at most every half minute unless ``fresh``.
+
+        With ``patience_s`` a page is not held up by an address that swallows packets: after that many seconds it gets
+        what was known before, or that nobody answers, while the looking goes on.
+        """
         if fresh or self._status is None or time.monotonic() - self._status_at > _STATUS_KEPT_S:
-            self._status = await ollama_status(self.settings)
-            self._status_at = time.monotonic()
-        return self._status
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self._look())
+            with suppress(TimeoutError):
+                # Shielded: others may be waiting for the same look.
+                await asyncio.wait_for(asyncio.shield(self._looking), patience_s)
+        return self._status or OllamaStatus(reachable=False, address=shown_address(self.settings))
+
+    async def _look(self) -> None:
+        self._status = await ollama_status(self.settings)
+        self._status_at = time.monotonic()
 
     async def close(self) -> None:
         await self.knowledge.close()

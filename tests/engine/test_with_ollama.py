@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,3 +143,13 @@ def test_a_collection_embedded_by_ollama_is_searched_with_the_same_model(ollama:
         record = engine.run("How hot is green tea brewed?", RunConfig(collection="tea", similarity_threshold=0))
         assert record.rounds[0].candidates[0].passage.id == "tea.md#1"
         assert record.manifest["embedding_model"] == "ollama:nomic-embed-text"
+
+
+def test_a_page_is_not_held_up_by_an_address_that_never_answers(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=url)) as engine:
+            # It takes connections and says nothing: a look takes seconds, and what is known so far comes at once.
+            status = engine.ollama()
+            assert (status.reachable, status.fault) == (False, None)
+            assert engine.ollama(fresh=True).fault is not None
