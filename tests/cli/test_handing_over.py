@@ -195,8 +195,18 @@ class InterruptsWhoFollows:
         await self._app(scope, receive, passed_on)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A shell starts background jobs with interrupts ignored, and Python then leaves them so."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals for threads")
-def test_an_interrupt_stops_the_run_in_the_app(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupt_stops_the_run_in_the_app(
+    data_dir: Path, interruptible: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     """SC-13: cancel at any moment."""
     gate = Gate()
     resources = relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate))
