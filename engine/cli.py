@@ -31,6 +31,7 @@ from engine.knowledge.ingest import Progress as Ingested
 from engine.knowledge.milvus_schema import check_new_name
 from engine.responses import seed_response
 from engine.running_app import AppRefused, RunningApp
+from engine.serving import serve
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.version import __version__
@@ -224,18 +225,7 @@ def _ingest_there(
 
 
 def _serve(_: argparse.Namespace) -> int:
-    settings = Settings.load()
-    address = {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
-    command = [sys.executable, "-m", "streamlit", "run", str(_ROOT / "app.py")]
-    environment = {**os.environ, **address}
-    print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
-    os.chdir(_ROOT)
-    if os.name == "nt":
-        import subprocess
-
-        return subprocess.call(command, env=environment)  # noqa: S603 - our own command
-    os.execve(sys.executable, command, environment)  # noqa: S606 - our own command
-    return 0
+    return serve()
 
 
 def _print_record(record: RunRecord) -> None:
