@@ -185,7 +185,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     ),
     "waste.saved": (
         "The gate “At least n passages” would have answered then and saved {cost}.",
-        "若用“至少 n 个片段”放行，当时即可作答，可省下{cost}。",
+        "若用“至少 n 个片段”放行，当时即可作答，可省下 {cost}。",
     ),
     "waste.rewrites": ("{n} rewrites", "{n} 次重写"),
     "waste.rewrites.one": ("{n} rewrite", "{n} 次重写"),
