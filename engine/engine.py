@@ -26,6 +26,7 @@ from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.runs import LiveRun
 from engine.settings import Settings
 from engine.values import Fault, RunId, RunRecord
+from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
 
@@ -185,6 +186,10 @@ class Engine:
         self._store.delete(run_id)
         with self._guard:
             self._runs.pop(RunId(run_id), None)
+
+    def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
+        """What ``record``'s question would have done under ``config``; no calls."""
+        return what_if(record, config)
 
     def active_runs(self) -> int:
         with self._guard:

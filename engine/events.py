@@ -13,6 +13,7 @@ from engine.values import (
     Context,
     Decision,
     Fault,
+    Fork,
     ModelCall,
     NodeExecution,
     Outcome,
@@ -41,6 +42,7 @@ class RunStarted(_Event):
     question: str
     config: RunConfig
     started_at: str
+    fork: Fork | None = None
     kind: Literal["run_started"] = "run_started"
 
 
@@ -175,6 +177,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
             question=event.question,
             config=event.config,
             started_at=event.started_at,
+            fork=event.fork,
             last_seq=event.seq,
         )
     if record is None:

@@ -275,6 +275,21 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Fork:
+    """Where a run branched off another one, and what was changed there; everything before was reused."""
+
+    parent: RunId
+    round: int = 0
+    """The round whose decision is made anew; the rounds before it stand as the parent had them."""
+    settings: tuple[str, ...] = ()
+    """Names of the settings that were changed."""
+    query: str = ""
+    """The query that this round searches instead of its own; empty where it was not changed."""
+    verdicts: Mapping[PassageId, bool] = field(default_factory=dict)
+    """Verdicts set by hand: whether the passage counts as relevant."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """The picture of a run, made by folding its events; while it goes on, ``outcome`` is None."""
 
@@ -285,6 +300,8 @@ class RunRecord:
     """ISO 8601, UTC."""
     manifest: Mapping[str, str] = field(default_factory=dict)
     """Versions, models with digests, collection fingerprint: what is needed to explain the run later."""
+    fork: Fork | None = None
+    """None for a run that began by itself."""
     rounds: tuple[Round, ...] = ()
     decisions: tuple[Decision, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from components.words.compare import COMPARE
 from components.words.evidence import EVIDENCE
+from components.words.fork import FORK
 from components.words.knowledge import KNOWLEDGE
+from components.words.presenter import PRESENTER
 from components.words.run import RUN
+from components.words.runs import RUNS
 from components.words.settings import SETTINGS
 from components.words.shell import SHELL
+from components.words.tune import TUNE
+from components.words.what_if import WHAT_IF
 
-AREAS = (RUN, EVIDENCE, SETTINGS, KNOWLEDGE, SHELL)
+AREAS = (RUN, EVIDENCE, SETTINGS, KNOWLEDGE, SHELL, WHAT_IF, FORK, PRESENTER, RUNS, COMPARE, TUNE)

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.builtin.terms import Idf, surface_terms
-from engine.values import Language
+from engine.language import language_of
+from engine.values import Language, Round
 
 _NEAR = 0.3
 """Similarity from which a passage counts as being on the subject (SPEC SC-09: it cuts most of what is not)."""
 _NAMED = 4
+
+
+_TIME_OVER = {
+    "en": "The time of this run was over before passages had been searched and judged, so there is nothing verified to "
+    "answer from. Please ask again, or raise the time budget.",
+    "zh": "本次运行的时间预算在检索和质检完成之前已经用完，因此没有经过核实、可以作答的依据。"
+    "请再问一次，或者调高时间预算。",
+}
+
+
+def abstained_answer(question: str, rounds: Sequence[Round]) -> str:
+    """What a run answers when nothing may be given to the generator: the same words for the same evidence."""
+    language = language_of(question)
+    kept = {passage.id for current in rounds for passage in current.kept}
+    judged = kept & {
+        name for current in rounds for name, verdict in current.verdicts.items() if verdict.relevant is not None
+    }
+    if not judged and (kept or not any(current.searched for current in rounds)):
+        # Neither may be called an empty collection, nor passages that were read and did not help.
+        return _TIME_OVER["zh" if language == "zh" else "en"]
+    similarities = [item.passage.similarity for current in rounds for item in current.candidates]
+    return abstention(question, language, len(judged), max(similarities, default=None))
 
 
 def abstention(question: str, language: Language, kept: int, best_similarity: float | None) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from engine.builtin.abstain import abstention
+from engine.builtin.abstain import abstained_answer
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
 from engine.events import AnswerCompleted, ContextAssembled
 from engine.language import language_of
@@ -15,13 +15,6 @@ from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest
 from engine.values import Context, Round
-
-_TIME_OVER = {
-    "en": "The time of this run was over before passages had been searched and judged, so there is nothing verified to "
-    "answer from. Please ask again, or raise the time budget.",
-    "zh": "本次运行的时间预算在检索和质检完成之前已经用完，因此没有经过核实、可以作答的依据。"
-    "请再问一次，或者调高时间预算。",
-}
 
 
 async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -34,7 +27,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens)
     run.emit(ContextAssembled(context=context))
     if not context.passages:
-        run.emit(AnswerCompleted(answer=_abstain(state["question"], rounds)))
+        run.emit(AnswerCompleted(answer=abstained_answer(state["question"], rounds)))
         return {}
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
@@ -69,16 +62,3 @@ def _complete(text: str, context: Context, run: RunContext) -> None:
         return
     resolved = resolve(text, context.passages)
     run.emit(AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed))
-
-
-def _abstain(question: str, rounds: tuple[Round, ...]) -> str:
-    language = language_of(question)
-    kept = {passage.id for current in rounds for passage in current.kept}
-    judged = kept & {
-        name for current in rounds for name, verdict in current.verdicts.items() if verdict.relevant is not None
-    }
-    if not judged and (kept or not any(current.searched for current in rounds)):
-        # Neither may be called an empty collection, nor passages that were read and did not help.
-        return _TIME_OVER["zh" if language == "zh" else "en"]
-    similarities = [item.passage.similarity for current in rounds for item in current.candidates]
-    return abstention(question, language, len(judged), max(similarities, default=None))

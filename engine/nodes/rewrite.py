@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.decide import kept_passages
 from engine.errors import BudgetSpent, ModelError
 from engine.events import Rewritten
 from engine.language import normalised_query
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
-from engine.roles import FailedPassage, RewriteProposal, RewriteRequest, TriedRewrite
+from engine.rewrite_input import rewrite_request
+from engine.roles import RewriteProposal, RewriteRequest, TriedRewrite
 from engine.values import Rewrite, Round
 
 _PROPOSALS = 2
@@ -23,7 +23,7 @@ async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
     """Ask the rewriter for a new query; a repetition gets one retry, a failure leaves the old query in place."""
     rounds: tuple[Round, ...] = state["rounds"]
     history: tuple[Rewrite, ...] = state.get("rewrites", ())
-    request = rewrite_request(state["question"], rounds, history, run)
+    request = rewrite_request(state["question"], rounds, history, run.config)
     tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"])}
     try:
         async with asyncio.timeout(max(0.0, run.clock.left_s())):
@@ -45,31 +45,6 @@ async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         input_hash=request.digest(),
     )
     return _record(made, history, run)
-
-
-def rewrite_request(
-    question: str, rounds: Sequence[Round], history: Sequence[Rewrite], run: RunContext
-) -> RewriteRequest:
-    """What the rewriter may see: the passages that failed with the grader's reasons, and all former rewrites."""
-    current = rounds[-1]
-    failed = []
-    for passage in kept_passages(current, run.config):
-        verdict = current.verdicts.get(passage.id)
-        if verdict is None or verdict.relevant is None or verdict.passes(run.config.min_confidence):
-            # What could not be read says nothing of the passage.
-            continue
-        failed.append(
-            FailedPassage(
-                id=passage.id,
-                text=passage.text,
-                similarity=passage.similarity,
-                reason=verdict.reason,
-                covered=verdict.covered,
-                missing=verdict.missing,
-            )
-        )
-    tried = tuple(TriedRewrite(item.query, item.rewritten_query, item.reason, item.refused) for item in history)
-    return RewriteRequest(question=question, current_query=current.query, failed=tuple(failed), history=tried)
 
 
 async def _propose(
