@@ -127,10 +127,12 @@ class _Walk:
             and not self._unseen(recorded)
         )
         if same:
-            kept_as_graded = replace(regated, verdicts=recorded.verdicts, reused=recorded.reused)
-            return _Judged(kept_as_graded, (), 0, as_recorded=True)
+            judged_here = {item.passage.id for item in self._to_judge(regated)}
+            verdicts = {name: verdict for name, verdict in recorded.verdicts.items() if name in judged_here}
+            reused = tuple(name for name in recorded.reused if name in judged_here)
+            return _Judged(replace(regated, verdicts=verdicts, reused=reused), (), 0, as_recorded=True)
         earlier = _readable(self.rounds)
-        verdicts: dict[PassageId, Verdict] = {}
+        verdicts = {}
         ungraded: list[PassageId] = []
         for passage in regated.kept:
             verdict = earlier.get(passage.id)
@@ -163,10 +165,17 @@ class _Walk:
         return self.config.top_k - depth if last >= self.config.similarity_threshold else 0
 
     def _gradings(self, current: Round) -> Price:
-        depth = current.candidates if self.config.grade_probe else [i for i in current.candidates if i.gate == "kept"]
         earlier = _readable(self.rounds)
-        fresh = sum(item.passage.id not in earlier for item in depth) if current.searched else 0
+        fresh = sum(item.passage.id not in earlier for item in self._to_judge(current)) if current.searched else 0
         return self.prices.grading * fresh
+
+    def _to_judge(self, current: Round) -> list[Candidate]:
+        """What the grade step looks at: the kept, or everything that the search would have fetched."""
+        return [
+            item
+            for item in current.candidates
+            if item.gate == "kept" or (self.config.grade_probe and item.rank <= self.config.fetch_k)
+        ]
 
     # -- one decision -------------------------------------------------------------------------------------------
 
