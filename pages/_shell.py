@@ -46,7 +46,11 @@ page = st.navigation(
         st.Page(
             "workbench.py", title=words("nav.workbench"), icon=":material/account_tree:", url_path="run", default=True
         ),
+        st.Page("tune.py", title=words("nav.tune"), icon=":material/tune:", url_path="tune"),
+        st.Page("compare.py", title=words("nav.compare"), icon=":material/compare_arrows:", url_path="compare"),
+        st.Page("runs.py", title=words("nav.runs"), icon=":material/history:", url_path="runs"),
         st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
+        st.Page("present.py", title=words("presenter.nav"), icon=":material/slideshow:", url_path="present"),
     ],
     position="top",
 )

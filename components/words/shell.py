@@ -5,6 +5,7 @@ from __future__ import annotations
 SHELL = {
     "app.title": ("Self-Corrective RAG Workbench", "自省修正 RAG 工作台"),
     "nav.workbench": ("Workbench", "工作台"),
+    "nav.tune": ("Tune", "调参"),
     "nav.knowledge": ("Knowledge", "知识库"),
     "badge.all_builtin": ("all roles built in", "角色均为内置"),
     "badge.some_builtin": ("{roles} built in", "{roles}为内置"),
@@ -45,8 +46,8 @@ SHELL = {
     "record.json": ("Download the record as JSON", "下载记录（JSON）"),
     "record.id": ("Run {id}, started {started} UTC", "运行 {id}，开始于 {started}（UTC）"),
     "hint.tune": (
-        "Change a setting at the left and run again: the record keeps what each run was asked to do.",
-        "在左侧调整设置后重新运行；每次运行的设置都会留在记录里。",
+        "Move a slider at the left: nothing is called, and “What if” shows what it would have changed.",
+        "移动左侧的滑块：不会发起任何调用，“假如”一栏会显示结果会怎样不同。",
     ),
     "run.other_settings": (
         "The settings at the left differ from those of this run: {names}.",

@@ -13,9 +13,11 @@ from fastapi import FastAPI, Header, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
-from engine.api.bodies import ErrorBody, RunRequest, SeedRequest, SourceRequest
+from engine.api.bodies import ErrorBody, RunRequest, RunsQuery, SeedRequest, SourceRequest, WhatIfRequest
 from engine.api.encoding import Json
 from engine.api.errors import AddressNotListed, add_error_handlers, answered
+from engine.api.forking import add_fork
+from engine.api.partial_config import config_over
 from engine.api.waiting import event_stream, finished, while_connected
 from engine.api.web import ApiGuard
 from engine.config import RunConfig, config_from_dict
@@ -25,7 +27,7 @@ from engine.knowledge.ingest import IngestItem
 from engine.records.codec import record_to_dict
 from engine.responses import seed_response
 from engine.settings import Settings
-from engine.values import Fault, Outcome, RunId
+from engine.values import Fault, RunId
 from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
@@ -65,6 +67,8 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     _add_ask(api, get_engine)
     _add_runs(api, get_engine)
     _add_one_run(api, get_engine, heartbeat_s)
+    _add_what_if_and_tags(api, get_engine)
+    add_fork(api, get_engine)
     _add_knowledge(api, get_engine)
     return api
 
@@ -124,13 +128,9 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         return answered(record, record_to_dict(record))
 
     @api.get("/runs", summary="Stored runs, newest first")
-    async def runs(
-        limit: Annotated[int, Query(ge=1, le=500)] = 50,
-        outcome: Outcome | None = None,
-        text: Annotated[str | None, Query(max_length=2000)] = None,
-    ) -> Response:
-        found = await asyncio.to_thread(get_engine().runs, limit, outcome=outcome, text=text)
-        return Json([asdict(item) for item in found])
+    async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
+        found = await asyncio.to_thread(lambda: get_engine().runs(asked.limit, **asked.filters()))
+        return Json([{**asdict(item), "cursor": item.cursor} for item in found])
 
 
 def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> None:
@@ -170,6 +170,28 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
     async def delete(run_id: str) -> Response:
         await asyncio.to_thread(get_engine().delete_run, run_id)
         return Response(status_code=204)
+
+
+def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.post(
+        "/runs/{run_id}/what-if", summary="What a run would have done under other settings, without calling anything"
+    )
+    async def what_if(run_id: str, body: WhatIfRequest) -> Response:
+        engine = get_engine()
+
+        def computed() -> dict[str, Any]:
+            record = engine.record(run_id)
+            return engine.what_if(record, config_over(record.config, body.config)).to_dict()
+
+        return Json(await asyncio.to_thread(computed))
+
+    @api.put("/runs/{run_id}/tags/{tag:path}", summary="Put a tag on a run; answers with all its tags")
+    async def tag_run(run_id: str, tag: str) -> Response:
+        return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().tag_run, run_id, tag)})
+
+    @api.delete("/runs/{run_id}/tags/{tag:path}", summary="Take a tag from a run; answers with those left")
+    async def untag_run(run_id: str, tag: str) -> Response:
+        return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().untag_run, run_id, tag)})
 
 
 def _add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:

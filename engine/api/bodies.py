@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from engine.config import PARAMETERS, RunConfig, WorkflowName
+from engine.records.listing import Filters
+from engine.values import Outcome
 
 _DEFAULTS = RunConfig()
 _DEEPEST = 6
@@ -65,6 +67,57 @@ class RunRequest(_Body):
     workflow: WorkflowName | None = None
     """None: the one that ``config`` names, or the four-node loop."""
     config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+    wait: StrictBool = True
+
+
+class RunsQuery(BaseModel):
+    """What narrows ``GET /api/runs``; ``before`` is the ``cursor`` of the last run already seen."""
+
+    limit: int = Field(50, ge=1, le=500)
+    outcome: Outcome | None = None
+    text: str | None = Field(None, max_length=2000)
+    tag: str | None = Field(None, max_length=200)
+    without_tag: str | None = Field(None, max_length=200)
+    workflow: WorkflowName | None = None
+    collection: str | None = Field(None, max_length=200)
+    before: str | None = Field(None, max_length=200, description="The `cursor` of the last run already seen.")
+
+    def filters(self) -> Filters:
+        # The plus sign of a cursor's time means a space in an address that was put together without encoding it.
+        before = self.before.replace(" ", "+") if self.before else None
+        return Filters(
+            before=before,
+            outcome=self.outcome,
+            text=self.text,
+            tag=self.tag,
+            without_tag=self.without_tag,
+            workflow=self.workflow,
+            collection=self.collection,
+        )
+
+
+class WhatIfRequest(_Body):
+    """Body of ``POST /api/runs/{run_id}/what-if``: fields of ``RunConfig``; those left out are the run's own."""
+
+    config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+
+
+class ForkChanges(_Body):
+    """Body of ``POST /api/runs/{run_id}/fork/price``: what a branch changes, and from which round on."""
+
+    config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+    """Fields of ``RunConfig``; those left out are the run's own."""
+    round: StrictInt | None = Field(None, ge=0)
+    """Where it begins; left out: at round 0, or where the run, a branch itself, parted."""
+    query: StrictStr = ""
+    """What this round searches instead of its own query; empty: its own."""
+    verdicts: dict[StrictStr, StrictBool] = {}
+    """By passage id: whether it counts as relevant, whatever the grader said."""
+
+
+class ForkRequest(ForkChanges):
+    """Body of ``POST /api/runs/{run_id}/fork``."""
+
     wait: StrictBool = True
 
 

@@ -19,13 +19,17 @@ from engine.config import PARAMETERS
 from engine.errors import (
     EmbeddingMismatch,
     EngineClosed,
+    ForkRefused,
     InvalidCollectionName,
     InvalidConfig,
     InvalidQuestion,
+    InvalidTag,
     ModelNotRecorded,
     ModelTimeout,
     ModelUnreachable,
+    ReadOnlyRun,
     RunActive,
+    RunNotOver,
     StoreLocked,
     StoreUnreachable,
     TooManyRuns,
@@ -59,10 +63,10 @@ class CallerLeft(Exception):
 _STATUS: Final[Mapping[str, int]] = {
     error.code: status
     for status, errors in {
-        403: (AddressNotListed,),
+        403: (AddressNotListed, ReadOnlyRun),
         404: (UnknownCollection, UnknownRun),
-        409: (RunActive, EmbeddingMismatch, ModelNotRecorded),
-        422: (InvalidConfig, InvalidQuestion, InvalidCollectionName),
+        409: (RunActive, RunNotOver, EmbeddingMismatch, ModelNotRecorded),
+        422: (ForkRefused, InvalidConfig, InvalidQuestion, InvalidCollectionName, InvalidTag),
         503: (TooManyRuns, EngineClosed, StoreLocked, StoreUnreachable, ModelUnreachable),
         504: (ModelTimeout,),
     }.items()

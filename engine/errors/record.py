@@ -37,6 +37,118 @@ class RunActive(RecordError):
         )
 
 
+class InvalidTag(RecordError):
+    """A text cannot be a tag."""
+
+    code = "WB507"
+
+    @classmethod
+    def blank(cls) -> Self:
+        return cls("The tag is empty.", remedy="Type a word and add it again.", params={"field": "tag"})
+
+    @classmethod
+    def too_long(cls, length: int, limit: int) -> Self:
+        return cls(
+            f"The tag has {length} characters; the limit is {limit}.",
+            remedy="Shorten the tag.",
+            params={"field": "tag", "length": str(length), "limit": str(limit)},
+        )
+
+    @classmethod
+    def control_characters(cls, found: str) -> Self:
+        return cls(
+            f"The tag contains control characters ({found}).",
+            remedy="Type it on one line, in letters, digits and punctuation.",
+            params={"field": "tag", "found": found},
+        )
+
+
+class ReadOnlyRun(RecordError):
+    """A run that ships with the program cannot be changed."""
+
+    code = "WB508"
+
+    @classmethod
+    def named(cls, run_id: str) -> Self:
+        return cls(
+            f"Run {run_id[:64]!r} ships with the workbench and cannot be changed.",
+            remedy="Run its question yourself; your own run can be tagged and deleted.",
+            params={"run": run_id[:64]},
+        )
+
+
+class ForkRefused(RecordError):
+    """A run cannot be branched off as asked."""
+
+    code = "WB509"
+
+    @classmethod
+    def round_out_of_range(cls, round_index: int, rounds: int) -> Self:
+        if rounds == 0:
+            return cls(
+                "The run searched nothing, so there is nothing to branch off from.",
+                remedy="Ask the question again.",
+                params={"field": "round"},
+            )
+        return cls(
+            f"The run has no round {round_index}; its last one is round {rounds - 1}.",
+            remedy=f"Branch off at a round from 0 to {rounds - 1}.",
+            params={"field": "round", "round": str(round_index), "last": str(rounds - 1)},
+        )
+
+    @classmethod
+    def unseen_passage(cls, passage_id: str) -> Self:
+        return cls(
+            f"The run never saw a passage {passage_id[:120]!r}, so no verdict on it can be set.",
+            remedy="Set verdicts only on passages that the run found.",
+            params={"field": "verdicts", "passage": passage_id[:120]},
+        )
+
+    @classmethod
+    def elsewhere(cls, name: str) -> Self:
+        return cls(
+            f"A branch cannot have another {name} than its run: nothing that was recorded would hold there.",
+            remedy="Run the question with these settings instead.",
+            params={"field": name, "setting": name},
+        )
+
+    @classmethod
+    def query_too_long(cls, length: int, limit: int) -> Self:
+        return cls(
+            f"The query has {length} characters; the limit is {limit}.",
+            remedy="Shorten the query.",
+            params={"field": "query", "length": str(length), "limit": str(limit)},
+        )
+
+
+class RunNotOver(RecordError):
+    """A run that still goes on cannot be branched off."""
+
+    code = "WB511"
+
+    @classmethod
+    def named(cls, run_id: str) -> Self:
+        return cls(
+            f"Run {run_id!r} is not over yet.",
+            remedy="Wait for its end or stop it, then branch off.",
+            params={"run": run_id},
+        )
+
+
+class CollectionChanged(RecordError):
+    """The collection is another one than when the reused evidence was recorded."""
+
+    code = "WB510"
+
+    @classmethod
+    def since(cls, collection: str, parent: str) -> Self:
+        return cls(
+            f"The content of {collection!r} has changed since run {parent[:8]} was made.",
+            remedy="What is reused is as it was then; new searches see the new content. Ask again to see it in full.",
+            params={"collection": collection, "run": parent[:8]},
+        )
+
+
 class LoopLimitReached(WorkbenchError):
     """The engine's own limit of steps stopped a workflow: a fault of the workflow, not of the question."""
 

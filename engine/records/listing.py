@@ -5,31 +5,55 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast, get_args
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, cast, get_args
 
 from engine.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
+from engine.records.tagging import BATCH, PINNED
 from engine.values import Outcome, RunId
 
+__all__ = [
+    "BATCH",
+    "INTERRUPTED",
+    "PINNED",
+    "Filters",
+    "RunSummary",
+    "Wanted",
+    "events_sound",
+    "rows_of",
+    "stored",
+    "summarise",
+    "unfinished_owners",
+]
+
 INTERRUPTED: Outcome = "interrupted"
+_SHORTEST_ID = 6
+"""Fewer letters are taken for a word of the question alone: half of the short ones begin some id."""
 
 _LISTED = """
-SELECT id, question, workflow, collection, started_at, shown, why, duration_ms, calls, rewrites
+SELECT id, question, workflow, collection, started_at, shown, why, duration_ms, calls, rewrites, parent,
+    (SELECT json_group_array(CAST(tag AS TEXT)) FROM tags WHERE run_id = listed.id)
 FROM (
     SELECT *, iif(cut_off, 'interrupted', outcome) AS shown, iif(cut_off, 'interrupted', reason) AS why
     FROM (
         SELECT *, outcome IS NULL AND owner NOT IN (SELECT value FROM json_each(:living)) AS cut_off FROM runs
         WHERE id NOT IN (SELECT value FROM json_each(:leave_out))
     )
-)
+) AS listed
 WHERE (:started_at IS NULL OR (started_at, id) < (:started_at, :id))
     AND (:outcome IS NULL OR shown = :outcome)
-    AND (:text IS NULL OR instr(casefolded(question), :text))
+    AND (:workflow IS NULL OR workflow = :workflow)
+    AND (:collection IS NULL OR collection = :collection)
+    AND (:tag IS NULL OR id IN (SELECT run_id FROM tags WHERE tag = :tag))
+    AND (:without_tag IS NULL OR id NOT IN (SELECT run_id FROM tags WHERE tag = :without_tag))
+    AND (:text IS NULL OR instr(casefolded(CAST(question AS BLOB)), :text) OR (:id_prefix AND instr(id, :text) = 1)
+        OR id IN (SELECT run_id FROM tags WHERE instr(casefolded(CAST(tag AS BLOB)), :text)))
 ORDER BY started_at DESC, id DESC LIMIT :limit"""
 _SOUND = "SELECT count(*), sum(json_valid(data)), sum(kind = 'run_started') FROM events WHERE run_id = ?"
 
+_EQUAL = ("outcome", "workflow", "collection")
 _OUTCOMES = frozenset((None, *get_args(Outcome)))
-_TYPES = (str, str, str, str, str, str | None, str, int | float, int, int)
+_TYPES = (str, str, str, str, str, str | None, str, int | float, int, int, str, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +73,10 @@ class RunSummary:
     calls: int
     """Chat-model invocations, cached ones included."""
     rewrites: int
+    parent: str = ""
+    """The run that this one was forked from; empty for one that began by itself."""
+    tags: tuple[str, ...] = ()
+    """In alphabetical order."""
     damaged: bool = False
     """Parts of the record cannot be read."""
 
@@ -56,6 +84,18 @@ class RunSummary:
     def cursor(self) -> str:
         """Place in the list, newest first; stays valid where the run itself is deleted."""
         return f"{self.started_at}|{self.id}"
+
+
+class Filters(TypedDict, total=False):
+    """What narrows a list of runs; the fields of :class:`Wanted`."""
+
+    before: str | None
+    outcome: Outcome | None
+    text: str | None
+    tag: str | None
+    without_tag: str | None
+    workflow: str | None
+    collection: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +107,12 @@ class Wanted:
     """Cursor of the last run already seen."""
     outcome: Outcome | None = None
     text: str | None = None
-    """Part of the question, whatever its case."""
+    """Part of the question or of a tag, whatever its case, or the first six or more characters of the run's id."""
+    tag: str | None = None
+    without_tag: str | None = None
+    """Runs with this tag are left out."""
+    workflow: str | None = None
+    collection: str | None = None
 
     @property
     def place(self) -> tuple[str, str] | None:
@@ -80,9 +125,18 @@ class Wanted:
         """Whether a run in memory is among those asked for; ``_LISTED`` says the same in SQL."""
         if self.place is not None and (summary.started_at, summary.id) >= self.place:
             return False
-        if self.outcome is not None and summary.outcome != self.outcome:
+        if any(getattr(self, name) not in (None, getattr(summary, name)) for name in _EQUAL):
             return False
-        return not self.text or self.text.casefold() in summary.question.casefold()
+        if self.tag is not None and self.tag not in summary.tags:
+            return False
+        if self.without_tag is not None and self.without_tag in summary.tags:
+            return False
+        return not self.text or self._found_in(summary, self.text.casefold())
+
+    def _found_in(self, summary: RunSummary, text: str) -> bool:
+        if len(text) >= _SHORTEST_ID and summary.id.startswith(text):
+            return True
+        return any(text in place.casefold() for place in (summary.question, *summary.tags))
 
 
 def summarise(events: Sequence[Event]) -> RunSummary | None:
@@ -102,6 +156,7 @@ def summarise(events: Sequence[Event]) -> RunSummary | None:
         duration_ms=max(event.t_ms for event in events),
         calls=sum(isinstance(event, ModelCalled) and not event.call.built_in for event in events),
         rewrites=sum(isinstance(event, Rewritten) for event in events),
+        parent=started.fork.parent if started.fork else "",
     )
 
 
@@ -116,16 +171,24 @@ def stored(
 ) -> list[RunSummary]:
     """Runs of the file, newest first; those without an end whose process does not live are interrupted."""
     started_at, run_id = wanted.place or (None, None)
+    text = wanted.text.casefold() if wanted.text else None
     values = {
         "living": json.dumps(living),
         "leave_out": json.dumps(leave_out),
         "started_at": started_at,
         "id": run_id,
         "outcome": wanted.outcome,
-        "text": wanted.text.casefold() if wanted.text else None,
+        "workflow": wanted.workflow,
+        "collection": wanted.collection,
+        "tag": wanted.tag,
+        "without_tag": wanted.without_tag,
+        "text": text,
+        "id_prefix": text is not None and len(text) >= _SHORTEST_ID,
         "limit": wanted.limit,
     }
-    return [_summary(row) for row in connection.execute(_LISTED, values)]
+    # Half a surrogate pair, which an address can bring, has no form in the file, so nothing there contains it.
+    plain = {name: _clean(value) if isinstance(value, str) else value for name, value in values.items()}
+    return [_summary(row) for row in connection.execute(_LISTED, plain)]
 
 
 def rows_of(connection: sqlite3.Connection, run_id: RunId) -> tuple[str | None, list[str], str]:
@@ -147,8 +210,15 @@ def events_sound(connection: sqlite3.Connection, run_id: RunId) -> bool:
 
 def _summary(row: tuple[Any, ...]) -> RunSummary:
     sound = all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)) and row[5] in _OUTCOMES
+    tags = tuple(sorted(str(tag) for tag in json.loads(row[11])))
     if sound:
-        return RunSummary(*row)
+        return replace(RunSummary(*row[:11]), tags=tags)
     identity, question, workflow, collection, started_at = (str(value) for value in row[:5])
     outcome = cast("Outcome | None", row[5] if row[5] in _OUTCOMES else None)
-    return RunSummary(RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, damaged=True)
+    return RunSummary(
+        RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, tags=tags, damaged=True
+    )
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -44,10 +44,22 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID""",
         "CREATE TABLE partial_answers (run_id TEXT PRIMARY KEY, pieces TEXT NOT NULL) WITHOUT ROWID",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
+        "CREATE TABLE tags (run_id TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (run_id, tag)) WITHOUT ROWID",
+        "CREATE INDEX tags_by_name ON tags (tag, run_id)",
+    ),
 )
 """Statements that lift the format by one each; the format number is how many of them a file has seen."""
 
 FORMAT = len(_STEPS)
+
+_AS_FORMAT_2 = (
+    "PRAGMA temp_store = MEMORY",
+    "CREATE TEMP VIEW runs AS SELECT *, '' AS parent FROM main.runs",
+    "CREATE TEMP TABLE tags (run_id TEXT, tag TEXT)",
+)
+"""What lets a reader see a former file that cannot be lifted, as in a folder that may only be read."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -65,6 +77,7 @@ def connect(path: Path) -> sqlite3.Connection:
         # Walks the whole table, so that a damaged page shows now and not in the middle of a listing.
         connection.execute("SELECT count(question) FROM runs").fetchone()
         connection.execute("SELECT run_id FROM events LIMIT 1").fetchone()
+        connection.execute("SELECT run_id FROM tags LIMIT 1").fetchone()
     except BaseException:
         connection.close()
         raise
@@ -109,11 +122,17 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that sees one moment of the file, however much is written meanwhile; raises ``sqlite3.Error``."""
     connection = _open_for_reading(path)
     try:
-        connection.create_function("casefolded", 1, lambda text: str(text).casefold(), deterministic=True)
+        # Bytes that are no UTF-8 are the damage of one run; refused, they would hide all the others.
+        connection.text_factory = _text
+        connection.create_function("casefolded", 1, lambda data: _text(data or b"").casefold(), deterministic=True)
         connection.execute("BEGIN")
         yield connection
     finally:
         connection.close()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _open_for_reading(path: Path) -> sqlite3.Connection:
@@ -131,6 +150,9 @@ def _readable(uri: str, path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
     try:
         _require_known(connection, path)
+        if _format_of(connection) == 1:
+            for statement in _AS_FORMAT_2:
+                connection.execute(statement)
     except BaseException:
         connection.close()
         raise

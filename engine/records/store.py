@@ -7,11 +7,11 @@ import logging
 import sqlite3
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
 from engine.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
@@ -21,6 +21,7 @@ from engine.records.codec import event_from_json
 from engine.records.instance import Instance, alive, sweep
 from engine.records.listing import (
     INTERRUPTED,
+    Filters,
     RunSummary,
     Wanted,
     events_sound,
@@ -30,10 +31,11 @@ from engine.records.listing import (
     unfinished_owners,
 )
 from engine.records.schema import Connect, connect, reading
+from engine.records.tagging import tag_counts, tag_text, tags_of
 from engine.records.writer import RecordWriter
-from engine.values import Outcome, RunId, RunRecord
+from engine.values import RunId, RunRecord
 
-__all__ = ["RunStore", "RunSummary"]
+__all__ = ["Filters", "RunStore", "RunSummary"]
 
 _log = logging.getLogger(__name__)
 
@@ -147,31 +149,60 @@ class RunStore:
             raise UnknownRun.named(run_id)
         self._damaged.discard(run)
 
-    def list(
-        self, limit: int = 50, before: str | None = None, outcome: Outcome | None = None, text: str | None = None
-    ) -> Summaries:
-        """At most ``limit`` runs, newest first, damaged ones among them.
+    def tag(self, run_id: str, tag: str) -> tuple[str, ...]:
+        """Put a tag on a run, live or stored, and return all it has then; one that it has already changes nothing.
 
-        ``before`` is the :attr:`RunSummary.cursor` of the last run already seen; ``text`` is looked for in the
-        question, whatever its case. Raises ``RecordError`` where the file cannot be read.
+        Raises ``InvalidTag``, ``UnknownRun``, or ``RecordError`` where the file cannot be written.
         """
-        wanted = Wanted(max(limit, 0), before, outcome, text)
-        # Memory before file: a run that leaves memory in between is in the file by then.
-        buffered = self._buffer.everything()
-        own = [summary for events in buffered.values() if (summary := summarise(events)) and wanted.admits(summary)]
-        found = own + self._stored(wanted, [*buffered])
-        return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)[: wanted.limit]
+        return self._tagged(run_id, tag_text(tag), add=True)
 
-    def _stored(self, wanted: Wanted, leave_out: Sequence[RunId]) -> Summaries:
+    def untag(self, run_id: str, tag: str) -> tuple[str, ...]:
+        """Take a tag from a run and return those left; one that it has not changes nothing. Raises as :meth:`tag`."""
+        return self._tagged(run_id, tag_text(tag), add=False)
+
+    def tags(self) -> dict[str, int]:
+        """How many runs have each tag, in alphabetical order; raises ``RecordError`` where the file is unreadable."""
         if not self._path.exists():
-            return []
+            return {}
         try:
             with reading(self._path) as connection:
-                living = [owner for owner in unfinished_owners(connection) if self._lives(owner)]
-                found = stored(connection, wanted, living, leave_out)
-                return [self._checked(connection, summary) for summary in found]
+                return tag_counts(connection)
         except sqlite3.Error as error:
             raise faults.unreadable(self._path, error) from None
+
+    def list(self, limit: int = 50, **filters: Unpack[Filters]) -> Summaries:
+        """At most ``limit`` runs, newest first, damaged ones among them; filters as :class:`Wanted` explains them.
+
+        Raises ``RecordError`` where the file cannot be read.
+        """
+        wanted = Wanted(max(limit, 0), **filters)
+        # Memory before file: a run that leaves memory in between is in the file by then.
+        buffered = {run: line for run, events in self._buffer.everything().items() if (line := summarise(events))}
+        if not self._path.exists():
+            found = [summary for summary in buffered.values() if wanted.admits(summary)]
+        else:
+            try:
+                found = self._listed(wanted, buffered)
+            except sqlite3.Error as error:
+                raise faults.unreadable(self._path, error) from None
+        return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)[: wanted.limit]
+
+    def _listed(self, wanted: Wanted, buffered: Mapping[RunId, RunSummary]) -> Summaries:
+        with reading(self._path) as connection:
+            living = [owner for owner in unfinished_owners(connection) if self._lives(owner)]
+            tags = tags_of(connection, buffered)
+            own = [replace(summary, tags=tags.get(run, ())) for run, summary in buffered.items()]
+            found = stored(connection, wanted, living, [*buffered])
+            checked = [self._checked(connection, summary) for summary in found]
+        return [summary for summary in own if wanted.admits(summary)] + checked
+
+    def _tagged(self, run_id: str, tag: str, *, add: bool) -> tuple[str, ...]:
+        if self._closed:
+            raise EngineClosed.now()
+        tags = self._writer.tag(RunId(run_id), tag, add=add)
+        if tags is None:
+            raise UnknownRun.named(run_id)
+        return tags
 
     def _checked(self, connection: sqlite3.Connection, summary: RunSummary) -> RunSummary:
         if summary.damaged or summary.id in self._damaged:

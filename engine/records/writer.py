@@ -21,6 +21,7 @@ from engine.records.buffer import RunBuffer, Snapshot
 from engine.records.codec import event_to_json
 from engine.records.listing import RunSummary, summarise
 from engine.records.schema import Connect, connect_or_replace, identity_of, set_aside
+from engine.records.tagging import add_tag, remove_tag
 from engine.values import RunId
 
 _log = logging.getLogger(__name__)
@@ -29,8 +30,8 @@ RETRY_S = 1.0
 """Pause between attempts while the file cannot be written."""
 
 _RUN = """INSERT INTO runs
- (id, started_at, question, workflow, collection, owner, outcome, reason, duration_ms, calls, rewrites)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ (id, started_at, question, workflow, collection, owner, outcome, reason, duration_ms, calls, rewrites, parent)
+ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
  ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, reason = excluded.reason,
  duration_ms = excluded.duration_ms, calls = excluded.calls, rewrites = excluded.rewrites"""
 # A sequence number that is stored already is not stored again, as ``fold`` ignores it too; it makes retries harmless.
@@ -76,6 +77,11 @@ class RecordWriter:
         """Remove a run from memory and file; whether there was one. Raises ``RecordError``."""
         removed: bool = self._do(lambda: self._delete(run_id))
         return removed
+
+    def tag(self, run_id: RunId, tag: str, *, add: bool) -> tuple[str, ...] | None:
+        """Add or take away a tag; the run's tags then, None where there is no such run. Raises ``RecordError``."""
+        tags: tuple[str, ...] | None = self._do(lambda: self._tag(run_id, tag, add))
+        return tags
 
     def stop(self) -> None:
         """Write what is left, say what could not be written, and end the thread."""
@@ -162,6 +168,7 @@ class RecordWriter:
             summary.duration_ms,
             summary.calls,
             summary.rewrites,
+            _clean(summary.parent),
         )
 
     def _write_partial(self, connection: sqlite3.Connection, snapshot: Snapshot) -> None:
@@ -179,6 +186,7 @@ class RecordWriter:
             gone = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
             connection.execute("DELETE FROM events WHERE run_id = ?", (run_id,))
             connection.execute("DELETE FROM partial_answers WHERE run_id = ?", (run_id,))
+            connection.execute("DELETE FROM tags WHERE run_id = ?", (run_id,))
             connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             self._close()
@@ -186,6 +194,20 @@ class RecordWriter:
             if self._path.exists():
                 raise faults.unwritable(self._path, error) from None
         return self._buffer.drop(run_id) or gone > 0
+
+    def _tag(self, run_id: RunId, tag: str, add: bool) -> tuple[str, ...] | None:
+        """The run itself was written just before, as everything is before a command; a disk that is full says so."""
+        try:
+            connection = self._connection or self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            tags = (add_tag if add else remove_tag)(connection, run_id, tag)
+            connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            self._close()
+            raise faults.unwritable(self._path, error) from None
+        if tags is None and self._fault is not None and self._buffer.events(run_id):
+            raise self._fault
+        return tags
 
     def _stop(self) -> None:
         self._stopping = True

@@ -18,6 +18,10 @@ PATHS = {
     "/runs/{run_id}": {"get", "delete"},
     "/runs/{run_id}/events": {"get"},
     "/runs/{run_id}/cancel": {"post"},
+    "/runs/{run_id}/what-if": {"post"},
+    "/runs/{run_id}/tags/{tag}": {"put", "delete"},
+    "/runs/{run_id}/fork": {"post"},
+    "/runs/{run_id}/fork/price": {"post"},
     "/collections": {"get"},
     "/collections/{name}/sources": {"post"},
 }
@@ -78,3 +82,9 @@ def test_ranges_and_defaults_are_those_of_the_parameters(described: Any) -> None
         limits, shown = PARAMETERS[name], seed["properties"][field]
         assert (shown["minimum"], shown["maximum"], shown["default"]) == (limits.low, limits.high, limits.default)
     assert seed["properties"]["gradePassThreshold"]["default"] == PARAMETERS["grade_pass_threshold"].default
+
+
+def test_the_filters_of_the_list_are_described(described: Any) -> None:
+    named = {item["name"]: item["schema"] for item in described["paths"]["/runs"]["get"]["parameters"]}
+    assert named.keys() == {"limit", "outcome", "text", "tag", "without_tag", "workflow", "collection", "before"}
+    assert (named["limit"]["default"], named["limit"]["maximum"]) == (50, 500)

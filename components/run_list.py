@@ -1,0 +1,149 @@
+"""The list of runs: one line each with how it ended and what it cost, below 720 px of width one card each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
+
+import streamlit as st
+
+from components.i18n import Words
+from components.markup import script
+from components.phrases import duration_text, outcome_text
+from engine.values import Outcome, RunId
+
+Press = Literal["open", "pin", "unpin", "untag"]
+
+_SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
+    None: ("●", "accent"),
+    "answered": ("✓", "pass"),
+    "answered_forced": ("!", "warn"),
+    "answered_unverified": ("?", "warn"),
+    "abstained": ("∅", "grey"),
+    "fallback": ("–", "grey"),
+    "cancelled": ("■", "grey"),
+    "failed": ("✗", "fault"),
+    "interrupted": ("✗", "fault"),
+}
+"""Sign before the word, and look of the chip, of every outcome; None while the run goes on."""
+_LABELS = (
+    *("column.question", "column.outcome", "column.rounds", "column.calls", "column.time", "column.when"),
+    *("select", "select_all", "open", "pin", "unpin", "copy", "copied"),
+)
+
+_component = st.components.v2.component(
+    "workbench_run_list",
+    html='<div class="wb runs"></div>',
+    css=script("tokens.css", "run_list.css"),
+    js=script("dom.js", "run_list.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """What the list shows of one run."""
+
+    id: RunId
+    question: str
+    outcome: Outcome | None
+    """None while the run goes on."""
+    started_at: str
+    """ISO 8601, UTC; drawn in the reader's own time zone."""
+    duration_ms: float
+    calls: int
+    rewrites: int
+    tags: tuple[str, ...] = ()
+    """Those drawn as words."""
+    pinned: bool = False
+    batch: bool = False
+    """Made by a batch."""
+    parent: str = ""
+    """The run that this one was forked from; empty for one that began by itself."""
+    note: str = ""
+    """What a demo is there to show."""
+    damaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunListEvent:
+    """What the reader pressed in this rerun, and which runs are selected."""
+
+    press: Press | None
+    run_id: RunId
+    """Of the run whose line was pressed; empty where nothing was."""
+    tag: str
+    """The tag to take away; empty for every other press."""
+    selected: tuple[RunId, ...]
+    """Those of the shown runs that are selected, in the order of the list."""
+
+
+def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "", fixed: bool = False) -> RunListEvent:
+    """Draw the runs; ``base`` is the server's base path, which links to a run begin with.
+
+    A link opens in the same tab by an event, so that the session stays, and in another tab by its address.
+    For ``fixed`` runs, which ship with the program, nothing but opening and linking is offered.
+    """
+    result = _component(
+        key=key,
+        data={
+            "lang": words.html_language,
+            "rows": [run_row(item, words, base) for item in runs],
+            "fixed": fixed,
+            "words": {name.replace("column.", ""): words(f"runs.{name}") for name in _LABELS},
+        },
+        on_press_change=_nothing,
+        on_selected_change=_nothing,
+    )
+    pressed: Mapping[str, Any] = result.press if isinstance(result.press, Mapping) else {}
+    shown = {item.id for item in runs}
+    name, run_id = pressed.get("name"), RunId(str(pressed.get("run", "")))
+    chosen = set(result.selected) if isinstance(result.selected, list) else set()
+    return RunListEvent(
+        press=cast("Press", name) if name in get_args(Press) and run_id in shown else None,
+        run_id=run_id,
+        tag=str(pressed.get("tag", "")),
+        selected=tuple(item.id for item in runs if item.id in chosen),
+    )
+
+
+def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
+    """What the browser draws of one run; every value is text or a number, all words are rendered."""
+    sign, look = _SIGNS[item.outcome]
+    return {
+        "id": item.id,
+        "href": f"{base}/run?run={item.id}",
+        "question": item.question if item.question.strip() else words("runs.untitled"),
+        "outcome": f"{sign} {outcome_text(item.outcome, words)}",
+        "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",
+        "look": look,
+        "rounds": "–" if item.damaged else str(item.rewrites + 1),
+        "rounds_tip": words.count("runs.rounds.tip", item.rewrites),
+        "calls": "–" if item.damaged else str(item.calls),
+        "calls_tip": words("runs.calls.tip"),
+        "time": "–" if item.damaged else duration_text(item.duration_ms),
+        "started": item.started_at,
+        "pinned": item.pinned,
+        "tags": [{"tag": tag, "tip": words("runs.untag", tag=tag)} for tag in item.tags],
+        "badges": _badges(item, words),
+        "damaged": item.damaged,
+    }
+
+
+def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
+    badges = [{"look": "accent", "text": item.note, "tip": ""}] if item.note else []
+    if item.damaged:
+        badges.append(_badge("damaged", "fault", words))
+    if item.parent:
+        badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
+    if item.batch:
+        badges.append(_badge("batch", "plain", words))
+    return badges
+
+
+def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:
+    return {"look": look, "text": words(f"runs.badge.{name}"), "tip": words(f"runs.badge.{name}.tip", **params)}
+
+
+def _nothing() -> None:
+    """A value or a trigger exists on the result only where a callback is named."""

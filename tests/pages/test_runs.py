@@ -1,0 +1,294 @@
+"""The Runs page: the list, its filters and their address, and what is done with runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from components.run_list import RunLine, run_row
+from engine.engine import Engine
+from engine.errors import RecordError
+from engine.process import use_engine
+from engine.records import BATCH, PINNED
+from engine.records.store import RunStore
+from engine.settings import Settings
+from engine.values import Outcome, RunId
+from tests.pages.driving import button, given, inline, opened, visible
+from tests.support.recorded import recorded_run
+
+EN, ZH = words_for("en"), words_for("zh")
+HOSTILE = "<img src=x onerror=alert(1)> ![x](http://evil.example/q) **bold**"
+
+
+def record(folder: Path, *runs: tuple[str, Outcome, str], tags: dict[str, tuple[str, ...]] | None = None) -> None:
+    """Runs of an earlier process: id, outcome and question, a minute apart, the last one newest."""
+    with RunStore(folder / "runs.db") as store:
+        for minute, (run_id, outcome, question) in enumerate(runs):
+            started_at = f"2025-03-01T10:{minute:02}:00.000+00:00"
+            for event in recorded_run(1, outcome, run_id=run_id, question=question, started_at=started_at):
+                store.append(RunId(run_id), event)
+        for run_id, names in (tags or {}).items():
+            for name in names:
+                store.tag(run_id, name)
+
+
+THREE: tuple[tuple[str, Outcome, str], ...] = (
+    ("aaaa1111", "answered", "What is a truth table?"),
+    ("bbbb2222", "abstained", "妊娠期糖尿病怎么诊断？"),
+    ("cccc3333", "interrupted", HOSTILE),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def own(folder: Path) -> Iterator[Engine]:
+    """An engine on the runs of an earlier one."""
+    record(folder, *THREE, tags={"aaaa1111": (PINNED, "to review"), "bbbb2222": (BATCH,)})
+    with Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
+        use_engine(engine)
+        yield engine
+        use_engine(None)
+
+
+@pytest.fixture
+def fresh(folder: Path) -> Iterator[Engine]:
+    """An engine without any run."""
+    with Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
+        use_engine(engine)
+        yield engine
+        use_engine(None)
+
+
+def listed(app: AppTest, *, demos: bool = False) -> list[dict[str, Any]]:
+    """The rows that the list is given to draw; none where it is not drawn."""
+    parts = (json.loads(item.proto.json) for item in app.get("bidi_component"))
+    return next((item["rows"] for item in parts if "rows" in item and item.get("fixed") is demos), [])
+
+
+def ids(app: AppTest) -> list[str]:
+    return [row["id"] for row in listed(app)]
+
+
+def select(app: AppTest, *run_ids: str) -> None:
+    app.session_state["run_list"] = {"selected": list(run_ids)}
+    app.run()
+    assert not app.exception, app.exception
+
+
+def widget(app: AppTest, key: str) -> Any:
+    return next(
+        item for kind in (app.text_input, app.selectbox, app.toggle, app.button) for item in kind if item.key == key
+    )
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+def test_runs_are_listed_newest_first_with_what_they_came_to(own: Engine, words: Any) -> None:
+    """SC-10, SC-12"""
+    app = opened("runs", language=words.language)
+    assert ids(app) == ["cccc3333", "aaaa1111"], "runs of batches are left out"
+    cut_off, answered = listed(app)
+    assert words("outcome.interrupted") in cut_off["outcome"]
+    assert cut_off["outcome_tip"] == words("runs.interrupted.tip")
+    assert words("outcome.answered") in answered["outcome"]
+    assert (answered["rounds"], answered["pinned"]) == ("2", True)
+    assert [item["tag"] for item in answered["tags"]] == ["to review"]
+    assert answered["href"] == "/run?run=aaaa1111"
+    assert not re.search(r"\{[a-z_]+\}", visible(app))
+
+
+def test_runs_of_batches_are_shown_when_asked_for(own: Engine) -> None:
+    app = opened("runs")
+    widget(app, "batches").set_value(True).run()
+    assert ids(app) == ["cccc3333", "bbbb2222", "aaaa1111"]
+    batch = listed(app)[1]
+    assert [item["text"] for item in batch["badges"]] == [EN("runs.badge.batch")]
+    assert batch["tags"] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [("TRUTH", ["aaaa1111"]), ("review", ["aaaa1111"]), ("cccc33", ["cccc3333"]), ("nowhere", [])],
+)
+def test_the_search_finds_by_question_tag_and_id(own: Engine, typed: str, found: list[str]) -> None:
+    app = opened("runs")
+    widget(app, "q").set_value(typed).run()
+    assert ids(app) == found
+    assert ids(opened("runs", q=typed)) == found, "the address holds the search too"
+
+
+def test_filters_by_outcome_and_tag_go_into_the_address_and_can_be_cleared(own: Engine) -> None:
+    app = opened("runs")
+    widget(app, "outcome").set_value("answered").run()
+    widget(app, "tag").set_value("to review").run()
+    assert ids(app) == ["aaaa1111"]
+    assert (given(app, "outcome"), given(app, "tag")) == ("answered", "to review")
+    widget(app, "outcome").set_value("failed").run()
+    assert ids(app) == []
+    assert EN("runs.no_match") in [item.value for item in app.info]
+    widget(app, "runs_clear_filters").click().run()
+    assert ids(app) == ["cccc3333", "aaaa1111"]
+    assert (given(app, "outcome"), given(app, "tag")) == ("", "")
+
+
+def test_an_address_opens_the_list_filtered_and_nonsense_in_it_is_passed_over(own: Engine) -> None:
+    assert ids(opened("runs", outcome="interrupted")) == ["cccc3333"]
+    assert ids(opened("runs", tag=PINNED)) == ["aaaa1111"]
+    assert ids(opened("runs", outcome="eaten", tag="<script>")) == ["cccc3333", "aaaa1111"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_empty_list_says_what_to_do_next(fresh: Engine, language: UiLanguage) -> None:
+    """SC-12"""
+    app = opened("runs", language=language)
+    words = words_for(language)
+    assert words("runs.empty") in [item.value for item in app.info]
+    assert words("runs.go") in [item.proto.label for item in app.get("page_link")]
+
+
+def test_with_nothing_but_batches_the_list_says_that_they_are_hidden(fresh: Engine) -> None:
+    run = fresh.run("What is a set?")
+    fresh.tag_run(run.id, BATCH)
+    app = opened("runs")
+    assert ids(app) == []
+    assert EN("runs.empty.batches") in [item.value for item in app.info]
+
+
+def test_a_damaged_record_is_marked_hides_no_other_and_can_be_deleted(own: Engine, folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "runs.db")) as connection:
+        connection.execute("UPDATE events SET data = 'x' WHERE run_id = 'aaaa1111' AND kind = 'decided'")
+        connection.commit()
+    app = opened("runs")
+    assert [(row["id"], row["damaged"]) for row in listed(app)] == [("cccc3333", False), ("aaaa1111", True)]
+    assert [item["text"] for item in listed(app)[1]["badges"]] == [EN("runs.badge.damaged")]
+    select(app, "aaaa1111")
+    widget(app, "runs_delete").click().run()
+    assert EN.count("runs.delete.confirm", 1) in [item.value for item in app.text]
+    widget(app, "runs_delete_yes").click().run()
+    assert ids(app) == ["cccc3333"]
+    assert EN.count("runs.deleted", 1) in [item.value for item in app.success]
+
+
+def test_several_runs_are_deleted_only_after_the_question_is_answered(own: Engine) -> None:
+    app = opened("runs")
+    select(app, "aaaa1111", "cccc3333")
+    widget(app, "runs_delete").click().run()
+    assert len(own.runs()) == 3
+    widget(app, "runs_delete_no").click().run()
+    assert len(own.runs()) == 3
+    widget(app, "runs_delete").click().run()
+    widget(app, "runs_delete_yes").click().run()
+    assert [item.id for item in own.runs()] == ["bbbb2222"]
+
+
+def test_nothing_can_be_pressed_while_no_run_is_selected(own: Engine) -> None:
+    app = opened("runs")
+    assert widget(app, "runs_delete").disabled
+    select(app, "cccc3333", "a run that is not shown")
+    assert not widget(app, "runs_delete").disabled
+    assert EN("runs.selected", n=1) in [item.value for item in app.caption]
+
+
+def test_selected_runs_are_tagged_and_a_tag_that_will_not_do_is_said(own: Engine) -> None:
+    app = opened("runs")
+    select(app, "aaaa1111", "cccc3333")
+    widget(app, "new_tag").set_value("  slow ")
+    button(app, lambda label: label == EN("runs.tag.save")).click().run()
+    assert {item.id: item.tags for item in own.runs(tag="slow")} == {
+        "aaaa1111": (PINNED, "slow", "to review"),
+        "cccc3333": ("slow",),
+    }
+    select(app, "aaaa1111")
+    button(app, lambda label: label == EN("runs.tag.save")).click().run()
+    assert "WB507" in inline(app)
+
+
+def test_more_runs_are_shown_when_asked_for(fresh: Engine, folder: Path) -> None:
+    with RunStore(folder / "runs.db") as store:
+        for number in range(70):
+            run_id = f"run-{number:04}"
+            for event in recorded_run(0, run_id=run_id, started_at=f"2025-03-01T10:00:00.{number:03}+00:00"):
+                store.append(RunId(run_id), event)
+    app = opened("runs")
+    assert (len(ids(app)), ids(app)[0]) == (50, "run-0069")
+    assert EN("runs.shown.first", n=50) in [item.value for item in app.caption]
+    widget(app, "runs_more").click().run()
+    assert len(ids(app)) == 70
+    assert not [item for item in app.button if item.key == "runs_more"]
+
+
+class UnreadableEngine(Engine):
+    """An engine whose records cannot be read."""
+
+    def tags(self) -> dict[str, int]:
+        raise RecordError("The run records 'runs.db' cannot be read: the disk reported an error.", remedy="Look at it.")
+
+
+def test_records_that_cannot_be_read_are_explained_with_a_button_that_tries_again(folder: Path) -> None:
+    """SC-13"""
+    with UnreadableEngine(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
+        use_engine(engine)
+        try:
+            app = opened("runs")
+            assert "the disk reported an error" in inline(app)
+            assert EN("ask.again") in inline(app)
+        finally:
+            use_engine(None)
+
+
+def test_no_question_and_no_tag_reaches_a_markdown_element(own: Engine) -> None:
+    own.tag_run("cccc3333", "![t](http://evil.example/t)")
+    app = opened("runs")
+    select(app, "cccc3333")
+    widget(app, "runs_delete").click().run()
+    markup = [item.value for item in (*app.markdown, *app.caption, *app.info, *app.success)]
+    assert HOSTILE in [item["question"] for item in listed(app)]
+    assert not any("evil" in text or "onerror" in text for text in markup)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_demos_of_the_pages_language_are_listed_and_cannot_be_changed(fresh: Engine, language: UiLanguage) -> None:
+    app = opened("runs", language=language)
+    assert listed(app, demos=True) == []
+    app.session_state["runs_demos"] = True
+    app.run()
+    rows = listed(app, demos=True)
+    assert len(rows) == 5
+    assert all(row["id"].startswith("demo-") and row["id"].endswith(f"-{language}") for row in rows)
+    assert words_for(language)("presenter.demo.rescue") in [badge["text"] for row in rows for badge in row["badges"]]
+
+
+def test_an_interrupted_run_is_opened_by_its_link_with_all_it_had(own: Engine) -> None:
+    """SC-10"""
+    app = opened(run="cccc3333")
+    shown = inline(app)
+    assert EN("outcome.interrupted") in shown
+    assert own.record("cccc3333").answer in shown
+    assert EN("tab.rewrites", n=1) in [item.label for item in app.tabs]
+
+
+def test_a_fork_says_where_it_comes_from() -> None:
+    item = RunLine(RunId("b" * 32), "q", "answered", "2025", 5.0, 0, 0, parent="a" * 32)
+    (badge,) = run_row(item, EN)["badges"]
+    assert badge["text"] == EN("runs.badge.fork")
+    assert "aaaaaaaa" in badge["tip"]
+
+
+def test_links_stand_below_the_base_path_of_the_server() -> None:
+    item = RunLine(RunId("b" * 32), "", None, "2025", 5.0, 0, 0)
+    row = run_row(item, EN, "/rag")
+    assert row["href"] == f"/rag/run?run={'b' * 32}"
+    assert row["question"] == EN("runs.untitled")
+    assert EN("outcome.running") in row["outcome"]
