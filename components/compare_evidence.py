@@ -1,0 +1,170 @@
+"""Passages, rewrites and answers of two runs side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from components.answer import answer_badge
+from components.i18n import Words
+from components.markup import Node, button, chip, node
+from components.passages import verdict_label
+from components.phrases import probability_text, rewrite_reason
+from components.rewrites import word_diff
+from engine.answer_difference import SentenceDifference
+from engine.difference import PassageDifference, Presence, RewritePair, RunDifference
+from engine.values import Rewrite, RunRecord, Verdict
+
+_SNIPPET = 160
+_LOOKS = {"gained": "pass", "lost": "fault", "moved": "accent", "same": "grey"}
+
+
+def passages_card(found: RunDifference, words: Words, *, all_passages: bool, show_all: str) -> Node:
+    """One row per passage in which the runs differ; the others behind a button whose press is ``show_all``."""
+    flipped = {item.passage.id: item.flipped for item in found.verdicts}
+    differing = [item for item in found.passages if item.notable or item.passage.id in flipped]
+    shown = found.passages if all_passages else differing
+    rest = len(found.passages) - len(shown)
+    head = node(
+        "div",
+        "pair columns",
+        node("span", "where", words("compare.passage")),
+        *(node("span", "cell muted", words(f"compare.{name}")) for name in ("a", "b")),
+    )
+    parts: list[Node] = [_context(found, words)]
+    if shown:
+        parts += [head, *(_passage_row(item, flipped.get(item.passage.id), words) for item in shown)]
+    else:
+        parts.append(node("p", "muted", words("compare.nothing_changed")))
+    if rest:
+        more = button(words("compare.show_same"), show_all)
+        parts.append(node("div", "actions", node("span", "muted small", words.count("compare.rest", rest)), more))
+    return node("section", "card passages", node("strong", "heading", words("compare.passages")), *parts)
+
+
+def _context(found: RunDifference, words: Words) -> Node:
+    given = found.context
+    counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
+    return node("p", "muted small", f"{words('compare.context')}: {words('compare.context.counts', **counts)}")
+
+
+def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) -> Node:
+    marks = [chip(_LOOKS[item.move], _moved(item, words), _help(item, words))]
+    if flipped:
+        marks.append(chip("warn", f"⇄ {words('compare.flipped')}"))
+    elif flipped is False and item.a and item.b and item.a.verdict and item.b.verdict:
+        rates = (probability_text(side.p_relevant) for side in (item.a.verdict, item.b.verdict))
+        marks.append(chip("plain", words("compare.shifted", **dict(zip("ab", rates, strict=True)))))
+    source = [node("strong", "", item.passage.source)]
+    if item.passage.section:
+        source.append(node("span", "muted", f" § {item.passage.section}"))
+    text = " ".join(item.passage.text[: _SNIPPET * 2].split())
+    snippet = text[:_SNIPPET] + ("…" if len(item.passage.text) > _SNIPPET else "")
+    what = node("div", "where what", node("div", "chips", *marks), *source, node("div", "muted small", snippet))
+    return node("div", "pair", what, _presence("A", item.a, words), _presence("B", item.b, words))
+
+
+def _moved(item: PassageDifference, words: Words) -> str:
+    if item.move == "moved" and item.climbed:
+        return words("compare.moved.up" if item.climbed > 0 else "compare.moved.down", n=abs(item.climbed))
+    return words(f"compare.{item.move}")
+
+
+def _help(item: PassageDifference, words: Words) -> str:
+    return "" if item.move == "same" else words(f"compare.{item.move}.help")
+
+
+def _presence(name: str, side: Presence | None, words: Words) -> Node:
+    tag = node("span", "ab narrow", name)
+    if side is None:
+        return node("div", "cell", tag, node("span", "muted", words("compare.unseen")))
+    rank = words("compare.rank", rank=side.best_rank, round=side.best_round)
+    gate = words(f"step.{side.gate}")
+    first = node("div", "num", rank, node("span", "muted", f" · {probability_text(side.similarity)} · {gate}"))
+    rest = []
+    if side.verdict is not None:
+        rest.append(_verdict(side.verdict, side.passes, words))
+    if side.marker is not None:
+        rest.append(chip("accent", words("compare.cited" if side.cited else "compare.given", n=side.marker)))
+    return node("div", "cell", tag, first, *((node("div", "chips", *rest),) if rest else ()))
+
+
+def _verdict(verdict: Verdict, passes: bool, words: Words) -> Node:
+    label = verdict_label(verdict, words)
+    if verdict.relevant is None:
+        return chip("fault", f"? {label}")
+    text = f"{'✓' if verdict.relevant else '✗'} {label} {probability_text(verdict.confidence)}"
+    return chip("pass" if passes else "warn", text)
+
+
+def rewrites_card(found: RunDifference, words: Words) -> Node:
+    """The rewrites after each round; where they differ, B's query is marked against A's."""
+    rows = [_rewrite_row(pair, words) for pair in found.rewrites]
+    return node("section", "card", node("strong", "heading", words("compare.rewrites")), *rows)
+
+
+def _rewrite_row(pair: RewritePair, words: Words) -> Node:
+    where = node("span", "where num", words("rewrite.between", before=pair.round, after=pair.round + 1))
+    old = pair.a.rewritten_query if pair.a else ""
+    cells = []
+    for name, item in (("A", pair.a), ("B", pair.b)):
+        compared = item is not None and name == "B" and bool(old)
+        cells.append(_rewrite(name, item, old if compared else "", words))
+    return node("div", "pair" if pair.same else "pair parted", where, *cells)
+
+
+def _rewrite(name: str, item: Rewrite | None, against: str, words: Words) -> Node:
+    tag = node("span", "ab narrow", name)
+    if item is None:
+        return node("div", "cell", tag, node("span", "muted", words("compare.no_rewrite")))
+    query = _new_words(against, item.rewritten_query) if against else (item.rewritten_query,)
+    return node(
+        "div", "cell", tag, node("div", "diff", *query), node("div", "muted small", rewrite_reason(item, words))
+    )
+
+
+def answers_card(found: RunDifference, words: Words) -> Node:
+    """Both answers, sentence beside sentence."""
+    head = node("div", "pair two", *(_answer_head(name, run, words) for name, run in (("A", found.a), ("B", found.b))))
+    parts = [node("strong", "heading", words("compare.answers"))]
+    if found.answer:
+        kinds = Counter(item.kind for item in found.answer)
+        counts = {kind: kinds[kind] for kind in ("same", "changed", "added", "removed")}
+        said = words("compare.answers.same") if found.same_answer else words("compare.answers.counts", **counts)
+        parts.append(node("p", "muted small", said))
+    rows = [_sentence_row(item) for item in found.answer]
+    return node("section", "card", *parts, head, *rows)
+
+
+def _answer_head(name: str, run: RunRecord, words: Words) -> Node:
+    look, said = answer_badge(run, words)
+    badge = chip(look, said) if run.answer else node("span", "muted", words("compare.no_answer"))
+    return node("div", "cell", node("span", "ab", name), badge)
+
+
+def _sentence_row(item: SentenceDifference) -> Node:
+    if item.kind == "changed":
+        old: tuple[Node | str, ...] = _old_words(item.a, item.b)
+        new: tuple[Node | str, ...] = _new_words(item.a, item.b)
+    else:
+        old = (node("del", "", _sign("−"), item.a),) if item.kind == "removed" else (item.a,)
+        new = (node("ins", "", _sign("+"), item.b),) if item.kind == "added" else (item.b,)
+    sides = zip("AB", (item.a, item.b), (old, new), strict=True)
+    cells = (
+        node("div", "cell diff", *((node("span", "ab narrow", name), *drawn) if text else ()))
+        for name, text, drawn in sides
+    )
+    return node("div", f"pair two {item.kind}", *cells)
+
+
+def _sign(sign: str) -> Node:
+    return node("span", "sign", sign, aria_hidden="true")
+
+
+def _new_words(old: str, new: str) -> tuple[Node | str, ...]:
+    changes = (item for item in word_diff(old, new) if item.kind != "removed")
+    return tuple(node("ins", "", item.text) if item.kind == "added" else item.text for item in changes)
+
+
+def _old_words(old: str, new: str) -> tuple[Node | str, ...]:
+    changes = (item for item in word_diff(old, new) if item.kind != "added")
+    return tuple(node("del", "", item.text) if item.kind == "removed" else item.text for item in changes)

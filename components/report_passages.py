@@ -1,0 +1,137 @@
+"""Passages and answer of a report: life-lines with the full text folded, and citations that lead to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.answer import answer_badge, answer_blocks
+from components.i18n import Words
+from components.life_lines import life_lines
+from components.markup import Node, chip, node
+from components.passages import passage_row
+from components.terms import Segment, question_terms
+from engine.values import PassageId, RunRecord
+
+_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]")
+_SEEN = ("round", "query", "rank", "similarity", "cosine", "floor", "gate", "margin", "verdict")
+_LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
+
+
+def anchors(record: RunRecord) -> dict[PassageId, str]:
+    """The fragment of every passage; ids are somebody else's text and cannot be one."""
+    return {line.passage.id: f"p{place}" for place, line in enumerate(life_lines(record), 1)}
+
+
+def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
+    """The answer with its badge; a citation leads to its passage."""
+    if not record.answer:
+        return (node("p", "muted", words("answer.none")),)
+    cited = {item.marker: item for item in record.citations}
+    links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
+    look, said = answer_badge(record, words)
+    drawn = [node("p", "", chip(look, said))]
+    for block in answer_blocks(record.answer):
+        if block.kind in ("bullets", "numbers"):
+            items = (node("li", "", *_inline(item, links, words)) for item in block.items)
+            numbered = block.kind == "numbers"
+            drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
+        else:
+            drawn.append(
+                node("p", "subheading" if block.kind == "heading" else "", *_inline(block.items[0], links, words))
+            )
+    sources = [_source(marker, item.source, item.section, links) for marker, item in sorted(cited.items())]
+    return (node("div", "prose", *drawn), *((node("ul", "sources", *sources),) if sources else ()))
+
+
+def _source(marker: int, source: str, section: str, links: Mapping[int, str]) -> Node:
+    label = f"[{marker}] {source} § {section}" if section else f"[{marker}] {source}"
+    return node("li", "", node("a", "", node("bdi", "", label), href=f"#{links[marker]}") if marker in links else label)
+
+
+def _inline(text: str, links: Mapping[int, str], words: Words) -> list[Node | str]:
+    made: list[Node | str] = []
+    end = 0
+    for match in _INLINE.finditer(text):
+        made.append(text[end : match.start()])
+        end = match.end()
+        marker = int(match.group("marker") or 0)
+        if match.group("strong"):
+            made.append(node("strong", "", *_inline(match.group("strong"), links, words)))
+        elif marker in links:
+            named = words("answer.open", n=marker)
+            made.append(node("a", "cite", str(marker), href=f"#{links[marker]}", aria_label=named))
+        else:
+            made.append(match.group())
+    return [*made, text[end:]]
+
+
+def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
+    """One entry per distinct passage, those given to the generator first; the full text is folded."""
+    terms = question_terms(record)
+    lines = life_lines(record)
+    if not lines:
+        return (node("p", "muted", words("passages.none")),)
+    threshold = record.config.similarity_threshold
+    return tuple(
+        _passage(passage_row(line, record.config, terms, words), places[line.passage.id], threshold, words)
+        for line in lines
+    )
+
+
+def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words) -> Node:
+    mark: Mapping[str, str] = row["chip"]
+    title = [node("strong", "", node("bdi", "", row["source"]))]
+    if row["section"]:
+        title.append(node("span", "muted", " § ", node("bdi", "", row["section"])))
+    bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")
+    verdict = [chip(mark["look"], mark["text"])]
+    if mark["note"]:
+        verdict.append(node("small", "muted", mark["note"]))
+    summary = node(
+        "summary",
+        "",
+        node("span", "rank num", f"#{row['rank']}"),
+        node("span", "what", *title, node("span", "snippet", node("bdi", "", *_marked(row["snippet"])))),
+        node("span", "similarity num", row["value"], " ", node("small", "muted", row["cosine"]), bar, title=row["tip"]),
+        node("span", "verdict", *verdict),
+        node("span", "why", node("bdi", "", row["reason"])),
+        node("span", "steps", *_steps(row["steps"])),
+    )
+    # A link to what lies inside a closed fold opens it, without a script.
+    full = node(
+        "div", "full", node("h4", "", words("passages.full_text")), node("pre", "", *_marked(row["text"])), id=place
+    )
+    return node("details", "passage dropped" if row["dropped"] else "passage", summary, full, *_story(row, words))
+
+
+def _story(row: Mapping[str, Any], words: Words) -> list[Node]:
+    parts = []
+    if row["own"]:
+        own = (node("h4", "", words("passages.own_words")), node("p", "small muted", row["grader"]))
+        parts.append(node("div", "", *own, node("pre", "", row["own"])))
+    head = node("tr", "", *(node("th", "", words(f"passages.{name}"), scope="col") for name in _SEEN))
+    body = (node("tr", "", *(node("td", "", node("bdi", "", seen[name])) for name in _SEEN)) for seen in row["seen"])
+    table = node("table", "", node("thead", "", head), node("tbody", "", *body))
+    parts.append(node("div", "", node("h4", "", words("passages.rounds")), node("div", "scroll", table)))
+    return parts
+
+
+def _steps(steps: Sequence[Mapping[str, str]]) -> list[Node | str]:
+    made: list[Node | str] = []
+    for place, step in enumerate(steps):
+        if place:
+            made.append(step.get("joint", " → "))
+        cited = step["kind"] in ("cited", "uncited")
+        look = "marker" if cited else f"step {_LOOKS.get(step['kind'], 'muted')}"
+        made.append(node("span", look, step["text"]))
+    return made
+
+
+def _marked(segments: Sequence[Segment]) -> list[Node | str]:
+    return [node("mark", "", text) if marked else text for text, marked in segments]
+
+
+def _share(value: float) -> str:
+    return f"{100 * min(1.0, max(0.0, value)):.1f}%"

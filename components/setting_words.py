@@ -1,0 +1,37 @@
+"""Names and values of settings and of manifest lines in the language of the page."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from engine.config import BUILTIN, PARAMETERS
+
+_CHOICES = ("gate", "context", "workflow")
+
+
+def setting_label(name: str, words: Words) -> str:
+    """``top_k`` → *Top-k*, ``models.grader.seed`` → *Grader · seed*; what has no words keeps its own name."""
+    if name.startswith("models."):
+        _, role, *rest = name.split(".")
+        parts = [words(f"actor.{role}"), *(_own(item, words) for item in rest)]
+        return " · ".join(part[:1].upper() + part[1:] for part in parts[:1]) + "".join(
+            f" · {item}" for item in parts[1:]
+        )
+    return _own(name, words)
+
+
+def setting_text(name: str, value: object, words: Words) -> str:
+    """One value as a page writes it; foreign text is returned as it is."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return words("compare.on" if value else "compare.off")
+    if name in PARAMETERS and isinstance(value, int | float):
+        return f"{value:g}" if PARAMETERS[name].whole or name == "budget_s" else f"{value:.2f}"
+    if value == BUILTIN:
+        return words("model.builtin")
+    key = f"settings.{name}.{value}"
+    return words(key) if name in _CHOICES and key in words else str(value)
+
+
+def _own(name: str, words: Words) -> str:
+    return words(f"settings.{name}") if f"settings.{name}" in words else name

@@ -1,0 +1,172 @@
+"""The page Compare: two runs, or one question under two settings or two graders, side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.compare import SHOW_SAME, comparison
+from components.faults import fault_box
+from components.i18n import Words
+from components.phrases import node_text
+from components.url_state import put_into_url, take_from_url
+from engine.config import RunConfig
+from engine.difference import difference
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.process import get_engine
+from engine.values import Fault, RunId, RunRecord
+from pages.compare_choices import RunChoice, run_choices
+from pages.compare_new import Side, second_run
+from pages.opening import opening
+
+engine: Engine = get_engine()
+words: Words = st.session_state["words"]
+_LONGEST_ID = 64
+_WATCH_S = 0.5
+_SIDES: tuple[Side, ...] = ("a", "b")
+
+
+def page() -> None:
+    if not engine.ready:
+        opening(engine, words)
+    st.caption(words("compare.intro"))
+    ids = pickers()
+    if any(ids.values()):
+        links(ids)
+    fault: Fault | None = st.session_state.pop("compare_fault", None)
+    if fault is not None:
+        fault_box(fault, words, key="compare_fault_box")
+    a, b = (record_of(ids[side], side) for side in _SIDES)
+    if a is not None and not ids["b"]:
+        st.info(words("compare.choose"), icon=":material/compare_arrows:")
+    second_run(engine, a, b, words, begun)
+    if a is not None and b is not None:
+        if a.active or b.active:
+            progress(a.id, b.id)
+        else:
+            side_by_side(a, b)
+
+
+def pickers() -> dict[Side, str]:
+    """Both pickers, with the ids in the address: a link opens the comparison."""
+    opened = str(st.session_state.get("run") or "")
+    defaults = _defaults(opened)
+    for side in _SIDES:
+        wanted = st.session_state.pop(f"compare_next_{side}", None)
+        if wanted is not None:
+            st.session_state[side] = wanted
+        elif side not in st.session_state and side not in st.query_params:
+            st.session_state[side] = defaults[side]
+        take_from_url(side, "", lambda given: len(given) <= _LONGEST_ID)
+    choices = run_choices(engine, words, opened, tuple(str(st.session_state[side]) for side in _SIDES))
+    if not choices:
+        st.info(words("compare.no_runs"), icon=":material/play_arrow:")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        first = picker("a", choices)
+    with right:
+        second = picker("b", choices)
+    return {"a": first, "b": second}
+
+
+def _defaults(opened: str) -> dict[Side, str]:
+    """The open run is A; where it was forked from another one, that one is A and it is B."""
+    record = record_of(opened, "a", quiet=True) if opened else None
+    if record is not None and record.fork is not None:
+        return {"a": record.fork.parent, "b": record.id}
+    return {"a": record.id if record else "", "b": ""}
+
+
+def picker(side: Side, choices: dict[str, RunChoice]) -> str:
+    # Said again after a change of language, or the browser goes on showing the old label.
+    if st.session_state.get(f"compare_language_{side}") != words.language:
+        st.session_state[f"compare_language_{side}"] = words.language
+        st.session_state[side] = st.session_state[side]
+    chosen = st.selectbox(
+        words(f"compare.{side}"),
+        ["", *choices],
+        format_func=lambda run_id: choices[run_id].label if run_id else words("compare.pick"),
+        key=side,
+        persist_state="session",
+    )
+    put_into_url(side, str(chosen or ""), "")
+    return str(chosen or "")
+
+
+def record_of(run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:
+    """The record of a chosen run; says so where there is none any more."""
+    if not run_id:
+        return None
+    try:
+        return engine.record(run_id)
+    except WorkbenchError:
+        if not quiet:
+            st.warning(words("compare.missing", run=words(f"compare.{side}")), icon=":material/search_off:")
+        return None
+
+
+def begun(wanted: dict[Side, tuple[str, RunConfig]]) -> None:
+    """Start the runs that are missing, both at the same time, and open them here."""
+    for side, (question, config) in wanted.items():
+        try:
+            st.session_state[f"compare_next_{side}"] = engine.start(question, config)
+        except WorkbenchError as error:
+            st.session_state["compare_fault"] = fault_of(error)
+    st.rerun()
+
+
+def progress(first: RunId, second: RunId) -> None:
+    """What the runs are doing, until both have ended."""
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        try:
+            running = {side: engine.record(run_id) for side, run_id in zip(_SIDES, (first, second), strict=True)}
+        except WorkbenchError:
+            st.rerun()
+        if not any(record.active for record in running.values()):
+            st.rerun()
+        for side, record in running.items():
+            if record.active:
+                running_line(side, record)
+
+    watch()
+
+
+def running_line(side: Side, record: RunRecord) -> None:
+    at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+    step = node_text(at, words) if at else words("compare.step.start")
+    with st.container(horizontal=True, vertical_alignment="center", key=f"compare_running_{side}"):
+        said = words("compare.running", run=words(f"compare.{side}"), step=step)
+        st.caption(f":material/hourglass_top: {said}", width="content")
+        if st.button(words("compare.stop"), key=f"compare_stop_{side}", icon=":material/stop:", type="tertiary"):
+            engine.cancel(record.id)
+
+
+def side_by_side(a: RunRecord, b: RunRecord) -> None:
+    shown = st.session_state.get("compare_all")
+    pair = (a.id, b.id)
+    pressed = comparison(difference(a, b), words, key="comparison", all_passages=shown == pair)
+    if pressed == SHOW_SAME:
+        st.session_state["compare_all"] = pair
+        st.rerun()
+
+
+def links(ids: dict[Side, str]) -> None:
+    """What else can be done with the two runs."""
+    with st.container(horizontal=True, vertical_alignment="center", key="compare_links"):
+        if st.button(words("compare.swap"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
+            st.session_state["compare_next_a"], st.session_state["compare_next_b"] = ids["b"], ids["a"]
+            st.rerun()
+        for side in _SIDES:
+            if ids[side]:
+                st.page_link(
+                    "workbench.py",
+                    label=words("compare.open", run=words(f"compare.{side}")),
+                    icon=":material/open_in_new:",
+                    query_params={"run": ids[side], "lang": words.language},
+                )
+
+
+page()

@@ -1,0 +1,71 @@
+"""Which runs the page Compare offers, and how each is named in a picker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from components.i18n import Words
+from components.phrases import outcome_text
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.samples.demos import demos
+from engine.values import Outcome
+
+_MOST = 200
+_LONGEST_QUESTION = 70
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """One run of a picker; ``label`` is what one reads and searches, and no two are equal."""
+
+    id: str
+    label: str
+
+
+def run_choices(engine: Engine, words: Words, opened: str, wanted: tuple[str, ...]) -> dict[str, RunChoice]:
+    """The runs by id: the open one first, then the newest, then the demos; ``wanted`` are offered even if unknown."""
+    made: dict[str, RunChoice] = {}
+    for run_id in (opened, *wanted):
+        if run_id and run_id not in made and (found := _of_record(engine, run_id, words, run_id == opened)):
+            made[run_id] = found
+    try:
+        summaries = engine.runs(_MOST)
+    except WorkbenchError:
+        summaries = []
+    for item in summaries:
+        made.setdefault(item.id, _choice(item.id, item.question, item.outcome, item.started_at, words))
+    for demo in demos():
+        label = f"{words('compare.demo')} · {demo.question[:_LONGEST_QUESTION]} · {demo.id}"
+        made.setdefault(demo.id, RunChoice(demo.id, label))
+    for run_id in wanted:
+        if run_id:
+            # A run that was deleted stays chosen: the page says that it is gone instead of choosing another.
+            made.setdefault(run_id, RunChoice(run_id, run_id))
+    return made
+
+
+def _of_record(engine: Engine, run_id: str, words: Words, opened: bool) -> RunChoice | None:
+    try:
+        record = engine.record(run_id)
+    except WorkbenchError:
+        return None
+    note = words("compare.open_now") if opened else ""
+    return _choice(record.id, record.question, record.outcome, record.started_at, words, note=note)
+
+
+def _choice(
+    run_id: str, question: str, outcome: Outcome | None, started: str, words: Words, *, note: str = ""
+) -> RunChoice:
+    short = " ".join(question.split())
+    short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
+    parts = (short, outcome_text(outcome, words), _clock(started), run_id[:8], note)
+    return RunChoice(run_id, " · ".join(part for part in parts if part))
+
+
+def _clock(started_at: str) -> str:
+    try:
+        return datetime.fromisoformat(started_at).strftime("%m-%d %H:%M:%S")
+    except ValueError:
+        return ""

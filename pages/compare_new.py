@@ -1,0 +1,98 @@
+"""The runs that a comparison lacks: A's question with another grader or other settings, or a question under both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import streamlit as st
+
+from components.compare_settings import changed_names, compare_settings, model_label
+from components.i18n import Words
+from engine.config import BUILTIN, PRESETS, RoleModel, RunConfig
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.values import RunRecord
+
+Side = Literal["a", "b"]
+Begin = Callable[[dict[Side, tuple[str, RunConfig]]], None]
+_MOST_GRADERS = 4
+
+
+def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: Words, begin: Begin) -> None:
+    """Offer what makes the missing run; ``begin`` is called with the question and the settings of each side."""
+    if a is None:
+        return
+    models = tuple(f"ollama:{item.name}" for item in engine.ollama().models if item.chats)
+    with st.expander(words("compare.make"), icon=":material/add_notes:", expanded=b is None, key="compare_make"):
+        _other_grader(a, models, words, begin)
+        st.caption(f"**{words('compare.make.title')}**", help=words("compare.make.help"))
+        starts = _starts(engine, a, words)
+        name = st.selectbox(words("compare.from"), list(starts), key="compare_from")
+        start = starts.get(str(name), a.config)
+        # The widgets begin anew with other values only under another name.
+        config = compare_settings(start, models, words, key=f"compare_{hash(start)}")
+        _run(a, config, words, begin)
+        if b is not None and b.config != a.config:
+            _both(engine, a, b, words, begin)
+
+
+def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Begin) -> None:
+    st.caption(f"**{words('compare.grader')}**")
+    own = a.config.models.grader
+    others = [name for name in (BUILTIN, *models) if name != own.model][:_MOST_GRADERS]
+    if not others:
+        st.caption(words("compare.grader.none"))
+        return
+    with st.container(horizontal=True, key="compare_graders"):
+        for name in others:
+            label = words("compare.grader.run", model=model_label(name, words))
+            if st.button(label, key=f"compare_grader_{name}", icon=":material/play_arrow:"):
+                grader = RoleModel() if name == BUILTIN else replace(own, model=name)
+                begin({"b": (a.question, replace(a.config, models=replace(a.config.models, grader=grader)))})
+
+
+def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
+    """Settings to start from, by what the picker calls them."""
+    made = {words("compare.from.a"): a.config}
+    for preset, threshold in PRESETS.items():
+        name = words("compare.from.preset", name=words(f"settings.preset.{preset}"))
+        made[name] = replace(a.config, grade_pass_threshold=threshold)
+    made[words("compare.from.defaults")] = replace(RunConfig(), collection=a.config.collection)
+    try:
+        saved = engine.evaluation.settings()
+    except WorkbenchError:
+        saved = {}
+    return made | {words("compare.from.saved", name=name): config for name, config in saved.items()}
+
+
+def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
+    names = changed_names(a.config, config, words)
+    with st.container(horizontal=True, vertical_alignment="center", key="compare_run_line"):
+        if st.button(words("compare.run"), key="compare_run", type="primary", icon=":material/play_arrow:"):
+            begin({"b": (a.question, config)})
+        said = words("compare.changes", names=words("list.joint").join(names)) if names else ""
+        st.caption(said or words("compare.same_settings"), width="stretch")
+
+
+def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin) -> None:
+    """One question under both settings; a side that has asked it already is not run again."""
+    st.caption(f"**{words('compare.both')}**", help=words("compare.both.help"))
+    with st.form("compare_both", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        question = st.text_input(
+            words("compare.both"),
+            "" if a.question == b.question else a.question,
+            key=f"compare_question_{a.id[:8]}_{b.id[:8]}",
+            label_visibility="collapsed",
+            placeholder=words("ask.placeholder"),
+            max_chars=engine.settings.max_question_chars,
+        )
+        pressed = st.form_submit_button(words("compare.run"), icon=":material/play_arrow:")
+    asked = question.strip()
+    if not pressed or not asked:
+        return
+    sides: tuple[tuple[Side, RunRecord], ...] = (("a", a), ("b", b))
+    missing = {side: (asked, run.config) for side, run in sides if run.question != asked or run.active}
+    if missing:
+        begin(missing)

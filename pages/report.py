@@ -1,0 +1,64 @@
+"""The report of a run as a download: one HTML file, made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from components.i18n import Words
+from components.report import report_html
+from components.report_charts import ReportMap
+from components.setting_words import setting_label, setting_text
+from engine.engine import Engine
+from engine.values import Outcome, RunRecord
+
+_ACROSS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+_UPWARDS = (0.2, 0.4, 0.6, 0.8, 1.0)
+_COUNTS = (1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
+    """The button; nothing for a run that still goes on."""
+    if record.active:
+        return
+    st.download_button(
+        words("report.download"),
+        lambda: report_file(engine, record, words),
+        file_name=f"run-{record.id[:12]}.html",
+        mime="text/html",
+        key="report_download",
+        icon=":material/description:",
+        on_click="ignore",
+    )
+
+
+def report_file(engine: Engine, record: RunRecord, words: Words) -> bytes:
+    """The content of the file, UTF-8."""
+    drawn = report_map(engine, record, words)
+    return report_html(record, engine.graph(record.workflow), words, drawn).encode()
+
+
+def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | None:
+    """How the run would have ended at other thresholds, told from its record; None where it has no evidence."""
+    if not record.decisions:
+        return None
+    rate = record.config.gate == "pass_rate"
+    x, y = "similarity_threshold", "grade_pass_threshold" if rate else "min_relevant"
+    own = (float(getattr(record.config, x)), float(getattr(record.config, y)))
+    across = sorted({*_ACROSS, own[0]})
+    upwards = sorted({*(_UPWARDS if rate else _COUNTS), own[1]})
+    rows = tuple(tuple(_outcome(engine, record, {x: column, y: row}) for column in across) for row in upwards)
+    return ReportMap(
+        x_label=setting_label(x, words),
+        y_label=setting_label(y, words),
+        x_values=tuple(setting_text(x, value, words) for value in across),
+        y_values=tuple(setting_text(y, value, words) for value in upwards),
+        cells=rows,
+        point=(across.index(own[0]), upwards.index(own[1])),
+    )
+
+
+def _outcome(engine: Engine, record: RunRecord, changed: Mapping[str, float]) -> Outcome | None:
+    return engine.what_if(record, replace(record.config, **changed)).outcome  # type: ignore[arg-type]

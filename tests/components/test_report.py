@@ -1,0 +1,204 @@
+"""The report of a run: complete, in both languages, and deaf to whatever anybody's text tries to smuggle in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.html_text import html_of, safe_text
+from components.i18n import UiLanguage, words_for
+from components.markup import node
+from components.report import report_html
+from components.report_charts import ReportMap
+from engine.events import fold_all
+from tests.components.laced_run import HOSTILE, laced
+from tests.components.sample_run import sample_record
+from tests.components.test_workflow_export import LOOP
+from tests.support.recorded import recorded_run
+
+EN, ZH = words_for("en"), words_for("zh")
+VOID = frozenset({"meta"})
+OWN_TAGS = frozenset(
+    "html head meta title style body main header footer section h1 h2 h3 h4 p div span strong small i a ol ul li table "
+    "thead tbody tr th td details summary pre ins del mark bdi svg g rect line text path circle".split()
+)
+OWN_ATTRIBUTES = frozenset(
+    "lang charset http-equiv content name class id role aria-label aria-hidden title href scope start style viewbox "
+    "xmlns width height x y x1 x2 y1 y2 rx r cx cy d fill stroke stroke-width opacity font-family font-size "
+    "font-weight text-anchor textlength lengthadjust data-node".split()
+)
+
+
+class Read(HTMLParser):
+    """What a browser would make of a document: elements, attributes, text; raises where tags do not match."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.values: list[tuple[str, str]] = []
+        self.ids: list[str] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.comments: list[str] = []
+        self.feed(document)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.values += [(name, value or "") for name, value in attrs]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open.pop() == tag, tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    @property
+    def letters(self) -> str:
+        """Without any space: marks cut a text into pieces."""
+        return "".join("".join(self.texts).split())
+
+
+def assert_only_ours(document: str) -> Read:
+    read = Read(document)
+    assert read.tags <= OWN_TAGS, read.tags - OWN_TAGS
+    assert read.attributes <= OWN_ATTRIBUTES, read.attributes - OWN_ATTRIBUTES
+    assert read.comments == []
+    for name, value in read.values:
+        if name == "href":
+            assert re.fullmatch(r"#p\d+", value)
+        if name == "style":
+            assert re.fullmatch(r"(--(fill|tick):[\d.]+%;?)+", value)
+    return read
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_word_of_anybody_becomes_an_element_or_an_attribute(hostile: str, language: UiLanguage) -> None:
+    document = report_html(laced(hostile), LOOP, words_for(language))
+    read = assert_only_ours(document)
+    assert " ".join(safe_shown(hostile).split()) in read.text
+    document.encode("utf-8")
+
+
+def safe_shown(text: str) -> str:
+    """The text as a reader sees it: control characters by their code, the rest as it is."""
+    return Read(f"<p>{safe_text(text)}</p>").texts[0]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.text(st.sampled_from("<>\"'&/=!-[]() \n\\`{}abonerrscipt\u202e\x00中"), min_size=1, max_size=40))
+def test_whatever_is_written_the_document_keeps_its_shape(text: str) -> None:
+    plain = Read(report_html(laced("plain"), LOOP, EN))
+    read = assert_only_ours(report_html(laced(text), LOOP, EN))
+    assert read.tags <= plain.tags | {"strong", "ol", "ul", "li", "mark", "ins", "del"}
+
+
+def test_the_document_needs_nothing_else_and_says_so_to_the_browser() -> None:
+    document = report_html(sample_record(), LOOP, EN)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}' in document
+    assert "<script" not in document
+    assert "@import" not in document and "url(" not in document
+    outside = re.sub(r'xmlns="http://www.w3.org/2000/svg"', "", document)
+    assert not re.search(r'(?:src|href|action)="(?!#)', outside)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_report_holds_the_whole_run_in_the_language_of_the_page(language: UiLanguage) -> None:
+    words, run = words_for(language), sample_record()
+    read = Read(report_html(run, LOOP, words))
+    assert run.question in read.text
+    for key in (
+        "report.workflow",
+        "answer.title",
+        "passages.title",
+        "report.rewrites",
+        "report.timeline",
+        "report.calls",
+    ):
+        assert words(key) in read.text
+    assert words("outcome.answered") in read.text
+    assert "0.25 < 0.60" in read.text
+    for item in (candidate.passage for current in run.rounds for candidate in current.candidates):
+        assert "".join(item.text.split()) in read.letters
+    assert run.rewrites[0].refused[0] in read.text
+    assert run.model_calls[-1].messages[0].content in read.text
+    assert words("settings.similarity_threshold") in read.text
+
+
+def test_a_citation_leads_to_its_passage() -> None:
+    document = report_html(sample_record(), LOOP, EN)
+    read = Read(document)
+    targets = {value.removeprefix("#") for name, value in read.values if name == "href"}
+    assert targets == {"p1", "p2", "p3"}
+    assert targets <= set(read.ids)
+    assert len(read.ids) == len(set(read.ids)) == 9
+
+
+def test_a_decision_map_is_drawn_where_there_is_one_with_the_own_settings_outlined() -> None:
+    drawn = ReportMap(
+        "sim <b>", "rate", ("0.1", "0.3"), ("0.4", "0.6"), (("answered", None), ("abstained", "answered")), (1, 1)
+    )
+    document = report_html(sample_record(), LOOP, ZH, drawn)
+    assert_only_ours(document)
+    assert document.count("cell at-") == 4
+    assert document.count(" own") == 1
+    assert "sim &lt;b&gt; 0.3 · rate 0.4" in document
+    assert ZH("report.map") not in report_html(sample_record(), LOOP, ZH)
+
+
+Broken = Literal["failed", "cancelled", "interrupted", "fallback", "abstained"]
+
+
+@pytest.mark.parametrize("outcome", ["failed", "cancelled", "interrupted", "fallback", "abstained"])
+def test_a_run_that_went_wrong_is_shown_as_far_as_it_came(outcome: Broken) -> None:
+    run = fold_all(recorded_run(1, outcome))
+    read = assert_only_ours(report_html(run, LOOP, EN))
+    assert EN(f"outcome.{run.outcome or 'running'}") in read.text
+    if run.error is not None:
+        assert run.error.fact in read.text
+
+
+def test_a_run_without_anything_still_makes_a_report() -> None:
+    bare = replace(
+        sample_record(), rounds=(), decisions=(), rewrites=(), nodes=(), model_calls=(), context=None, answer=""
+    )
+    read = assert_only_ours(report_html(replace(bare, citations=(), outcome="failed"), LOOP, ZH))
+    assert ZH("report.no_decision") in read.text
+
+
+def test_the_builder_refuses_what_a_report_must_not_hold() -> None:
+    for bad in (node("script", "", "x"), node("a", "", "x", href="javascript:alert(1)"), node("p", "", onclick="x")):
+        with pytest.raises(ValueError):
+            html_of(bad)
+    with pytest.raises(ValueError):
+        html_of(node("span", "", data_fill="1px;background:red"))
+
+
+def test_what_cannot_be_seen_is_shown_by_its_code() -> None:
+    assert safe_text("a\u202eb\x00c\r\nd") == "a⟨U+202E⟩b⟨U+0000⟩c\nd"

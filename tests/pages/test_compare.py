@@ -1,0 +1,164 @@
+"""The page Compare: choosing runs, sharing the choice by address, making the run that is missing, and the report."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from engine.config import RoleModel, RoleModels, RunConfig
+from engine.engine import Engine
+from engine.samples.demos import demo_record
+from pages.report import report_file, report_map
+from tests.pages.driving import button, given, inline, opened, setting, visible
+
+EN, ZH = words_for("en"), words_for("zh")
+QUESTION = "What fasting glucose level means diabetes today?"
+_PATIENCE_S = 60.0
+
+
+def compare(language: str = "en", **query: str) -> AppTest:
+    """The page under an address of its own, as a shared link opens it."""
+    app = opened("compare", language)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return checked(app.run())
+
+
+def checked(app: AppTest) -> AppTest:
+    assert not app.exception, app.exception
+    return app
+
+
+def finished(app: AppTest, engine: Engine, side: str) -> str:
+    """The run of a side once it has ended, the page drawn again."""
+    run_id: str = app.session_state[side]
+    assert engine.wait(run_id, _PATIENCE_S)
+    checked(app.run())
+    return run_id
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_a_second_run_the_page_says_what_to_do(engine: Engine, language: UiLanguage) -> None:
+    """SC-12: an empty state always says what to do next."""
+    words = words_for(language)
+    app = compare(language)
+    assert words("compare.intro") in visible(app)
+    assert words("compare.equal") not in inline(app)
+    app = compare(language, a="demo-passes-en")
+    assert words("compare.choose") in visible(app)
+
+
+def test_a_link_opens_both_runs_side_by_side(engine: Engine) -> None:
+    app = compare(a="demo-forced-en", b="demo-rescue-en")
+    assert (setting(app, "a").value, setting(app, "b").value) == ("demo-forced-en", "demo-rescue-en")
+    assert demo_record("demo-forced-en").question in inline(app)
+    assert EN("compare.parting") in inline(app)
+
+
+def test_a_choice_stands_in_the_address(engine: Engine) -> None:
+    app = compare()
+    setting(app, "a").set_value("demo-passes-zh").run()
+    setting(app, "b").set_value("demo-noise-zh").run()
+    checked(app)
+    assert (given(app, "a"), given(app, "b")) == ("demo-passes-zh", "demo-noise-zh")
+
+
+def test_the_sides_can_be_swapped(engine: Engine) -> None:
+    app = compare(a="demo-forced-en", b="demo-rescue-en")
+    button(app, lambda label: label == EN("compare.swap")).click().run()
+    checked(app)
+    assert (given(app, "a"), given(app, "b")) == ("demo-rescue-en", "demo-forced-en")
+
+
+def test_a_run_that_is_gone_is_said_to_be_gone(engine: Engine) -> None:
+    app = compare(a="0" * 32, b="demo-rescue-en")
+    assert EN("compare.missing", run=EN("compare.a")) in [item.value for item in app.warning]
+
+
+def test_two_runs_of_one_question_under_the_same_settings_are_equal(engine: Engine) -> None:
+    """Built-in roles are deterministic."""
+    first, second = (engine.run(QUESTION, RunConfig()) for _ in range(2))
+    app = compare(a=first.id, b=second.id)
+    assert EN("compare.equal") in inline(app)
+
+
+def test_the_same_question_runs_under_changed_settings_and_opens_as_b(engine: Engine) -> None:
+    first = engine.run(QUESTION, RunConfig())
+    app = compare(a=first.id)
+    slider = next(item for item in app.slider if item.label == EN("settings.top_k"))
+    slider.set_value(2).run()
+    assert EN("compare.changes", names=EN("settings.top_k")) in visible(app)
+    button(app, lambda label: label == EN("compare.run")).click().run()
+    second = engine.record(finished(app, engine, "b"))
+    assert (second.question, second.config.top_k, given(app, "b")) == (QUESTION, 2, second.id)
+    assert second.config == RunConfig(top_k=2)
+    assert EN("compare.lost") in inline(app)
+
+
+def test_the_editor_can_start_from_a_preset(engine: Engine) -> None:
+    first = engine.run(QUESTION, RunConfig())
+    app = compare(a=first.id)
+    strict = EN("compare.from.preset", name=EN("settings.preset.strict"))
+    setting(app, "compare_from").set_value(strict).run()
+    assert EN("compare.changes", names=EN("settings.grade_pass_threshold")) in visible(checked(app))
+    button(app, lambda label: label == EN("compare.run")).click().run()
+    assert engine.record(finished(app, engine, "b")).config.grade_pass_threshold == 0.8
+
+
+def test_saved_settings_are_offered_to_start_from(engine: Engine) -> None:
+    engine.evaluation.save_settings("narrow", RunConfig(top_k=1))
+    try:
+        app = compare(a="demo-passes-en")
+        assert EN("compare.from.saved", name="narrow") in setting(app, "compare_from").options
+    finally:
+        engine.evaluation.delete_settings("narrow")
+
+
+def test_the_other_grader_is_one_press_away(engine: Engine) -> None:
+    chat = RunConfig(models=RoleModels(grader=RoleModel("ollama:absent")))
+    failed = engine.run(QUESTION, chat)
+    assert failed.error is not None
+    app = compare(a=failed.id)
+    wanted = EN("compare.grader.run", model=EN("settings.model.builtin"))
+    button(app, lambda label: label == wanted).click().run()
+    second = engine.record(finished(app, engine, "b"))
+    assert (second.outcome, second.config) == ("answered", RunConfig())
+    assert failed.error.fact in inline(app)
+    assert "ollama:absent" in inline(app)
+
+
+def test_where_there_is_no_other_grader_the_page_says_what_would_bring_one(engine: Engine) -> None:
+    assert EN("compare.grader.none") in visible(compare(a="demo-passes-en"))
+
+
+def test_another_question_runs_under_both_settings_at_once(engine: Engine) -> None:
+    first, second = engine.run(QUESTION, RunConfig()), engine.run(QUESTION, RunConfig(top_k=2))
+    app = compare(a=first.id, b=second.id)
+    box = next(item for item in app.text_input if item.label == EN("compare.both"))
+    box.set_value("What is a truth table?")
+    app.button[-1].click().run()
+    found = [engine.record(finished(app, engine, side)) for side in ("a", "b")]
+    assert {item.question for item in found} == {"What is a truth table?"}
+    assert [item.config.top_k for item in found] == [5, 2]
+
+
+def test_an_open_run_is_offered_first(engine: Engine) -> None:
+    run = engine.run(QUESTION, RunConfig())
+    app = opened("", "en", run=run.id)
+    app.switch_page("compare.py").run()
+    assert setting(checked(app), "a").value == run.id
+    assert EN("compare.open_now") in setting(app, "a").options[1]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_report_of_a_run_is_told_from_its_record_alone(engine: Engine, language: UiLanguage) -> None:
+    words = words_for(language)
+    run = demo_record(f"demo-forced-{language}")
+    document = report_file(engine, run, words).decode()
+    assert run.question in document
+    assert words("report.map") in document
+    drawn = report_map(engine, run, words)
+    assert drawn is not None and drawn.point is not None
+    column, row = drawn.point
+    assert drawn.cells[row][column] == run.outcome
