@@ -1,0 +1,207 @@
+"""A recorded run on a stage: the workflow picture, one sentence a step, and a bar to play, step and scrub.
+
+The browser folds the recorded events itself, with the code that draws a live run, so that every moment looks as it did
+to somebody who watched the run. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from components.i18n import Words
+from components.markup import script
+from components.presenter_events import browser_events
+from components.presenter_sentences import bar_text, sentence, what_if_sentence
+from components.words_live import live_words
+from components.workflow_layout import layout_of
+from engine.events import Event
+from engine.replay import ReplayStep
+from engine.samples.demos import demos
+from engine.values import Candidate, Round, RunId, RunRecord
+from engine.whatif import WhatIf
+from engine.workflows.graph import WorkflowGraph
+
+_MOST_CARDS = 8
+_LONGEST_LINE = {"en": 150, "zh": 70}
+_LABELS = ("label", "play", "pause", "previous", "next", "scrub", "speed", "position", "keys")
+_PAGE = "present.py"
+_SHEET = Path(__file__).parent / "assets" / "present_page.css"
+
+_HTML = """
+<section class="wb presenter">
+  <p class="sentence"><span class="round"></span><span class="said" role="status" aria-live="polite"></span></p>
+  <div class="bar">
+    <button type="button" class="back">
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M15 5 8 12l7 7z"/></svg>
+    </button>
+    <button type="button" class="play">
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path class="one" d="M8 5v14l11-7z"/><path class="two" d="M7 5h4v14H7zm6 0h4v14h-4z"/>
+      </svg>
+    </button>
+    <button type="button" class="next">
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m9 5 7 7-7 7z"/></svg>
+    </button>
+    <div class="track">
+      <input class="scrub" type="range" min="0" max="0" step="1" value="0"><div class="marks"></div>
+    </div>
+    <span class="place num"></span>
+    <select class="speed">
+      <option value="0.5">0.5×</option><option value="1" selected>1×</option><option value="2">2×</option>
+    </select>
+  </div>
+  <div class="live"><div class="canvas"></div></div>
+  <div class="cards"></div>
+  <div class="keys"></div>
+</section>
+"""
+
+_draw = st.components.v2.component(
+    "presenter",
+    html=_HTML,
+    css=script("tokens.css", "live_run.css", "presenter.css"),
+    js=script("dom.js", "live_run_picture.js", "live_run_draw.js", "presenter.js"),
+)
+
+
+def stage_style() -> None:
+    """Make the page a stage: large type, full width, no frame around it."""
+    st.html(_SHEET)
+
+
+def presenter(
+    graph: WorkflowGraph,
+    record: RunRecord,
+    events: Sequence[Event],
+    steps: Sequence[ReplayStep],
+    words: Words,
+    *,
+    start: int,
+    key: str,
+) -> int:
+    """Draw a run at its step ``start`` (from 0) and return the step that the viewer has come to.
+
+    ``events`` are those that ``record`` is the fold of, and ``steps`` what ``engine.replay`` makes of them.
+    """
+    labels = {name: words(f"presenter.{name}") for name in _LABELS if name != "position"}
+    # The browser fills the places: they change with every step.
+    labels["position"] = words("presenter.position", step="{step}", total="{total}")
+    result = _draw(
+        key=key,
+        data={
+            "run": record.id,
+            "layouts": {"wide": layout_of(graph).to_dict(), "narrow": layout_of(graph, vertical=True).to_dict()},
+            "names": list(graph.nodes),
+            "edges": [
+                {"source": edge.source, "target": edge.target, "conditional": edge.conditional} for edge in graph.edges
+            ],
+            "events": browser_events(events),
+            "steps": [_step(item, record, words) for item in steps],
+            "cards": [_cards(item, record, words) for item in record.rounds],
+            "start": start,
+            "words": dict(live_words(words.language)),
+            "labels": labels,
+        },
+        on_step_change=lambda: None,
+    )
+    told = result.step
+    if isinstance(told, Mapping) and told.get("run") == record.id and isinstance(told.get("step"), int):
+        return max(0, min(int(told["step"]), len(steps) - 1))
+    return max(0, min(start, len(steps) - 1))
+
+
+def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
+    """Draw a button for each recorded demo in the language of the page; the id of the one pressed.
+
+    With a demo open (``current``) the buttons are without tooltips, which would cover the stage.
+    """
+    picked = None
+    for demo in demos():
+        if demo.language != words.language:
+            continue
+        look: Any = "primary" if demo.id == current else "secondary"
+        name = words(f"presenter.demo.{demo.scenario}")
+        hint = None if current else f"{demo.question}  \n{words('presenter.demos.help')}"
+        if st.button(name, key=f"demo_{demo.scenario}", help=hint, type=look):
+            picked = demo.id
+    return picked
+
+
+def present_button(record: RunRecord, words: Words) -> None:
+    """Draw a link to the presenter view of a finished run; nothing while it goes on."""
+    if record.active:
+        return
+    st.page_link(
+        _PAGE,
+        label=words("presenter.open"),
+        icon=":material/slideshow:",
+        help=words("presenter.open.help"),
+        query_params={"run": record.id},
+    )
+
+
+def what_if_slider(record: RunRecord, words: Words, *, key: str) -> tuple[float, int]:
+    """Draw the slider of the run's own gate; the pass threshold and the count of passages that it stands for."""
+    config = record.config
+    if config.gate == "min_relevant":
+        chosen = st.slider(words("presenter.what_if.count"), 1, 20, config.min_relevant, key=key)
+        return config.grade_pass_threshold, chosen
+    own = round(config.grade_pass_threshold * 100)
+    label = words("presenter.what_if.bar")
+    share = st.slider(label, 0, 100, own, key=key, format=words("presenter.percent", n="%d") + "%")
+    return (config.grade_pass_threshold if share == own else share / 100), config.min_relevant
+
+
+def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
+    """What the slider's bar would have done, or, where it stands at the run's own, what it is there for."""
+    if given.config == record.config:
+        own = bar_text(record.config.grade_pass_threshold, record.config.min_relevant, record, words)
+        return words("presenter.what_if.own", bar=own)
+    return what_if_sentence(given, record, words)
+
+
+def _step(step: ReplayStep, record: RunRecord, words: Words) -> dict[str, Any]:
+    asked = step.kind in ("asked", "ended")
+    head = words("presenter.round.first") if step.round == 0 else words("presenter.round", n=step.round)
+    return {
+        "seq": step.seq,
+        "node": step.node,
+        "sentence": sentence(step, record, words),
+        "head": "" if asked else head,
+        "cards": None if asked else step.round,
+    }
+
+
+def _cards(current: Round, record: RunRecord, words: Words) -> dict[str, Any]:
+    """The passages that went to the grader, best first; on a stage a few are enough."""
+    kept = [item for item in current.candidates if item.gate == "kept"]
+    left = len(kept) - _MOST_CARDS
+    return {
+        "shown": [_card(item, current, record, words) for item in kept[:_MOST_CARDS]],
+        "more": words("presenter.more", n=left) if left > 0 else "",
+    }
+
+
+def _card(item: Candidate, current: Round, record: RunRecord, words: Words) -> dict[str, str]:
+    passage, verdict = item.passage, current.verdicts.get(item.passage.id)
+    look, chip = "grey", ""
+    if verdict is not None and verdict.relevant is None:
+        look, chip = "warn", words("presenter.card.unreadable")
+    elif verdict is not None:
+        passed = verdict.passes(record.config.min_confidence)
+        look, chip = ("pass", words("presenter.card.yes")) if passed else ("grey", words("presenter.card.no"))
+    title = passage.section or passage.title or passage.source
+    return {"id": passage.id, "title": title, "line": _first_line(passage.text), "look": look, "chip": chip}
+
+
+def _first_line(text: str) -> str:
+    """The beginning of a passage; a Han character is about twice as wide as a Latin letter."""
+    from engine.language import language_of
+
+    limit = _LONGEST_LINE["zh" if language_of(text) == "zh" else "en"]
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

@@ -1,0 +1,87 @@
+"""Recorded runs that ship with the product: five scenarios in two languages, shown with no model, store or network.
+
+They were really run with the built-in roles on the sample collection; ``python -m tests.recordings`` makes them anew.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from engine.errors import UnknownRun
+from engine.events import Event, fold_all
+from engine.records.codec import event_from_json
+from engine.values import RunId, RunRecord
+
+DEMO_PREFIX = "demo-"
+Scenario = Literal["passes", "noise", "rescue", "forced", "abstains"]
+DemoLanguage = Literal["en", "zh"]
+
+_QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
+    "passes": {
+        "en": "What fasting glucose level means diabetes today?",
+        "zh": "糖化血红蛋白应该控制在多少以下？",
+    },
+    "noise": {
+        "en": "Which insulin acts fastest?",
+        "zh": "哪一种胰岛素起效最快？",
+    },
+    "rescue": {
+        "en": "What do two sets have in common?",
+        "zh": "怎样一步一步证明对所有自然数都成立？",
+    },
+    "forced": {
+        "en": "Who was the first person treated with insulin, and when?",
+        "zh": "没开封的胰岛素应该怎样保存？",
+    },
+    "abstains": {
+        "en": "How much does a box of insulin glargine pens cost?",
+        "zh": "糖尿病人可以献血吗？",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """One recorded run and what it is there to show."""
+
+    id: RunId
+    scenario: Scenario
+    """``passes`` at once, ``noise`` is dropped and the rest suffices, a rewrite comes to the ``rescue``, an answer is
+    ``forced`` although the gate was never met, or the run ``abstains`` honestly."""
+    language: DemoLanguage
+    question: str
+
+
+@cache
+def demos() -> tuple[Demo, ...]:
+    """Every shipped demo, scenario by scenario, English before Chinese."""
+    return tuple(
+        Demo(RunId(f"{DEMO_PREFIX}{scenario}-{language}"), scenario, language, question)
+        for scenario, questions in _QUESTIONS.items()
+        for language, question in questions.items()
+    )
+
+
+def is_demo(run_id: str) -> bool:
+    """Whether an id is that of a demo; runs of an engine have ids of another form."""
+    return run_id.startswith(DEMO_PREFIX)
+
+
+@cache
+def demo_events(run_id: str) -> tuple[Event, ...]:
+    """The events of a demo as its record holds them; raises ``UnknownRun`` for an id that is none."""
+    if all(demo.id != run_id for demo in demos()):
+        raise UnknownRun.named(run_id)
+    entry = files("engine.samples") / "recordings" / f"{run_id}.jsonl.gz"
+    lines = gzip.decompress(entry.read_bytes()).splitlines()
+    return tuple(event_from_json(line) for line in lines)
+
+
+@cache
+def demo_record(run_id: str) -> RunRecord:
+    """The finished record of a demo; raises ``UnknownRun`` for an id that is none."""
+    return fold_all(demo_events(run_id))

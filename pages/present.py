@@ -1,0 +1,99 @@
+"""The presenter view: a recorded run step by step in large type, for people who want to see how the loop thinks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from components.answer import answer_card
+from components.faults import fault_box
+from components.i18n import Words
+from components.presenter import demo_buttons, presenter, stage_style, what_if_line, what_if_slider
+from components.url_state import put_into_url, take_from_url
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.process import get_engine
+from engine.replay import steps
+from engine.samples.demos import demos
+from engine.values import RunRecord
+
+engine = get_engine()
+words: Words = st.session_state["words"]
+_LONGEST_ID = 64
+_MOST_STEPS = 10_000
+
+
+def page() -> None:
+    stage_style()
+    run_id = chosen_run()
+    stage_bar(run_id)
+    try:
+        record = engine.record(run_id)
+    except WorkbenchError as error:
+        fault_box(fault_of(error), words, key="present_fault")
+        return
+    with st.container(key="stage_question"):
+        # Somebody else's words: never read as Markdown.
+        st.text(record.question)
+    if record.active:
+        st.info(words("presenter.active"))
+        return
+    stage(record)
+
+
+def chosen_run() -> str:
+    """The run that the address names, else the one that was open on the workbench, else the first demo."""
+    first = next(demo.id for demo in demos() if demo.language == words.language)
+    return take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID) or first
+
+
+def stage_bar(run_id: str) -> None:
+    with st.container(key="stage_bar", horizontal=True, vertical_alignment="center"):
+        st.page_link(
+            "workbench.py", label=words("presenter.back"), icon=":material/arrow_back:", query_params={"run": run_id}
+        )
+        picked = demo_buttons(words, current=run_id)
+    if picked is not None:
+        run_id = picked
+        st.session_state["run"] = picked
+    put_into_url("run", run_id if st.session_state.get("run") else "", "")
+    if picked is not None:
+        put_into_url("step", "1", "1")
+        st.rerun()
+
+
+@st.fragment
+def stage(record: RunRecord) -> None:
+    """The stage and, at its end, the answer and the question what another bar would have done."""
+    if st.session_state.get("presented") not in (None, record.id):
+        # The step that was left in another run means nothing in this one.
+        st.session_state["step"] = "1"
+    st.session_state["presented"] = record.id
+    events = list(engine.events(record.id))
+    followed = steps(events)
+    start = int(take_from_url("step", "1", lambda given: given.isdecimal() and int(given) <= _MOST_STEPS))
+    graph = engine.graph(record.workflow)
+    at = presenter(graph, record, events, followed, words, start=start - 1, key="presenter")
+    st.session_state["step"] = str(at + 1)
+    put_into_url("step", str(at + 1), "1")
+    if at < len(followed) - 1:
+        return
+    told, asked = st.columns((3, 2))
+    if record.answer:
+        with told:
+            answer_card(record, words, key="present_answer")
+    if record.decisions:
+        with asked:
+            what_if(record)
+
+
+def what_if(record: RunRecord) -> None:
+    with st.container(key="stage_what_if", border=True):
+        st.markdown(f"**{words('presenter.what_if')}**")
+        share, count = what_if_slider(record, words, key=f"bar_{record.id}")
+        config = replace(record.config, grade_pass_threshold=share, min_relevant=count)
+        st.markdown(what_if_line(engine.what_if(record, config), record, words))
+
+
+page()

@@ -1,0 +1,88 @@
+"""The presenter page without a browser: demos on a machine with nothing, any run by its address, and the what-if."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.engine import Engine
+from engine.replay import steps
+from engine.samples.demos import demo_events, demo_record
+from tests.pages.driving import button, given, inline, opened, visible
+
+LAST = str(len(steps(demo_events("demo-forced-en"))))
+
+
+@pytest.mark.parametrize(("language", "other"), [("en", "zh"), ("zh", "en")])
+def test_the_page_begins_with_the_first_demo_in_the_language_of_the_page(
+    engine: Engine, language: str, other: str
+) -> None:
+    """SC-12"""
+    app = opened("present", language)
+    assert demo_record(f"demo-passes-{language}").question in visible(app)
+    assert demo_record(f"demo-passes-{other}").question not in visible(app)
+    labels = [item.label for item in app.button]
+    assert len(labels) == 5 and len(set(labels)) == 5
+    assert not app.sidebar.slider and not app.slider
+
+
+def test_another_demo_begins_at_its_first_step_and_stands_in_the_address(engine: Engine) -> None:
+    app = opened("present", "en", run="demo-forced-en", step=LAST)
+    button(app, lambda label: label == "Rewrite rescues").click().run()
+    assert not app.exception
+    assert (given(app, "run"), given(app, "step")) == ("demo-rescue-en", "")
+    assert demo_record("demo-rescue-en").question in visible(app)
+
+
+def test_a_run_presented_after_another_begins_at_its_own_first_step(engine: Engine) -> None:
+    app = opened("present", "en", run="demo-forced-en", step=LAST)
+    assert app.slider
+    app.session_state["run"] = "demo-abstains-en"
+    app.run()
+    assert demo_record("demo-abstains-en").question in visible(app)
+    assert not app.slider
+
+
+def test_the_last_step_shows_the_answer_and_asks_what_another_bar_would_have_done(engine: Engine) -> None:
+    app = opened("present", "en", run="demo-forced-en", step=LAST)
+    assert "Leonard Thompson" in inline(app)
+    bar = app.slider[0]
+    assert bar.value == 60
+    assert "60 % is the bar of this run" in visible(app)
+    bar.set_value(40).run()
+    assert not app.exception
+    assert "answers in round 0: no rewrites instead of three. The recorded answer stands." in visible(app)
+
+
+def test_before_the_last_step_neither_answer_card_nor_slider_is_there(engine: Engine) -> None:
+    app = opened("present", "en", run="demo-forced-en", step="3")
+    assert given(app, "step") == "3"
+    assert not app.slider
+    assert len(app.get("bidi_component")) == 1
+
+
+def test_any_run_is_presented_by_its_address_and_nothing_is_run_again(engine: Engine) -> None:
+    record = engine.run("Is the empty relation symmetric, and why?")
+    before = len(engine.runs(limit=100))
+    app = opened("present", "zh", run=record.id)
+    assert record.question in visible(app)
+    assert "来了一个问题" in inline(app)
+    assert len(engine.runs(limit=100)) == before
+
+
+@pytest.mark.parametrize("step", ["0", "-1", "99999", "two", "12345678901234567890"])
+def test_a_step_that_is_none_is_no_fault(engine: Engine, step: str) -> None:
+    app = opened("present", "en", run="demo-noise-en", step=step)
+    assert demo_record("demo-noise-en").question in visible(app)
+
+
+def test_a_run_that_is_not_there_is_said_and_the_demos_stay(engine: Engine) -> None:
+    app = opened("present", "en", run="0" * 32)
+    assert "There is no run" in inline(app)
+    assert len([item for item in app.button if item.label == "Forced exit"]) == 1
+
+
+def test_a_question_is_shown_as_text_and_never_as_markdown(engine: Engine) -> None:
+    record = engine.run("![x](http://192.0.2.1/leak.png) <b>Which</b> insulin acts fastest?")
+    app = opened("present", "en", run=record.id)
+    assert [item.value for item in app.text] == [record.question]
+    assert all(record.question not in str(item.value) for item in app.markdown)

@@ -1,0 +1,61 @@
+"""Record the shipped demos anew: ``python -m tests.recordings`` (a few seconds, built-in roles, a folder of its own).
+
+Ids and dates are fixed, so that only what the engine really did differently shows up as a change.
+"""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from engine.engine import Engine
+from engine.events import Event, RunStarted, fold_all
+from engine.records.codec import event_to_json
+from engine.samples.demos import Demo, demos
+from engine.settings import Settings
+
+FOLDER = Path(__file__).resolve().parents[1] / "engine" / "samples" / "recordings"
+STARTED_AT = "2026-01-01T09:00:00.000+00:00"
+
+
+def recorded(engine: Engine, demo: Demo) -> Iterator[Event]:
+    """Run a demo's question with default settings; its events, without those that no record keeps."""
+    for event in engine.stream(demo.question):
+        if isinstance(event, RunStarted):
+            yield replace(event, run_id=demo.id, started_at=STARTED_AT)
+        elif event.stored:
+            yield event
+
+
+def write(folder: Path, name: str, events: list[Event]) -> Path:
+    """One event a line, compressed without a time stamp."""
+    path = folder / f"{name}.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n".join(event_to_json(event) for event in events), 9, mtime=0))
+    return path
+
+
+def main() -> None:
+    """Record every demo; stale files go."""
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.jsonl.gz"):
+        old.unlink()
+    with tempfile.TemporaryDirectory() as data:
+        # Port 1 of this machine refuses at once, as an Ollama does that is not running.
+        settings = Settings(data_dir=Path(data), ollama_url="http://127.0.0.1:1")
+        with Engine.open(settings) as engine:
+            engine.wait_until_ready()
+            # The first run loads the embedding model, which would show in the times of the first demo.
+            engine.run(demos()[0].question)
+            for demo in demos():
+                events = list(recorded(engine, demo))
+                path = write(FOLDER, demo.id, events)
+                record = fold_all(events)
+                rates = ", ".join(f"{item.passed}/{item.kept}" for item in record.decisions)
+                print(f"{demo.id}: {record.outcome}, {rates}, {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
