@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.words.faults import FAULTS_ZH
-from engine.values import Decision, Fault, Outcome, Rewrite, Verdict
+from engine.values import BY_HAND, Decision, Fault, Outcome, Rewrite, Verdict
 from engine.wording import QUANTITIES, inequality
 
 _BUILT_IN = "builtin"
@@ -61,6 +61,8 @@ def reason_text(reason: str, words: Words) -> str:
 
 def verdict_reason(verdict: Verdict, words: Words) -> str:
     """Why a verdict is what it is: built-in ones from their fields, a chat model's in its own words."""
+    if verdict.grader == BY_HAND:
+        return words("fork.verdict.by_hand")
     if verdict.grader.split(":")[0] != _BUILT_IN:
         return verdict.reason
     parts = []

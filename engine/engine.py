@@ -7,28 +7,42 @@ import logging
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from engine.config import RunConfig, WorkflowName
-from engine.errors import EngineClosed, InvalidQuestion, RunActive, TooManyRuns, UnknownRun, WorkbenchError
+from engine.errors import (
+    EngineClosed,
+    InvalidQuestion,
+    ReadOnlyRun,
+    RunActive,
+    TooManyRuns,
+    UnknownRun,
+    WorkbenchError,
+)
 from engine.events import Event, RunFinished
 from engine.execution import execute
+from engine.fork import Branch, branch_off
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.llm.discovery import OllamaStatus
 from engine.nodes.run_context import fault_of
-from engine.records.store import RunStore, RunSummary
+from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.runs import LiveRun
+from engine.samples.demos import demo_events, demo_record, is_demo
 from engine.settings import Settings
-from engine.values import Fault, RunId, RunRecord
+from engine.values import Fault, PassageId, RunId, RunRecord, Verdict
 from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
+
+if TYPE_CHECKING:
+    from engine.evaluation.batch import BatchRunner
+    from engine.evaluation.store import EvaluationStore
 
 _T = TypeVar("_T")
 _KEPT_IN_MEMORY = 50
@@ -52,6 +66,9 @@ class Engine:
         self._guard = threading.Lock()
         self._closed = False
         self._faults: list[Fault] = []
+        self._opening_evaluation = threading.Lock()
+        self._evaluation: EvaluationStore | None = None
+        self._batches: BatchRunner | None = None
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self._store = RunStore(settings.data_dir / "runs.db", on_fault=self._note_fault)
         self.resources = resources or Resources(settings)
@@ -82,6 +99,10 @@ class Engine:
             self._loop.call_soon_threadsafe(run.stop)
         for run in runs:
             run.wait(_CLOSING_S)
+        with self._opening_evaluation:
+            batches, evaluation = self._batches, self._evaluation
+        if batches is not None:
+            batches.close(_CLOSING_S)
         try:
             asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(_CLOSING_S)
         except Exception:
@@ -91,11 +112,16 @@ class Engine:
         if not self._thread.is_alive():
             self._loop.close()
         self._store.close()
+        if evaluation is not None:
+            evaluation.close()
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
-    def start(self, question: str, config: RunConfig | None = None) -> RunId:
-        """Begin a run and return its id at once; raises ``InvalidQuestion``, ``InvalidConfig``, ``TooManyRuns``."""
+    def start(self, question: str, config: RunConfig | None = None, *, run_id: str | None = None) -> RunId:
+        """Begin a run and return its id at once; raises ``InvalidQuestion``, ``InvalidConfig``, ``TooManyRuns``.
+
+        ``run_id`` is for a caller that has to know the id before the run exists; it must be unused.
+        """
         config = config or RunConfig()
         workflow(config.workflow)
         question = question.strip()
@@ -103,17 +129,30 @@ class Engine:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:
             raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
-        with self._guard:
-            if self._closed:
-                raise EngineClosed.now()
-            if sum(run.active for run in self._runs.values()) >= self.settings.max_concurrent_runs:
-                raise TooManyRuns.limit(self.settings.max_concurrent_runs)
-            run = LiveRun(RunId(uuid.uuid4().hex), self._store.append)
-            run.begin(question, config)
-            self._runs[run.id] = run
-            self._forget_oldest()
-            self._loop.call_soon_threadsafe(self._launch, run, question, config)
-        return run.id
+        return self._begin(question, config, run_id=run_id)
+
+    def fork(
+        self,
+        parent: str | RunRecord,
+        config: RunConfig,
+        *,
+        round: int | None = None,
+        query: str = "",
+        verdicts: Mapping[PassageId, bool] | None = None,
+    ) -> RunId:
+        """Go on from a decision of a finished run under other settings, another query or other verdicts.
+
+        A new run through the same workflow: the rounds before ``round`` stand, and all that was asked before is reused
+        (:func:`engine.fork.fork_price` says what is left to pay). Without a round it begins where :meth:`what_if` does:
+        at round 0, or where the parent, a branch itself, parted. Raises ``UnknownRun``, ``RunNotOver``,
+        ``ForkRefused`` and ``TooManyRuns``.
+        """
+        record = self.record(parent) if isinstance(parent, str) else parent
+        longest = self.settings.max_question_chars
+        branch = branch_off(
+            record, config, round_index=round, query=query, verdicts=verdicts or {}, longest_query=longest
+        )
+        return self._begin(record.question, config, branch)
 
     def run(self, question: str, config: RunConfig | None = None) -> RunRecord:
         """Run a question to its end and return its record, whatever the outcome."""
@@ -134,7 +173,7 @@ class Engine:
         with self._guard:
             run = self._runs.get(RunId(run_id))
         if run is None:
-            self._store.load(run_id)
+            self._stored(run_id)
             return False
         if not run.active:
             return False
@@ -146,7 +185,7 @@ class Engine:
         with self._guard:
             run = self._runs.get(RunId(run_id))
         if run is None:
-            self._store.load(run_id)
+            self._stored(run_id)
             return True
         return run.wait(timeout_s)
 
@@ -154,13 +193,13 @@ class Engine:
         """The record of a run, live or stored; raises ``UnknownRun``."""
         with self._guard:
             run = self._runs.get(RunId(run_id))
-        return run.record if run else self._store.load(run_id)
+        return run.record if run else self._stored(run_id)
 
     def events(self, run_id: str, after: int = 0) -> Iterator[Event]:
         """Events above sequence number ``after``; follows a live run to its end. Raises ``UnknownRun``."""
         with self._guard:
             run = self._runs.get(RunId(run_id))
-        return run.follow(after) if run else iter(self._store.events(run_id, after))
+        return run.follow(after) if run else iter(self._stored_events(run_id, after))
 
     async def aevents(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
         """:meth:`events` for an event loop, e.g. the web server's."""
@@ -170,15 +209,30 @@ class Engine:
             async for event in run.afollow(after):
                 yield event
             return
-        for event in await asyncio.to_thread(self._store.events, run_id, after):
+        for event in await asyncio.to_thread(self._stored_events, run_id, after):
             yield event
 
-    def runs(self, limit: int = 50, **filters: Any) -> list[RunSummary]:
-        """Stored runs, newest first; filters as ``RunStore.list`` takes them."""
+    def runs(self, limit: int = 50, **filters: Unpack[Filters]) -> list[RunSummary]:
+        """Runs, newest first: at most ``limit`` of those that the filters of ``records.listing.Wanted`` let through."""
         return self._store.list(limit, **filters)
 
+    def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
+        """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
+        _require_own(run_id)
+        return self._store.tag(run_id, tag)
+
+    def untag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
+        """Take a tag from a run and return those left; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
+        _require_own(run_id)
+        return self._store.untag(run_id, tag)
+
+    def tags(self) -> dict[str, int]:
+        """How many runs have each tag, in alphabetical order."""
+        return self._store.tags()
+
     def delete_run(self, run_id: str) -> None:
-        """Remove a record; raises ``RunActive`` while it runs and ``UnknownRun`` where there is none."""
+        """Remove a record; raises ``RunActive`` while it runs, ``ReadOnlyRun``, ``UnknownRun`` where there is none."""
+        _require_own(run_id)
         with self._guard:
             run = self._runs.get(RunId(run_id))
             if run is not None and run.active:
@@ -190,6 +244,10 @@ class Engine:
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
         """What ``record``'s question would have done under ``config``; no calls."""
         return what_if(record, config)
+
+    def flush(self) -> bool:
+        """Block until every event so far is in the file of runs; False where it cannot be written at the moment."""
+        return self._store.flush()
 
     def active_runs(self) -> int:
         with self._guard:
@@ -263,6 +321,42 @@ class Engine:
         """Try to open the knowledge base again, in the background."""
         self._submit(self.resources.warm_up())
 
+    # -- evaluation ---------------------------------------------------------------------------------------------
+
+    def start_regrade(
+        self, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
+    ) -> Future[dict[str, dict[PassageId, list[Verdict]]]]:
+        """Judge the passages of these runs ``times`` times more, never from the cache; see ``evaluation.regrade``."""
+        from engine.evaluation.regrade import regrade
+
+        return self._submit(regrade(self.resources, records, times, note))
+
+    @property
+    def evaluation(self) -> EvaluationStore:
+        """Query sets, batches, labels and saved settings; opened when first asked for.
+
+        Raises ``EvaluationError`` where their file cannot be used.
+        """
+        from engine.evaluation.store import EvaluationStore
+
+        with self._opening_evaluation:
+            if self._closed:
+                raise EngineClosed.now()
+            if self._evaluation is None:
+                self._evaluation = EvaluationStore(self.settings.data_dir / "evaluation.db")
+            return self._evaluation
+
+    @property
+    def batches(self) -> BatchRunner:
+        """The one runner of batches of this process; raises like :attr:`evaluation`."""
+        from engine.evaluation.batch import BatchRunner
+
+        store = self.evaluation
+        with self._opening_evaluation:
+            if self._batches is None:
+                self._batches = BatchRunner(self, store)
+            return self._batches
+
     # -- the rest -----------------------------------------------------------------------------------------------
 
     def graph(self, name: WorkflowName = "self_corrective") -> WorkflowGraph:
@@ -285,9 +379,24 @@ class Engine:
     def _note_fault(self, error: WorkbenchError) -> None:
         self._faults.append(Fault(error.code, error.fact, error.remedy, error.params))
 
-    def _launch(self, run: LiveRun, question: str, config: RunConfig) -> None:
+    def _begin(
+        self, question: str, config: RunConfig, branch: Branch | None = None, *, run_id: str | None = None
+    ) -> RunId:
+        with self._guard:
+            if self._closed:
+                raise EngineClosed.now()
+            if sum(run.active for run in self._runs.values()) >= self.settings.max_concurrent_runs:
+                raise TooManyRuns.limit(self.settings.max_concurrent_runs)
+            run = LiveRun(RunId(run_id or uuid.uuid4().hex), self._store.append)
+            run.begin(question, config, branch.fork if branch else None)
+            self._runs[run.id] = run
+            self._forget_oldest()
+            self._loop.call_soon_threadsafe(self._launch, run, question, config, branch)
+        return run.id
+
+    def _launch(self, run: LiveRun, question: str, config: RunConfig, branch: Branch | None) -> None:
         """On the loop: begin a run's task, and see to it that the run ends when the task does."""
-        run.task = self._loop.create_task(execute(run, question, config, self.resources))
+        run.task = self._loop.create_task(execute(run, question, config, self.resources, branch))
         run.task.add_done_callback(partial(_ended, run))
 
     def _stop(self, run: LiveRun) -> None:
@@ -302,6 +411,15 @@ class Engine:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         await self.resources.close()
+
+    def _stored(self, run_id: str) -> RunRecord:
+        """A record of the store or of a shipped demo; raises ``UnknownRun``."""
+        return demo_record(run_id) if is_demo(run_id) else self._store.load(run_id)
+
+    def _stored_events(self, run_id: str, after: int) -> Sequence[Event]:
+        if is_demo(run_id):
+            return [event for event in demo_events(run_id) if event.seq > after]
+        return self._store.events(run_id, after)
 
     def _live(self, run_id: RunId) -> LiveRun:
         with self._guard:
@@ -324,6 +442,12 @@ class Engine:
 
     def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
         return self._submit(work).result()
+
+
+def _require_own(run_id: str) -> None:
+    """A demo ships with the program, so it can be neither tagged nor deleted."""
+    if is_demo(run_id):
+        raise ReadOnlyRun.named(run_id)
 
 
 def _ended(run: LiveRun, task: asyncio.Task[None]) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.config import RunConfig
 from engine.decide import outcome_of
-from engine.errors import GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
+from engine.errors import CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
 from engine.events import Prepared, RunFinished
+from engine.fork import Branch
 from engine.nodes.run_context import Roles, RunContext, fault_of
+from engine.recorded_roles import StandingRounds, recorded_roles
 from engine.runs import LiveRun
 from engine.settings import Settings
 from engine.values import Outcome, RunRecord
@@ -29,10 +31,12 @@ class RoleSource(Protocol):
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]: ...
 
 
-async def execute(run: LiveRun, question: str, config: RunConfig, resources: RoleSource) -> None:
-    """Run a question; every way out, cancelling included, is a ``RunFinished`` event."""
+async def execute(
+    run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None = None
+) -> None:
+    """Run a question, or go on from ``branch``; every way out, cancelling included, is a ``RunFinished`` event."""
     try:
-        error = await _run(run, question, config, resources)
+        error = await _run(run, question, config, resources, branch)
     except asyncio.CancelledError:
         run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
         raise
@@ -50,11 +54,12 @@ async def execute(run: LiveRun, question: str, config: RunConfig, resources: Rol
     run.emit(RunFinished(outcome=outcome, reason=reason))
 
 
-async def _run(run: LiveRun, question: str, config: RunConfig, resources: RoleSource) -> WorkbenchError | None:
+async def _run(
+    run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None
+) -> WorkbenchError | None:
     from langgraph.errors import GraphRecursionError
 
     roles, manifest = await _prepared(run, config, resources)
-    run.emit(Prepared(manifest=manifest))
     context = RunContext(
         config=config,
         roles=roles,
@@ -63,18 +68,32 @@ async def _run(run: LiveRun, question: str, config: RunConfig, resources: RoleSo
         generation_allowance_s=resources.settings.generation_allowance_s,
     )
     module = workflow(config.workflow)
+    state: Mapping[str, Any] = module.initial_state(question)
+    limit = module.recursion_limit(config)
+    if branch is None:
+        run.emit(Prepared(manifest=manifest))
+    else:
+        run.emit(Prepared(manifest={**manifest, "reused_from": branch.parent.id}))
+        _warn_of_other_content(context, branch.parent, manifest)
+        context.roles = recorded_roles(branch, roles, lambda: len(run.record.rounds) - 1)
+        context.standing = StandingRounds(branch)
+        state = {**state, "query": branch.first_query}
+        # Rounds that stand may be more than the branch's own settings would allow.
+        limit += sum(item.round < branch.fork.round for item in branch.parent.nodes)
     try:
-        await compiled(config.workflow).ainvoke(
-            module.initial_state(question),
-            context=context,
-            config={"recursion_limit": module.recursion_limit(config)},
-        )
+        await compiled(config.workflow).ainvoke(state, context=context, config={"recursion_limit": limit})
     except GraphRecursionError:
-        raise LoopLimitReached.after(module.recursion_limit(config)) from None
+        raise LoopLimitReached.after(limit) from None
     last = run.record.decisions[-1]
     if last.reason == "grader_failed":
         return GraderFailed.all_unreadable(config.models.grader.model, last.kept)
     return None
+
+
+def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:
+    former, now = parent.manifest.get("collection_fingerprint"), manifest.get("collection_fingerprint")
+    if former and now and former != now:
+        context.warn(CollectionChanged.since(parent.config.collection, parent.id))
 
 
 async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> tuple[Roles, Mapping[str, str]]:

@@ -46,6 +46,8 @@ Outcome = Literal[
     "failed",
     "interrupted",
 ]
+BY_HAND = "by_hand"
+"""Grader of a verdict that a reader set, and strategy of a rewrite that a reader wrote."""
 AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]
 
 

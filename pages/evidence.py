@@ -24,12 +24,19 @@ from components.rewrites import rewrite_history
 from components.timeline import timeline
 from components.words_live import live_words
 from components.workflow_export import decision_path_dot, workflow_svg
+from components.would import would_notes
+from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.values import PassageId, RunRecord
 from engine.waste import gate_waste
+from engine.whatif import WhatIf
+from pages.fork import fork_panel_of
+from pages.report import report_download
+from pages.what_if import tried, what_if_panel
 
 _WATCH_S = 0.6
+_ANSWER_AND_WHAT_IF = (0.58, 0.42)
 _TABS: tuple[Tab, ...] = get_args(Tab)
 
 
@@ -38,11 +45,15 @@ def evidence(
     run_id: str,
     words: Words,
     *,
+    chosen: RunConfig,
     active: bool,
     node: str | None,
     again: Callable[[RunRecord], None],
 ) -> None:
-    """Draw the evidence of a run; ``node`` narrows it to what one node did, ``again`` asks the same once more."""
+    """Draw the evidence of a run, with what-if under the settings ``chosen`` beside its answer.
+
+    ``node`` narrows the evidence to what one node did, ``again`` asks the same once more.
+    """
     if node != st.session_state.get("node_shown"):
         st.session_state["node_shown"] = node
         if node is not None:
@@ -60,10 +71,15 @@ def evidence(
             # The browser says so too when its event stream ends; whichever comes first redraws the page.
             st.rerun()
         figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config))
-        cited = result(record, words, again)
+        found = None if record.active else engine.what_if(record, tried(chosen, record.config))
+        beside = st.columns(_ANSWER_AND_WHAT_IF, gap="small")
+        with beside[0]:
+            cited = result(record, words, again)
+        with beside[1]:
+            cited = what_if_panel(engine, record, found, words) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
-        tabs(engine, record, words, cited, node)
+        tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=node)
 
     watch()
 
@@ -92,7 +108,16 @@ def waste_of_the_gate(record: RunRecord, words: Words) -> None:
         st.rerun()
 
 
-def tabs(engine: Engine, record: RunRecord, words: Words, cited: PassageId | None, node: str | None) -> None:
+def tabs(
+    engine: Engine,
+    record: RunRecord,
+    words: Words,
+    *,
+    chosen: RunConfig,
+    found: WhatIf | None,
+    cited: PassageId | None,
+    node: str | None,
+) -> None:
     """The evidence in tabs; the passages keep their filters while another tab is open, the others are drawn then."""
     if node is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
@@ -107,12 +132,22 @@ def tabs(engine: Engine, record: RunRecord, words: Words, cited: PassageId | Non
     passages, path, rewrites, times, calls, raw = drawn
     narrowed = of_node(record, node)
     with passages:
-        passages_table(
-            record, words, key="passages", opened=cited, shows=lambda line: cited is not None or concerns(line, node)
+        given = passages_table(
+            record,
+            words,
+            key="passages",
+            opened=cited,
+            shows=lambda line: cited is not None or concerns(line, node),
+            would=would_notes(record, found, words) if found is not None else None,
+            labels=None if record.active else own_labels(engine, record),
         )
+        if given is not None:
+            engine.evaluation.set_label(record.question, given.passage_id, given.relevant)
+            st.rerun()
     if path.open:
         with path:
             path_tab(engine, record, words)
+            fork_panel_of(engine, record, chosen, words)
     if rewrites.open:
         with rewrites:
             rewrite_history(record, words, key="rewrites")
@@ -124,7 +159,15 @@ def tabs(engine: Engine, record: RunRecord, words: Words, cited: PassageId | Non
             model_calls(narrowed, words, key="calls")
     if raw.open:
         with raw:
-            raw_record(record, words)
+            raw_record(engine, record, words)
+
+
+def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
+    """The reader's own judgements for this question; None where they cannot be kept."""
+    try:
+        return {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+    except WorkbenchError:
+        return None
 
 
 def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
@@ -152,18 +195,20 @@ def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
     decision_path(record, words, key="path", dot=dot, downloads=files)
 
 
-def raw_record(record: RunRecord, words: Words) -> None:
+def raw_record(engine: Engine, record: RunRecord, words: Words) -> None:
     st.caption(words("record.id", id=record.id, started=record.started_at[:19].replace("T", " ")))
     st.markdown(f"**{words('record.manifest')}**")
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
     if record.active:
         return
     content = json.dumps(record.to_dict(), ensure_ascii=False, indent=2)
-    st.download_button(
-        words("record.json"),
-        content,
-        file_name=f"run-{record.id}.json",
-        mime="application/json",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    with st.container(horizontal=True, key="record_files"):
+        st.download_button(
+            words("record.json"),
+            content,
+            file_name=f"run-{record.id}.json",
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        report_download(engine, record, words)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from engine.builtin.abstain import abstained_answer
 from engine.config import RunConfig
-from engine.decide import Evidence, decide, gated, outcome_of
+from engine.decide import Evidence, decide, gated, kept_passages, outcome_of, passed_ids
 from engine.retrieval.assemble import assemble
 from engine.rewrite_input import rewrite_request
 from engine.values import (
+    BY_HAND,
     Candidate,
     Context,
     Decision,
@@ -34,7 +35,8 @@ from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 _YES = Verdict(True, 1.0, "")
 _UNREADABLE = Verdict(None, 0.0, "")
 _ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
-_ELSEWHERE = ("workflow", "collection", "milvus_address", "mode")
+ELSEWHERE = ("workflow", "collection", "milvus_address", "mode")
+"""Settings that make another search, of which a record knows nothing."""
 
 
 def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
@@ -43,7 +45,7 @@ def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
     Works on a record of any outcome: what it has is used, and where it ends, the path ends.
     """
     walk = _Walk(record, config)
-    if any(getattr(config, name) != getattr(record.config, name) for name in _ELSEWHERE) or not record.rounds:
+    if any(getattr(config, name) != getattr(record.config, name) for name in ELSEWHERE) or not record.rounds:
         return walk.stopped("retrieval" if record.rounds else "unrecorded", walk.prices.search + walk.full_grading)
     while True:
         step = walk.step()
@@ -73,8 +75,15 @@ class _Walk:
         self.same_grader = config.models.grader == record.config.models.grader
         self.recorded = {decision.round: decision for decision in record.decisions}
         self.upstream = record.fork.round if record.fork else 0
+        self.by_hand = {
+            name: verdict
+            for item in record.rounds
+            for name, verdict in item.verdicts.items()
+            if verdict.grader == BY_HAND
+        }
         self.rounds: list[Round] = []
         self.steps: list[Step] = []
+        self.graded: set[PassageId] = set()
         self.cost = Price()
         self.as_recorded = True
 
@@ -83,7 +92,7 @@ class _Walk:
         index = len(self.rounds)
         judged = self._judge(self.record.rounds[index])
         self.as_recorded = judged.as_recorded
-        self.cost = self.cost + self.prices.search * judged.round.searched + self._gradings(judged.round)
+        self.cost = self.cost + self.prices.search * judged.round.searched + self._gradings(judged)
         decision, passed = self._decide(judged)
         self.rounds.append(judged.round)
         self.steps.append(Step(judged.round, decision, judged.ungraded, judged.unseen, passed))
@@ -125,6 +134,7 @@ class _Walk:
             and recorded.index in self.recorded
             and regated.kept == former.kept
             and not self._unseen(recorded)
+            and not (self._unreached(recorded.index) and not self._any_passed())
         )
         if same:
             judged_here = {item.passage.id for item in self._to_judge(regated)}
@@ -147,6 +157,9 @@ class _Walk:
         return _Judged(judged, tuple(ungraded), self._unseen(recorded), as_recorded=False)
 
     def _recorded_verdict(self, recorded: Round, passage_id: PassageId) -> Verdict | None:
+        if passage_id in self.by_hand:
+            # What a reader judged holds whoever grades the rest.
+            return self.by_hand[passage_id]
         if not self.same_grader:
             return None
         own = recorded.verdicts.get(passage_id)
@@ -164,9 +177,21 @@ class _Walk:
         last = recorded.candidates[-1].passage.similarity
         return self.config.top_k - depth if last >= self.config.similarity_threshold else 0
 
-    def _gradings(self, current: Round) -> Price:
-        earlier = _readable(self.rounds)
-        fresh = sum(item.passage.id not in earlier for item in self._to_judge(current)) if current.searched else 0
+    def _gradings(self, judged: _Judged) -> Price:
+        current = judged.round
+        if not current.searched:
+            return self.prices.grading * 0
+        recorded = self.record.rounds[current.index]
+        fresh = 0
+        for item in self._to_judge(current):
+            name = item.passage.id
+            verdict = current.verdicts.get(name)
+            if name in self.graded or (verdict is None and item.gate == "kept" and judged.as_recorded):
+                continue
+            fresh += 1
+            verdict = verdict or self._recorded_verdict(recorded, name)
+            if verdict is None or verdict.relevant is not None:
+                self.graded.add(name)
         return self.prices.grading * fresh
 
     def _to_judge(self, current: Round) -> list[Candidate]:
@@ -210,14 +235,22 @@ class _Walk:
 
     def _evidence(self, current: Round, judged: _Judged) -> Evidence:
         rewrite = self._rewrite_before(current.index)
-        recorded = self.recorded.get(current.index)
         return Evidence(
             rounds=(*self.rounds, current),
             elapsed_s=self._elapsed_s(current.index) if judged.as_recorded else 0.0,
             repeated_rewrite=bool(rewrite and rewrite.repeated),
             rewriter_failed=bool(rewrite and rewrite.failed),
-            grader_unavailable=judged.as_recorded and recorded is not None and recorded.reason == "grader_unavailable",
+            grader_unavailable=judged.as_recorded and self._unreached(current.index),
         )
+
+    def _unreached(self, index: int) -> bool:
+        """Whether the recorded round was decided without its grader."""
+        recorded = self.recorded.get(index)
+        return recorded is not None and recorded.reason == "grader_unavailable"
+
+    def _any_passed(self) -> bool:
+        """Whether a passage of the rounds so far passed; without one, a grader out of reach fails the whole run."""
+        return any(passed_ids(item, self.config) for item in self.rounds)
 
     def _elapsed_s(self, index: int) -> float:
         """Time at the recorded decision, where it was over; else a moment before the recorded budget."""
@@ -232,26 +265,40 @@ class _Walk:
             return False
         recorded = self.recorded.get(index)
         over = recorded is not None and recorded.reason == "deadline"
-        if decision.reason == "deadline":
-            return self.config.budget_s != self.record.config.budget_s
-        if over and decision.reason != "passed":
+        if not (over or self._left_out(index) or self._ended_s(index) >= self.config.budget_s):
+            return False
+        if self.config.budget_s != self.record.config.budget_s:
             return True
-        ended = max(
-            (
-                n.start_ms + (n.duration_ms or 0.0)
-                for n in self.record.nodes
-                if n.round <= index and n.node in ("retrieve", "grade")
-            ),
-            default=0.0,
+        # Time being up, only a gate that is met or what was decided then can be relied on.
+        return decision.reason != "passed" and (recorded is None or decision.reason != recorded.reason)
+
+    def _ended_s(self, index: int) -> float:
+        """When the recorded round and all before it had been searched and judged."""
+        ends = (
+            item.start_ms + (item.duration_ms or 0.0)
+            for item in self.record.nodes
+            if item.round <= index and item.node in ("retrieve", "grade")
         )
-        return self.config.budget_s < self.record.config.budget_s and ended / 1000.0 >= self.config.budget_s
+        return max(ends, default=0.0) / 1000.0
+
+    def _left_out(self, index: int) -> bool:
+        """Whether the recorded round lacks its search or a verdict for want of time, whatever it was decided by."""
+        recorded = self.record.rounds[index]
+        if not recorded.searched:
+            before = self._rewrite_before(index)
+            return not (before and (before.repeated or before.failed))
+        if index not in self.recorded or self._unreached(index):
+            return False
+        return any(passage.id not in recorded.verdicts for passage in kept_passages(recorded, self.record.config))
 
     # -- where the walk ends ------------------------------------------------------------------------------------
 
     def _undecided(self, judged: _Judged, gap: Gap | None = None) -> WhatIf:
         if gap == "time":
+            decision = self.steps[-1].decision
             self.steps[-1] = replace(self.steps[-1], decision=None)
-            return self.stopped("time", self.prices.rewrite)
+            goes_on = decision is not None and decision.route == "rewrite"
+            return self.stopped("time", self.prices.rewrite if goes_on else self.prices.generation, before=Price())
         if judged.unseen:
             extra = self.prices.grading * (len(judged.ungraded) + judged.unseen)
             return self.stopped("candidates", self.prices.search + extra)
@@ -264,8 +311,7 @@ class _Walk:
         rewrite = self._rewrite_before(judged.round.index + 1)
         if rewrite is None:
             return "unrecorded"
-        by_hand = rewrite.strategy == "by_hand"
-        if not by_hand and self.config.models.rewriter != self.record.config.models.rewriter:
+        if rewrite.strategy != BY_HAND and self.config.models.rewriter != self.record.config.models.rewriter:
             return "rewrite"
         if judged.round.index >= self.upstream:
             if judged.ungraded or judged.unseen:

@@ -30,15 +30,21 @@ class Tariff:
 
 def tariff(record: RunRecord, config: RunConfig) -> Tariff:
     """Prices by the roles of ``config``; times from the record where the same model did the step there."""
-    search = _mean([item.duration_ms for item in record.nodes if item.node == "retrieve"])
-    gradings = sum(call.role == "grader" for call in record.model_calls)
+    # What was answered from a cache or, in a branch, from its parent took no time that would tell anything.
+    asked = {(call.node, call.round) for call in record.model_calls if not call.cached}
+    rewrites = [item for item in record.nodes if item.node == "rewrite" and ("rewrite", item.round) in asked]
     grading = _total([item.duration_ms for item in record.nodes if item.node == "grade"])
-    generated = [item.duration_ms for item in record.nodes if item.node == "generate"] if _generated(record) else []
+    gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)
+    written = any(call.role == "generator" and not call.cached for call in record.model_calls)
+    generations = [item for item in record.nodes if item.node == "generate" and written]
+    searches = [item for item in record.nodes if item.node == "retrieve"]
+    if record.fork:
+        searches = [item for item in searches if ("grade", item.round) in asked]
     return Tariff(
-        search=Price(seconds=search),
+        search=Price(seconds=_mean([item.duration_ms for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
-        rewrite=_of(record, config, "rewriter", _mean([i.duration_ms for i in record.nodes if i.node == "rewrite"])),
-        generation=_of(record, config, "generator", _mean(generated)),
+        rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
+        generation=_of(record, config, "generator", _mean([item.duration_ms for item in generations])),
     )
 
 
@@ -46,10 +52,6 @@ def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float 
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
     return Price(0, 1, seconds) if model.built_in else Price(1, 0, seconds)
-
-
-def _generated(record: RunRecord) -> bool:
-    return any(call.role == "generator" for call in record.model_calls)
 
 
 def _mean(durations_ms: list[float | None]) -> float | None:

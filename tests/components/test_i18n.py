@@ -26,9 +26,11 @@ from components.words import AREAS
 from components.words.faults import FAULTS_ZH
 from engine.config import RoleName
 from engine.errors import (
+    CollectionChanged,
     EmbeddingMismatch,
     EmptyReply,
     EngineClosed,
+    ForkRefused,
     GraderFailed,
     InvalidCollectionName,
     InvalidConfig,
@@ -40,6 +42,7 @@ from engine.errors import (
     ModelUnreachable,
     PromptTooLong,
     RunActive,
+    RunNotOver,
     StoreLocked,
     StoreUnreachable,
     TooManyRuns,
@@ -214,6 +217,13 @@ FAULTS: tuple[WorkbenchError, ...] = (
     GraderFailed.all_unreadable("m", 5),
     UnknownRun.named("r1"),
     RunActive.named("r1"),
+    RunNotOver.named("r1"),
+    ForkRefused.round_out_of_range(4, 3),
+    ForkRefused.round_out_of_range(0, 0),
+    ForkRefused.unseen_passage("tea.md#1"),
+    ForkRefused.elsewhere("collection"),
+    ForkRefused.query_too_long(3000, 2000),
+    CollectionChanged.since("tea", "0" * 32),
     TooManyRuns.limit(8),
     EngineClosed.now(),
 )

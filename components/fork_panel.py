@@ -1,0 +1,197 @@
+"""Branching off: the passages whose verdicts can be turned, what it costs, and what came of a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.i18n import Words
+from components.markup import Node, button, chip, draw, node
+from components.passages import verdict_label
+from components.phrases import decision_text, inequality_text, node_text, outcome_text, probability_text
+from components.setting_words import setting_label, setting_text
+from components.what_if_text import price_text
+from engine.config import RunConfig
+from engine.decide import kept_passages
+from engine.difference import RoundPair, RunDifference
+from engine.settings_difference import settings_difference
+from engine.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict
+from engine.whatif.values import CallsNeeded
+
+_SNIPPET = 140
+_SHOWN_RUN = 8
+
+
+def round_text(record: RunRecord, index: int, words: Words) -> str:
+    """One decision as a choice: round, inequality, where it went."""
+    decision = next((item for item in record.decisions if item.round == index), None)
+    return decision_text(decision, words) if decision else words("fork.round.open", n=index)
+
+
+def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
+    """``Top-k 5 → 3`` for every setting that differs and counts for something."""
+    unused = "min_relevant" if old.gate == new.gate == "pass_rate" else ""
+    return [
+        words(
+            "fork.change",
+            name=setting_label(item.name, words),
+            old=setting_text(item.name, item.a, words),
+            new=setting_text(item.name, item.b, words),
+        )
+        for item in settings_difference(old, new)
+        if item.name != unused
+    ]
+
+
+def plain_line(text: str, words: Words, *, key: str) -> None:
+    """A sentence that may hold foreign text, such as the name of a model."""
+    draw((node("p", "", text),), words, key=key)
+
+
+def verdict_rows(
+    current: Round, config: RunConfig, turned: Mapping[PassageId, bool], words: Words, *, key: str
+) -> PassageId | None:
+    """Draw the passages that ``config`` keeps in a round with a button each; returns the one whose button was pressed.
+
+    ``turned`` holds the verdicts that the reader has set so far.
+    """
+    passages = kept_passages(current, config)
+    if not passages:
+        draw((node("p", "muted", words("fork.verdicts.none")),), words, key=key)
+        return None
+    rows = [
+        _row(place, passage, current.verdicts.get(passage.id), turned.get(passage.id), words)
+        for place, passage in enumerate(passages)
+    ]
+    pressed = draw((node("ul", "turns", *rows),), words, key=key)
+    return passages[int(pressed)].id if pressed and pressed.isdecimal() and int(pressed) < len(passages) else None
+
+
+def price_line(needed: CallsNeeded, words: Words, *, new_query: bool) -> str:
+    """What a branch costs, in one sentence; the price of a new query is a bound."""
+    if new_query:
+        key = "fork.price.query"
+    elif not _costs(needed):
+        return words("fork.price.free")
+    else:
+        key = "fork.price.once" if needed.next == needed.worst else "fork.price"
+    return words(key, next=price_text(needed.next, words), worst=price_text(needed.worst, words))
+
+
+def branch_note(
+    record: RunRecord, fork: Fork, changes: Sequence[str], found: RunDifference | None, words: Words, *, key: str
+) -> bool:
+    """Say what a run branched off from, what was changed and what came of it; true when its parent shall be opened.
+
+    ``found`` is the difference from the parent to the branch; None where the parent is gone.
+    """
+    head = [node("strong", "", words("fork.of", run=fork.parent[:_SHOWN_RUN], n=fork.round))]
+    if found is not None:
+        head += [node("span", "grow"), button(words("fork.open_parent"), "parent", "button quiet")]
+    said = words("list.joint").join(changes)
+    changed = words("fork.changed", changes=said) if said else words("fork.changed.none")
+    parts = [node("div", "head", *head), node("p", "", changed), *_became(record, found, words)]
+    icon = node("span", "icon", "↳", aria_hidden="true")
+    box = node("div", "box plain", icon, node("div", "grow", *parts), role="status")
+    return draw((box,), words, key=key) == "parent"
+
+
+def changes_of(fork: Fork, settings: Sequence[str], record: RunRecord, words: Words) -> list[str]:
+    """All that a branch changed, the reader's query and verdicts included."""
+    places = {item.passage.id: _place(item.passage) for own in record.rounds for item in own.candidates}
+    query = [words("fork.changed.query", query=fork.query)] if fork.query else []
+    verdicts = [
+        words(f"fork.changed.{'yes' if relevant else 'no'}", passage=places.get(name, name))
+        for name, relevant in fork.verdicts.items()
+    ]
+    return [*settings, *query, *verdicts]
+
+
+def _row(place: int, passage: Passage, verdict: Verdict | None, turned: bool | None, words: Words) -> Node:
+    text = " ".join(passage.text[: _SNIPPET * 2].split())
+    snippet = text[:_SNIPPET] + ("…" if len(text) > _SNIPPET else "")
+    what = node("div", "grow", node("strong", "", _place(passage)), node("div", "muted small", snippet))
+    action = str(place)
+    if turned is not None:
+        label = f"{'✓' if turned else '✗'} {words('verdict.relevant' if turned else 'verdict.not_relevant')}"
+        marks: tuple[Node, ...] = (chip("accent", label), node("span", "muted small", words("fork.verdict.by_hand")))
+        press = button(words("fork.verdict.undo"), action, "button quiet")
+    else:
+        relevant = verdict is not None and verdict.relevant is True
+        label = verdict_label(verdict, words)
+        if verdict is None or verdict.relevant is None:
+            marks = (chip("grey", label),)
+        else:
+            sign, look = ("✓", "pass") if relevant else ("✗", "warn")
+            marks = (chip(look, f"{sign} {label} {probability_text(verdict.confidence)}"),)
+        press = button(words("fork.verdict.to_no" if relevant else "fork.verdict.to_yes"), action, "button quiet")
+    return node("li", "turn", what, node("div", "said", *marks), press)
+
+
+def _became(record: RunRecord, found: RunDifference | None, words: Words) -> list[Node]:
+    if record.active:
+        return [node("p", "muted", words("fork.waiting"))]
+    if found is None:
+        return [node("p", "muted", words("fork.parent_gone"))]
+    parted = next((pair for pair in found.path if _parts(pair)), None)
+    was, now = outcome_text(found.a.outcome, words), outcome_text(found.b.outcome, words)
+    given = found.context
+    counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
+    reused = record.cached_calls
+    lines = (
+        _line(parted is None, words("fork.same_path") if parted is None else _parted(parted, words)),
+        _line(was == now, words("fork.outcome.same" if was == now else "fork.outcome", was=was, now=now)),
+        _line(not given.gained and not given.lost, words("fork.given", **counts)),
+        _line(found.same_answer, words("fork.answer.same" if found.same_answer else "fork.answer.other")),
+        node("li", "muted", words("fork.paid", reused=reused, made=len(record.model_calls) - reused)),
+    )
+    return [node("ul", "report", *lines), *_moved(found, words)]
+
+
+def _line(same: bool, text: str) -> Node:
+    return node("li", "", node("span", "sign" if same else "sign warn", "=" if same else "≠"), text)
+
+
+def _moved(found: RunDifference, words: Words) -> list[Node]:
+    names = {item.passage.id: _place(item.passage) for item in found.passages}
+    parts = []
+    for key, look, ids in (("gained", "pass", found.context.gained), ("lost", "warn", found.context.lost)):
+        sign = "+" if key == "gained" else "−"
+        parts += [chip(look, f"{sign} {names.get(name, name)}", words(f"fork.{key}")) for name in ids]
+    return [node("div", "chips", *parts)] if parts else []
+
+
+def _parts(pair: RoundPair) -> bool:
+    return bool(pair.differs) or _operands(pair.decision_a) != _operands(pair.decision_b)
+
+
+def _parted(pair: RoundPair, words: Words) -> str:
+    said = [
+        words("fork.no_round") if current is None else _decided(decision, words)
+        for current, decision in ((pair.a, pair.decision_a), (pair.b, pair.decision_b))
+    ]
+    sentence = words("fork.parted", n=pair.index, was=said[0], now=said[1])
+    return sentence + words("fork.parted.first") if pair.index else sentence
+
+
+def _decided(decision: Decision | None, words: Words) -> str:
+    if decision is None:
+        return words("fork.undecided")
+    return words(
+        "fork.decided",
+        passed=decision.passed,
+        kept=decision.kept,
+        inequality=inequality_text(decision, words),
+        route=node_text(decision.route, words),
+    )
+
+
+def _operands(decision: Decision | None) -> object:
+    return (decision.route, decision.reason, decision.passed, decision.kept) if decision else None
+
+
+def _place(passage: Passage) -> str:
+    return f"{passage.source} § {passage.section}" if passage.section else passage.source
+
+
+def _costs(needed: CallsNeeded) -> bool:
+    return bool(needed.worst.calls or needed.worst.built_in_calls)

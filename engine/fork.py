@@ -1,0 +1,175 @@
+"""Branching off a finished run: what is reused, what is changed, and what going on from there costs.
+
+Pure functions over a record; :mod:`engine.recorded_roles` does what they describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.config import RoleName, RunConfig
+from engine.errors import ForkRefused, RunNotOver
+from engine.settings_difference import settings_difference
+from engine.values import BY_HAND, Fork, PassageId, Round, RunRecord, Verdict
+from engine.whatif import CallsNeeded, WhatIf, what_if
+from engine.whatif.price import tariff
+
+_ELSEWHERE = ("workflow", "collection", "milvus_address", "mode")
+_NEVER_ANSWERED = ("deadline", "grader_unavailable")
+"""Reasons of decisions that time or a silent server brought about; a branch has its own time and asks again."""
+_REASON = "Set by hand."
+_NO_VERDICTS: Mapping[PassageId, bool] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A run that goes on from another one."""
+
+    parent: RunRecord
+    fork: Fork
+    config: RunConfig
+    """Of the rounds from ``fork.round`` on."""
+    evidence: RunRecord
+    """The parent, with the verdicts set by hand in place of its own."""
+
+    @property
+    def first_query(self) -> str:
+        """What round 0 searches."""
+        changed = self.fork.query if self.fork.round == 0 else ""
+        return changed or self.parent.rounds[0].query
+
+    @property
+    def by_hand(self) -> dict[PassageId, Verdict]:
+        """Verdicts set by hand, those that the parent itself had from its reader included."""
+        former = {
+            name: verdict
+            for current in self.parent.rounds
+            for name, verdict in current.verdicts.items()
+            if verdict.grader == BY_HAND
+        }
+        return former | {name: hand_set(relevant) for name, relevant in self.fork.verdicts.items()}
+
+    def same_model(self, role: RoleName) -> bool:
+        """Whether what this role said in the parent is what it would say here."""
+        return self.config.models.of(role) == self.parent.config.models.of(role)
+
+
+def branch_off(
+    parent: RunRecord,
+    config: RunConfig,
+    *,
+    round_index: int | None = None,
+    query: str = "",
+    verdicts: Mapping[PassageId, bool] = _NO_VERDICTS,
+    longest_query: int = 2000,
+) -> Branch:
+    """Check and describe a branch; a ``query`` that the round searched anyway is no change.
+
+    Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
+
+    Raises ``RunNotOver`` for a run that still goes on, and ``ForkRefused`` for a round that it does not have, a passage
+    that it never saw, a query above ``longest_query`` characters, or another collection, workflow or mode.
+    """
+    if round_index is None:
+        round_index = parent.fork.round if parent.fork else 0
+    if parent.active:
+        raise RunNotOver.named(parent.id)
+    if not 0 <= round_index < len(parent.rounds):
+        raise ForkRefused.round_out_of_range(round_index, len(parent.rounds))
+    for name in _ELSEWHERE:
+        if getattr(config, name) != getattr(parent.config, name):
+            raise ForkRefused.elsewhere(name)
+    seen = {item.passage.id for current in parent.rounds for item in current.candidates}
+    for passage_id in verdicts:
+        if passage_id not in seen:
+            raise ForkRefused.unseen_passage(passage_id)
+    query = query.strip()
+    if len(query) > longest_query:
+        raise ForkRefused.query_too_long(len(query), longest_query)
+    fork = Fork(
+        parent=parent.id,
+        round=round_index,
+        settings=tuple(item.name for item in settings_difference(parent.config, config)),
+        query="" if query == parent.rounds[round_index].query else query,
+        verdicts=dict(verdicts),
+    )
+    return Branch(parent, fork, config, with_verdicts(parent, round_index, verdicts))
+
+
+def hand_set(relevant: bool) -> Verdict:
+    """The verdict of a reader: without doubt, and marked as theirs."""
+    return Verdict(relevant, 1.0, _REASON, grader=BY_HAND)
+
+
+def with_verdicts(record: RunRecord, round_index: int, verdicts: Mapping[PassageId, bool]) -> RunRecord:
+    """The record as if a reader had judged these passages: from a round on, and wherever they were judged before it."""
+    if not verdicts:
+        return record
+    return replace(record, rounds=tuple(_judged(item, round_index, verdicts) for item in record.rounds))
+
+
+def fork_price(
+    record: RunRecord,
+    config: RunConfig,
+    round_index: int | None = None,
+    query: str = "",
+    verdicts: Mapping[PassageId, bool] = _NO_VERDICTS,
+) -> CallsNeeded:
+    """What :meth:`Engine.fork` would pay for beyond what is reused: the next step, and the rest at worst.
+
+    After another query "next" is the most that its round can cost: passages judged before cost nothing. Raises as
+    :func:`branch_off` does.
+    """
+    branch = branch_off(record, config, round_index=round_index, query=query, verdicts=verdicts)
+    prices = tariff(record, config)
+    if branch.fork.query:
+        depth = config.fetch_k if config.grade_probe else config.top_k
+        first = prices.search + prices.grading * depth
+        return CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.generation)
+    outlook = fork_outlook(branch)
+    probing = prices.grading * _probed_anew(branch, outlook)
+    return CallsNeeded(outlook.calls_needed.next + probing, outlook.calls_needed.worst + probing)
+
+
+def fork_outlook(branch: Branch) -> WhatIf:
+    """The path of a branch without a new query, as far as its parent's evidence can tell; no calls.
+
+    It is a what-if's own, save that the clock begins anew and what once failed is tried again.
+    """
+    record, first = branch.evidence, branch.fork.round
+    tried = replace(
+        record,
+        fork=branch.fork,
+        config=replace(record.config, budget_s=branch.config.budget_s),
+        decisions=tuple(i for i in record.decisions if i.round < first or i.reason not in _NEVER_ANSWERED),
+        rewrites=tuple(i for i in record.rewrites if i.round < first or not i.failed),
+    )
+    return what_if(tried, branch.config)
+
+
+def _judged(current: Round, round_index: int, verdicts: Mapping[PassageId, bool]) -> Round:
+    found = {item.passage.id for item in current.candidates}
+    changed = {
+        name: hand_set(relevant)
+        for name, relevant in verdicts.items()
+        if name in found and (current.index >= round_index or name in current.verdicts)
+    }
+    return replace(current, verdicts={**current.verdicts, **changed}) if changed else current
+
+
+def _probed_anew(branch: Branch, outlook: WhatIf) -> int:
+    """Passages below the gates that ``grade_probe`` has judged on the known part of the path, which decides nothing."""
+    if not branch.config.grade_probe:
+        return 0
+    known: set[PassageId] = set(branch.by_hand)
+    if branch.same_model("grader"):
+        known |= {name for current in branch.evidence.rounds for name in current.verdicts}
+    steps = [step for step in outlook.steps if step.round.index >= branch.fork.round and step.round.searched]
+    below = {
+        item.passage.id
+        for step in steps
+        for item in step.round.candidates
+        if item.gate != "kept" and item.rank <= branch.config.fetch_k
+    }
+    return len(below - known)

@@ -1,0 +1,152 @@
+"""Branching off in the tab of decisions: what to change and from where, its price, and what came of a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.fork_panel import (
+    branch_note,
+    changes_of,
+    plain_line,
+    price_line,
+    round_text,
+    setting_changes,
+    verdict_rows,
+)
+from components.i18n import Words
+from components.phrases import fault_text
+from engine.config import RunConfig
+from engine.difference import difference
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.fork import fork_price
+from engine.nodes.run_context import fault_of
+from engine.values import PassageId, RunRecord
+from engine.whatif import CallsNeeded
+from pages.what_if import tried
+
+_COMPLETE = ("answered", "answered_forced", "answered_unverified", "abstained", "fallback")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the reader has put together."""
+
+    config: RunConfig
+    round: int
+    query: str
+    verdicts: Mapping[PassageId, bool]
+
+
+def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> None:
+    """Draw what a run branched off from, and what can be branched off it; ``config`` is what the sliders say."""
+    if record.fork is not None:
+        _where_from(engine, record, words)
+    if record.active or not record.rounds:
+        return
+    st.markdown(f"**{words('fork.title')}**")
+    st.caption(words("fork.intro"))
+    config = tried(config, record.config)
+    index = _round(record, words)
+    changes = setting_changes(record.config, config, words)
+    said = words("list.joint").join(changes)
+    sentence = words("fork.settings", changes=said) if said else words("fork.settings.same")
+    plain_line(sentence, words, key="fork_settings")
+    query = _query(engine, record, index, words)
+    wanted = _Wanted(config, index, query, _verdicts(record, index, config, words))
+    try:
+        price = fork_price(record, config, index, query, wanted.verdicts)
+    except WorkbenchError as error:
+        st.warning(" ".join(fault_text(fault_of(error), words)), icon=":material/info:")
+        return
+    new_query = bool(query) and query != record.rounds[index].query
+    free = price == CallsNeeded() and not new_query
+    # A run that was cut off can be gone on with as it is; the same again from a whole one would say nothing new.
+    idle = not changes and not wanted.verdicts and not new_query and free and record.outcome in _COMPLETE
+    with st.container(horizontal=True, vertical_alignment="center", key="fork_go_line"):
+        pressed = st.button(
+            words("fork.go"), key="fork_go", type="primary", icon=":material/fork_right:", disabled=idle
+        )
+        st.caption(words("fork.nothing") if idle else price_line(price, words, new_query=new_query))
+    if pressed:
+        _go(engine, record, wanted)
+
+
+def _where_from(engine: Engine, record: RunRecord, words: Words) -> None:
+    fork = record.fork
+    assert fork is not None
+    try:
+        parent = engine.record(fork.parent)
+    except WorkbenchError:
+        parent = None
+    # Without the parent nobody knows what its settings were.
+    settings = (
+        setting_changes(parent.config, record.config, words)
+        if parent
+        else [words(f"settings.{name}") if f"settings.{name}" in words else name for name in fork.settings]
+    )
+    changes = changes_of(fork, settings, record, words)
+    found = difference(parent, record) if parent else None
+    if branch_note(record, fork, changes, found, words, key="fork_note"):
+        st.session_state["run"] = fork.parent
+        st.rerun()
+
+
+def _round(record: RunRecord, words: Words) -> int:
+    last = len(record.rounds) - 1
+    if last == 0:
+        plain_line(round_text(record, 0, words), words, key="fork_only_round")
+        return 0
+    chosen = st.selectbox(
+        words("fork.round"),
+        range(last + 1),
+        # Where its what-if begins.
+        index=record.fork.round if record.fork else 0,
+        format_func=lambda index: round_text(record, index, words),
+        key=f"fork_round_{record.id}_{words.language}",
+    )
+    return int(chosen or 0)
+
+
+def _query(engine: Engine, record: RunRecord, index: int, words: Words) -> str:
+    typed = st.text_input(
+        words("fork.query"),
+        record.rounds[index].query,
+        key=f"fork_query_{record.id}_{index}",
+        help=words("fork.query.help"),
+        max_chars=engine.settings.max_question_chars,
+    )
+    return (typed or "").strip()
+
+
+def _verdicts(record: RunRecord, index: int, config: RunConfig, words: Words) -> Mapping[PassageId, bool]:
+    """The verdicts that the reader has turned so far, kept while this decision is being looked at."""
+    place = f"{record.id}_{index}"
+    kept: tuple[str, dict[PassageId, bool]] = st.session_state.get("fork_verdicts", ("", {}))
+    turned = kept[1] if kept[0] == place else {}
+    current = record.rounds[index]
+    with st.expander(words("fork.verdicts"), expanded=bool(turned), key=f"fork_verdicts_{place}"):
+        pressed = verdict_rows(current, config, turned, words, key=f"fork_rows_{place}")
+    if pressed is not None:
+        verdict = current.verdicts.get(pressed)
+        relevant = verdict is not None and verdict.relevant is True
+        changed = dict(turned)
+        if changed.pop(pressed, None) is None:
+            changed[pressed] = not relevant
+        st.session_state["fork_verdicts"] = (place, changed)
+        st.rerun()
+    return turned
+
+
+def _go(engine: Engine, record: RunRecord, wanted: _Wanted) -> None:
+    try:
+        st.session_state["run"] = engine.fork(
+            record, wanted.config, round=wanted.round, query=wanted.query, verdicts=wanted.verdicts
+        )
+        st.session_state.pop("fork_verdicts", None)
+    except WorkbenchError as error:
+        st.session_state["ask_fault"] = fault_of(error)
+    st.rerun()
