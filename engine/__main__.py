@@ -1,4 +1,4 @@
-"""Command line: ``python -m engine ask | ingest | serve``."""
+"""Command line: ``python -m engine ask | ingest | eval | serve``."""
 
 from __future__ import annotations
 

@@ -39,11 +39,13 @@ from engine.wording import decision_sentence
 
 if TYPE_CHECKING:
     from engine.engine import Engine
+    from engine.evaluation.asking import Runner
+    from engine.evaluation.command import Job, Report
 
 _FAILED = 1
 _BAD_USE = 2
-_CODES_OF_BAD_USE = ("WB1", "WB705")
-"""Settings and questions; and what a running app says of a request that it cannot read."""
+_CODES_OF_BAD_USE = ("WB1", "WB705", "WB805", "WB806", "WB807")
+"""Settings and questions; what a running app says of a request that it cannot read; data sets and measures."""
 _ROOT = Path(__file__).resolve().parent.parent
 _CHOICES = {"gate": get_args(GatePolicy), "context": get_args(ContextPolicy)}
 _SWITCHES = {
@@ -55,7 +57,9 @@ _ROLES = ("grader", "rewriter", "generator")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0 for an answer or a full ingestion, 1 for a fault (said on standard error), 2 for bad use."""
+    """Exit code 0 for an answer, a full ingestion or bars that were cleared; 1 for a fault, said on standard error, or
+    a bar that was not; 2 for bad use.
+    """
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
@@ -89,6 +93,10 @@ def _parser() -> argparse.ArgumentParser:
         put.add_argument(f"--{kind}-prefix", metavar="TEXT", help=of_new)
     put.set_defaults(command=_ingest)
 
+    judge = commands.add_parser("eval", help="run a set of questions and measure", description="Run and measure a set.")
+    _add_eval_arguments(judge)
+    judge.set_defaults(command=_eval)
+
     serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")
     serve.set_defaults(command=_serve)
     return parser
@@ -110,6 +118,18 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
         ask.add_argument(_flag(role), default=BUILTIN, metavar="MODEL", help="builtin, ollama:MODEL or provider:model")
     for name in _OF_MODELS:
         _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
+
+
+def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
+    judge.add_argument("dataset", metavar="DATASET", help="samples, or SQuAD JSON, a BEIR folder or zip, CSV or JSONL")
+    judge.add_argument("--config", type=Path, metavar="FILE", help="JSON or TOML with fields of a run's config")
+    judge.add_argument("--collection", metavar="NAME", help="collection to ask; documents of the data set go into it")
+    for flag, bound in (("--min", "least"), ("--max", "most")):
+        meaning = f"{bound} value of a measure, e.g. recall@5=0.95; may be given several times"
+        judge.add_argument(flag, action="append", default=[], metavar="MEASURE=VALUE", help=meaning)
+    judge.add_argument("--json", default="", metavar="FILE", help="write the result as JSON; - for standard output")
+    judge.add_argument("--limit", type=int, metavar="N", help="at most so many questions, evenly spread over the set")
+    judge.add_argument("--concurrency", type=int, default=2, metavar="N", help="runs at the same time; default: 2")
 
 
 def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, meaning: str = "") -> None:
@@ -222,6 +242,49 @@ def _ingest_there(
                 if key in report:
                     total[key] = total[key] + report[key] if key in total else report[key]
     return total
+
+
+def _eval(options: argparse.Namespace) -> int:
+    # Imported here: what measures is not needed to ask or to ingest.
+    from engine.evaluation.asking import RunsHere
+    from engine.evaluation.command import job_of, say, say_notes
+
+    job = job_of(options)
+    console = Console(stderr=True, soft_wrap=True)
+    say_notes(job.plan, console)
+    settings = Settings.load()
+    app = _app_with_the_store(settings)
+    if app is not None:
+        console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
+        placed = _ingest_there(app, job.plan.items, job.config.collection, {}, console) if job.plan.items else {}
+        report = _evaluated(job, placed, app, console)
+    else:
+        from engine.engine import Engine
+
+        with Engine.open(settings) as engine:
+            engine.wait_until_ready()
+            placed = {}
+            if job.plan.items:
+                placed = _ingest_here(engine, job.plan.items, job.config.collection, {}, console).to_dict()
+            report = _evaluated(job, placed, RunsHere(engine), console)
+    say(report)
+    return 0 if report.passed else _FAILED
+
+
+def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Console) -> Report:
+    """Run the cases where the knowledge base is; ``placed``: what became of the data set's documents."""
+    from engine.evaluation.asking import ask_all
+    from engine.evaluation.command import report_of
+
+    if placed:
+        # One line a document that was there already would bury the rest of a corpus.
+        _print_report({**placed, "skipped": []}, console)
+        console.print(f"{len(placed.get('skipped', []))} documents were in the collection already")
+    cases = job.plan.after(placed).cases
+    with _bar(console) as bar:
+        task = bar.add_task("questions", total=len(cases))
+        records, failures = ask_all(runner, cases, job.config, job.concurrency, lambda: bar.advance(task))
+    return report_of(job, cases, records, failures)
 
 
 def _serve(_: argparse.Namespace) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, fields, replace
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal
 
 from engine.config import RunConfig
 from engine.values import (
@@ -184,52 +185,65 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
         raise ValueError(f"a run begins with run_started, not {event.kind}")
     if event.seq <= record.last_seq:
         return record
-    return replace(_folded(record, event), last_seq=event.seq, duration_ms=max(record.duration_ms, event.t_ms))
+    return replace(record, **_changes(record, event))
 
 
 def fold_all(events: Iterable[Event]) -> RunRecord:
-    """The picture that a whole sequence of events makes; raises ``ValueError`` for an empty one."""
-    record: RunRecord | None = None
-    for event in events:
-        record = fold(record, event)
-    if record is None:
+    """The picture that a whole sequence of events makes, as :func:`fold` would; raises ``ValueError`` for an empty one.
+
+    Made in place: a record of its own for every event would cost most of the time that reading a stored run takes.
+    """
+    sequence = iter(events)
+    first = next(sequence, None)
+    if first is None:
         raise ValueError("no events")
-    return record
+    begun = fold(None, first)
+    picture = SimpleNamespace(**{item.name: getattr(begun, item.name) for item in fields(begun)})
+    for event in sequence:
+        if event.seq > picture.last_seq and not isinstance(event, RunStarted):
+            vars(picture).update(_changes(picture, event))
+    return RunRecord(**vars(picture))
 
 
-def _folded(record: RunRecord, event: Event) -> RunRecord:  # noqa: PLR0912 - one case an event
+def _changes(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]:
+    """New values of the fields that an event changes."""
+    changed = _told(record, event)
+    changed["last_seq"] = event.seq
+    changed["duration_ms"] = max(record.duration_ms, event.t_ms)
+    return changed
+
+
+def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
     match event:
         case Prepared():
-            return replace(record, manifest={**record.manifest, **event.manifest})
+            return {"manifest": {**record.manifest, **event.manifest}}
         case NodeStarted():
             execution = NodeExecution(node=event.node, round=event.round, visit=event.visit, start_ms=event.t_ms)
-            return replace(record, nodes=(*record.nodes, execution))
+            return {"nodes": (*record.nodes, execution)}
         case NodeFinished():
-            return replace(record, nodes=_with_finished(record.nodes, event.execution))
+            return {"nodes": _with_finished(record.nodes, event.execution)}
         case Retrieved():
-            return replace(record, rounds=(*record.rounds, _opened(event)))
+            return {"rounds": (*record.rounds, _opened(event))}
         case PassageGraded():
-            return replace(record, rounds=_with_verdict(record.rounds, event))
+            return {"rounds": _with_verdict(record.rounds, event)}
         case ModelCalled():
-            return replace(record, model_calls=(*record.model_calls, event.call))
+            return {"model_calls": (*record.model_calls, event.call)}
         case Decided():
-            return replace(record, decisions=(*record.decisions, event.decision))
+            return {"decisions": (*record.decisions, event.decision)}
         case Rewritten():
-            return replace(record, rewrites=(*record.rewrites, event.rewrite))
+            return {"rewrites": (*record.rewrites, event.rewrite)}
         case ContextAssembled():
-            return replace(record, context=event.context)
+            return {"context": event.context}
         case TokenStreamed():
-            return replace(record, answer=record.answer + event.text)
+            return {"answer": record.answer + event.text}
         case AnswerCompleted():
-            return replace(
-                record, answer=event.answer, citations=event.citations, removed_markers=event.removed_markers
-            )
+            return {"answer": event.answer, "citations": event.citations, "removed_markers": event.removed_markers}
         case Warned():
-            return replace(record, warnings=(*record.warnings, event.warning))
+            return {"warnings": (*record.warnings, event.warning)}
         case RunFinished():
-            return replace(record, outcome=event.outcome, reason=event.reason, error=event.error)
+            return {"outcome": event.outcome, "reason": event.reason, "error": event.error}
         case _:
-            return record
+            return {}
 
 
 def _opened(event: Retrieved) -> Round:

@@ -58,20 +58,40 @@ class RunningApp:
 
         Raises ``AppRefused`` where the run could not begin, ``AppUnreachable`` where the app went away.
         """
+        run_id = self.start(question, config)
+        try:
+            return self.finished(run_id)
+        except KeyboardInterrupt:
+            self.cancel(run_id)
+            raise
+
+    def start(self, question: str, config: RunConfig) -> str:
+        """Begin a run there and return its id; raises like :meth:`ask`."""
+        plain = asdict(config)
+        body = {"question": question, "workflow": plain.pop("workflow"), "config": plain, "wait": False}
+        return str(self._field(_success(self.post("/api/runs", body)), "id"))
+
+    def finished(self, run_id: str) -> RunRecord:
+        """Wait for the end of a run there; raises like :meth:`ask`."""
         # Imported here: who only looks for an app needs no record.
         from engine.records.codec import record_from_dict
 
-        plain = asdict(config)
-        body = {"question": question, "workflow": plain.pop("workflow"), "config": plain, "wait": False}
-        path = f"/api/runs/{quote(str(self._field(_success(self.post('/api/runs', body)), 'id')), safe='')}"
-        try:
-            while self._field(found := _success(self.get(path)), "outcome") is None:
-                self._follow(f"{path}/events")
-        except KeyboardInterrupt:
-            with suppress(WorkbenchError):
-                self.post(f"{path}/cancel", {})
-            raise
+        path = _run_path(run_id)
+        while self._field(found := _success(self.get(path)), "outcome") is None:
+            self._follow(f"{path}/events")
         return record_from_dict({key: value for key, value in found.items() if key not in ("workflow", "calls")})
+
+    def cancel(self, run_id: str) -> None:
+        """Stop a run there, if it still goes on and the app still answers."""
+        with suppress(WorkbenchError):
+            self.post(f"{_run_path(run_id)}/cancel", {})
+
+    def tag(self, run_id: str, tag: str) -> None:
+        """Put a tag on a run there, if the app takes it."""
+        path = f"{_run_path(run_id)}/tags/{quote(tag, safe='')}"
+        request = urllib.request.Request(self.url + path, method="PUT")  # noqa: S310 - our own address
+        with suppress(WorkbenchError):
+            self._send(request, None)
 
     def add_source(self, collection: str, name: str, content: bytes, prefixes: Mapping[str, str]) -> dict[str, Any]:
         """Put one file into a collection; ``prefixes`` as the body has them. Returns the report as plain values.
@@ -119,6 +139,10 @@ class RunningApp:
         except (OSError, HTTPException, ValueError) as error:
             # ValueError: what came is not JSON, so it is not our app that answers there.
             raise AppUnreachable.at(self.url) from error
+
+
+def _run_path(run_id: str) -> str:
+    return f"/api/runs/{quote(run_id, safe='')}"
 
 
 def _opened(request: urllib.request.Request, timeout_s: float | None) -> Any:

@@ -1,0 +1,123 @@
+"""The figures of a gathered query set under any settings: decisions by what-if, then arrays over all questions at once.
+
+A path that is not known is in no figure, and neither is a question that fails under the setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config import RunConfig
+from engine.evaluation.cases import Case
+from engine.evaluation.evidence import Evidence
+from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured
+from engine.evaluation.kept import Kept, kept_under
+from engine.evaluation.scores import MAX_CUTOFF
+from engine.evaluation.walked import Walked, walk
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+CUTOFF = 5
+
+
+def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = CUTOFF) -> Evaluation:
+    """The figures of ``evidence`` under each of ``configs``; calls nothing.
+
+    ``cutoff``: k of recall, reciprocal rank and nDCG, from 1 to 20; raises ``ValueError`` for another one.
+    """
+    if not 1 <= cutoff <= MAX_CUTOFF:
+        raise ValueError(f"cutoff must be from 1 to {MAX_CUTOFF}")
+    walked = walk(evidence, configs)
+    reached = np.where(walked.path_known, walked.round, -1)
+    return Evaluation(
+        configs=tuple(configs),
+        case_ids=tuple(item.case.id for item in evidence.gathered),
+        failed=evidence.failed,
+        cutoff=cutoff,
+        outcomes=walked.outcome,
+        path_known=walked.path_known,
+        measures=_Measures(evidence.cases, walked, kept_under(evidence, configs, reached, cutoff)).all(),
+    )
+
+
+class _Measures:
+    """Sums and weights of every measure; each method is one family of them."""
+
+    def __init__(self, cases: Sequence[Case], walked: Walked, kept: Kept) -> None:
+        self.walked = walked
+        self.kept = kept
+        self.labelled = np.array([bool(case.expected) for case in cases], dtype=bool).reshape(-1, 1)
+        self.answerable = np.array([case.answerable is True for case in cases], dtype=bool).reshape(-1, 1)
+        self.unanswerable = np.array([case.answerable is False for case in cases], dtype=bool).reshape(-1, 1)
+        self.ended = walked.outcome >= 0
+        self.counted = walked.path_known & (walked.outcome != OUTCOMES.index("failed"))
+        self.answered = np.isin(walked.outcome, [OUTCOMES.index(outcome) for outcome in ANSWERED])
+        self.refused = walked.outcome == OUTCOMES.index("abstained")
+
+    def all(self) -> Mapping[Measure, Measured]:
+        return {**self._quality(), **self._retrieval(), **self._costs(), **self._rewrites(), **self._grader()}
+
+    def _quality(self) -> dict[Measure, Measured]:
+        walked, ended = self.walked, self.counted & self.ended
+        # Without expectations, nothing tells a right answer from a wrong one: any answer counts.
+        should_hit = self.labelled & ~self.unanswerable
+        good = np.where(self.unanswerable, self.refused, self.answered & (~should_hit | walked.given_any))
+        # What was refused had no context, so that an unknown context makes only an answer unknown.
+        tells = ended & (~should_hit | ~self.answered | walked.context_known)
+        in_context = self.counted & self.labelled & walked.context_known
+        return {
+            "quality": _mean(good, tells),
+            "context_hit": _mean(walked.given_any, in_context),
+            "context_hit_all": _mean(walked.given_all, in_context),
+            "refused_unanswerable": _mean(self.refused, ended & self.unanswerable),
+            "answered_answerable": _mean(self.answered, ended & self.answerable),
+        }
+
+    def _retrieval(self) -> dict[Measure, Measured]:
+        tells = self.counted & self.labelled & self.kept.seen_whole
+        return {
+            "recall": _mean(self.kept.recall, tells),
+            "rr": _mean(self.kept.rr, tells),
+            "ndcg": _mean(self.kept.ndcg, tells),
+        }
+
+    def _costs(self) -> dict[Measure, Measured]:
+        walked = self.walked
+        rate = np.divide(walked.passed, walked.kept, out=np.zeros(walked.kept.shape), where=walked.kept > 0)
+        timed = ~np.isnan(walked.seconds)
+        return {
+            "pass_rate": _mean(rate, self.counted & walked.all_judged),
+            "rewrites": _mean(walked.round, self.counted),
+            "calls": _mean(walked.calls, self.counted),
+            "built_in_calls": _mean(walked.built_in_calls, self.counted),
+            "steps": _mean(walked.calls + walked.built_in_calls, self.counted),
+            "seconds": _mean(np.nan_to_num(walked.seconds), self.counted & timed),
+        }
+
+    def _rewrites(self) -> dict[Measure, Measured]:
+        labelled = self.counted & self.labelled
+        by_the_gate = labelled & (self.walked.outcome == OUTCOMES.index("answered"))
+        missed = ~self.walked.found_any & self.kept.seen_whole
+        return {
+            "false_rewrites": Measured(
+                np.where(labelled, self.kept.false_rewrites, 0.0),
+                np.where(labelled, self.walked.round, 0).astype(float),
+            ),
+            "missed_rewrites": _mean(missed, by_the_gate & (self.walked.found_any | self.kept.seen_whole)),
+        }
+
+    def _grader(self) -> dict[Measure, Measured]:
+        tells = self.counted & (self.labelled | self.unanswerable)
+        right = np.where(tells, self.kept.right, 0.0)
+        return {
+            "grader_precision": Measured(right, np.where(tells, self.kept.passed, 0.0)),
+            "grader_recall": Measured(right, np.where(tells, self.kept.expected, 0.0)),
+        }
+
+
+def _mean(values: NDArray[np.generic], counted: BoolArray) -> Measured:
+    return Measured(np.where(counted, values, 0).astype(np.float64), counted.astype(np.float64))

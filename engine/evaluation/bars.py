@@ -1,0 +1,189 @@
+"""Measures by name, and the bars that an evaluation from the command line has to clear."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from engine.errors import InvalidConfig, UnknownMeasure
+from engine.evaluation.cases import Case
+from engine.evaluation.figures import ANSWERED, Measure
+from engine.evaluation.matching import met_by
+from engine.values import RunRecord
+
+if TYPE_CHECKING:
+    from engine.evaluation.statistics import Interval
+
+_OF_EVALUATION: Mapping[str, Measure] = {
+    "quality": "quality",
+    "answered_answerable": "answered_answerable",
+    "abstained_on_unanswerable": "refused_unanswerable",
+    "recall": "recall",
+    "mrr": "rr",
+    "ndcg": "ndcg",
+    "context_hit": "context_hit",
+    "context_hit_all": "context_hit_all",
+    "pass_rate": "pass_rate",
+    "rewrites": "rewrites",
+    "false_rewrites": "false_rewrites",
+    "missed_rewrites": "missed_rewrites",
+    "grader_precision": "grader_precision",
+    "grader_recall": "grader_recall",
+}
+_OF_RUNS = ("answered", "context_recall", "calls", "built_in_calls", "seconds")
+"""Read off the runs as they were, retried calls and waiting included, where an evaluation prices the path."""
+_RANKED = ("recall", "mrr", "ndcg")
+_COUNTS = frozenset({"calls", "built_in_calls", "seconds", "rewrites"})
+DEEPEST = 20
+_USUAL_CUTOFF = 5
+MEASURE_NAMES: tuple[str, ...] = (*_OF_RUNS, *_OF_EVALUATION, "failed")
+USUAL: tuple[str, ...] = (
+    *("quality", "answered", "answered_answerable", "abstained_on_unanswerable"),
+    *("recall@5", "mrr", "ndcg@5", "context_recall", "pass_rate", "rewrites", "calls", "seconds", "failed"),
+)
+"""What a table shows where no other measure is asked for."""
+_WRITTEN = re.compile(r"([a-z_]+)(?:@(\d{1,3}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureName:
+    """A measure as it is written on a command line, e.g. ``recall@5``."""
+
+    name: str
+    cutoff: int | None = None
+    """Places of the last round's ranking that count; None for a measure that is not of a ranking."""
+
+    def __str__(self) -> str:
+        whole = self.name == "mrr" and self.cutoff == DEEPEST
+        return self.name if self.cutoff is None or whole else f"{self.name}@{self.cutoff}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bound that a measure must keep to."""
+
+    measure: MeasureName
+    relation: Literal[">=", "<="]
+    bound: float
+
+    def cleared_by(self, value: float | None) -> bool:
+        """Whether a value keeps to it; what could not be measured does not."""
+        if value is None:
+            return False
+        # Rounded: a mean of tenths must not miss its bar by the last bit of a float.
+        gap = round(value - self.bound, 9)
+        return gap >= 0 if self.relation == ">=" else gap <= 0
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.relation} {self.bound:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One measured figure."""
+
+    measure: MeasureName
+    value: float | None
+    """None where no question can tell."""
+    n: int
+    """Questions behind it."""
+    interval: Interval | None = None
+
+
+def measure_of(written: str) -> MeasureName:
+    """``recall@5`` as a measure; hyphens do for underscores. Raises ``UnknownMeasure``."""
+    match = _WRITTEN.fullmatch(written.strip().lower().replace("-", "_"))
+    name, cutoff = (match[1], match[2]) if match else ("", None)
+    if name not in MEASURE_NAMES or (cutoff and (name not in _RANKED or not 1 <= int(cutoff) <= DEEPEST)):
+        known = ", ".join(f"{item}@K" if item in _RANKED else item for item in MEASURE_NAMES)
+        raise UnknownMeasure.named(written, f"{known} (K from 1 to {DEEPEST})")
+    if name not in _RANKED:
+        return MeasureName(name)
+    # Without a cut-off the reciprocal rank is that of the whole ranking.
+    return MeasureName(name, int(cutoff) if cutoff else DEEPEST if name == "mrr" else _USUAL_CUTOFF)
+
+
+def bar_of(written: str, relation: Literal[">=", "<="]) -> Bar:
+    """``recall@5=0.95`` as a bar; raises ``UnknownMeasure``, or ``InvalidConfig`` where no number follows."""
+    name, _, number = written.partition("=")
+    measure = measure_of(name)
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = math.nan
+    if not math.isfinite(bound):
+        raise InvalidConfig(
+            f"The bar {written[:60]!r} names no number.",
+            remedy="Write it as MEASURE=NUMBER, e.g. recall@5=0.95.",
+            params={"field": written[:60]},
+            field="bar",
+        )
+    return Bar(measure, relation, bound)
+
+
+def values_of(
+    measures: Sequence[MeasureName], cases: Sequence[Case], records: Mapping[str, RunRecord]
+) -> dict[MeasureName, Value]:
+    """Figures of cases that were run under one config, by case id; runs that failed are in none but ``failed``."""
+    from engine.evaluation.aggregate import evaluate
+    from engine.evaluation.evidence import gather
+
+    evidence = gather(cases, records)
+    usable = [(case, records[case.id]) for case in evidence.cases]
+    configs = [usable[0][1].config] if usable else []
+    evaluations = {
+        cutoff: evaluate(evidence, configs, cutoff=cutoff)
+        for cutoff in sorted({item.cutoff or _USUAL_CUTOFF for item in measures})
+        if usable
+    }
+    found: dict[MeasureName, Value] = {}
+    for item in measures:
+        if item.name == "failed":
+            found[item] = Value(item, float(len(evidence.failed)), len(cases))
+        elif item.name in _OF_RUNS:
+            found[item] = _mean(item, _figures(item.name, usable))
+        elif not usable:
+            found[item] = Value(item, None, 0)
+        else:
+            evaluation = evaluations[item.cutoff or _USUAL_CUTOFF]
+            measure = _OF_EVALUATION[item.name]
+            figure = evaluation.figure(measure)
+            found[item] = Value(item, figure.value, figure.n, _usable(item, evaluation.interval(measure)))
+    return found
+
+
+def _figures(name: str, usable: Sequence[tuple[Case, RunRecord]]) -> list[float]:
+    """One figure a question that can tell."""
+    if name == "context_recall":
+        return [_context_recall(case, record) for case, record in usable if case.expected]
+    of_run: Callable[[RunRecord], float] = {
+        "answered": lambda record: float(record.outcome in ANSWERED),
+        "calls": lambda record: float(record.calls),
+        "built_in_calls": lambda record: float(record.built_in_calls),
+        "seconds": lambda record: record.duration_ms / 1000,
+    }[name]
+    return [of_run(record) for _, record in usable]
+
+
+def _context_recall(case: Case, record: RunRecord) -> float:
+    """Share of what is expected that the generator was given."""
+    given = record.context.passages if record.context else ()
+    return len({place for passage in given for place in met_by(case, passage)}) / len(case.expected)
+
+
+def _mean(measure: MeasureName, figures: list[float]) -> Value:
+    from engine.evaluation.statistics import interval
+
+    values = np.array(figures, dtype=np.float64)
+    value = float(values.mean()) if figures else None
+    return Value(measure, value, len(figures), _usable(measure, interval(values)))
+
+
+def _usable(measure: MeasureName, found: Interval | None) -> Interval | None:
+    # Wilson's interval is one of shares; that every run made no call says nothing about a share of runs.
+    return None if found and found.method == "wilson" and measure.name in _COUNTS else found

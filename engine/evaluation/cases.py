@@ -1,0 +1,118 @@
+"""Questions with what should be found for them, and sets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from engine.errors import DataSetUnusable
+from engine.language import language_of
+from engine.values import PassageId, RunRecord
+
+ExpectationKind = Literal["passage", "source", "text"]
+SAMPLE_SET = "samples"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One thing that a right search finds: a passage by id, any passage of a source, or one that contains a text."""
+
+    kind: ExpectationKind
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question of a set."""
+
+    id: str
+    """Unique within its set."""
+    question: str
+    expected: tuple[Expectation, ...] = ()
+    """Any of them counts as right; measures of recall count how many are found. Empty: not labelled."""
+    language: str = ""
+    """``zh``, ``en`` or ``other``; empty where nobody looked."""
+    kind: str = ""
+    """What the data set says about the question, e.g. ``vague``."""
+    answerable: bool | None = None
+    """None where it is not known: then neither an answer nor an abstention counts as right or wrong."""
+
+    @property
+    def labelled(self) -> bool:
+        return bool(self.expected)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; :func:`case_from_dict` reads it back."""
+        return {**asdict(self), "expected": [asdict(item) for item in self.expected]}
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySet:
+    """Cases that belong together, and the collection they are asked of."""
+
+    name: str
+    cases: tuple[Case, ...]
+    collection: str = "samples"
+    origin: str = ""
+    """Where the cases came from, e.g. the name of a file."""
+
+    def case(self, case_id: str) -> Case | None:
+        return next((case for case in self.cases if case.id == case_id), None)
+
+
+def case_from_dict(plain: Mapping[str, Any]) -> Case:
+    """What :meth:`Case.to_dict` wrote; raises ``DataSetUnusable`` where that cannot be."""
+    try:
+        values = {item.name: plain[item.name] for item in fields(Case) if item.name in plain}
+        expected = tuple(Expectation(item["kind"], str(item["value"])) for item in values.pop("expected", ()))
+        case = Case(expected=expected, **values)
+    except (KeyError, TypeError, AttributeError):
+        raise DataSetUnusable.because("a case", "a field is missing or of another kind") from None
+    if not isinstance(case.question, str) or any(item.kind not in get_args(ExpectationKind) for item in case.expected):
+        raise DataSetUnusable.because("a case", "a field is missing or of another kind")
+    return case
+
+
+def case_of(record: RunRecord, expected: Iterable[PassageId] = ()) -> Case:
+    """A finished run as a case: its question, with the passages that somebody marked as right.
+
+    Without any, those that the answer cites count as right; a run that abstained without either stays unlabelled,
+    because an abstention does not say that there was nothing to find. The id depends on the question alone, so that
+    adding the same question again replaces the case.
+    """
+    marked = tuple(dict.fromkeys(expected)) or tuple(dict.fromkeys(item.passage_id for item in record.citations))
+    return Case(
+        id=question_id(record.question),
+        question=record.question,
+        expected=tuple(Expectation("passage", passage_id) for passage_id in marked),
+        language=language_of(record.question),
+        kind="run",
+        answerable=True if marked else None,
+    )
+
+
+def question_id(question: str) -> str:
+    """What names a question that has no name of its own."""
+    return f"q-{sha256(question.strip().encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+@lru_cache(maxsize=1)
+def sample_set() -> QuerySet:
+    """The labelled questions that come with the program; those of kind ``unanswerable`` have nothing to find."""
+    from engine.samples import SAMPLE_COLLECTION, sample_questions
+
+    cases = tuple(
+        Case(
+            id=item.id,
+            question=item.question,
+            expected=tuple(Expectation("passage", passage_id) for passage_id in item.expected),
+            language=item.language,
+            kind=item.kind,
+            answerable=item.kind != "unanswerable",
+        )
+        for item in sample_questions()
+    )
+    return QuerySet(SAMPLE_SET, cases, SAMPLE_COLLECTION, origin="shipped")

@@ -1,0 +1,231 @@
+"""``python -m engine eval``: what is asked for, and what is said about it. Running it is the command line's."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from engine.config import RunConfig, config_from_dict
+from engine.errors import DataSetUnusable, InvalidConfig
+from engine.evaluation.bars import USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
+from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
+from engine.evaluation.importing import ImportPlan, read_query_set, spread
+from engine.knowledge.milvus_schema import check_new_name
+from engine.values import Fault, RunRecord
+from engine.version import __version__
+
+_MOST_AT_ONCE = 32
+_MOST_FAILURES_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An evaluation that was asked for in good order."""
+
+    plan: ImportPlan
+    config: RunConfig
+    """With the collection to ask."""
+    bars: tuple[Bar, ...]
+    concurrency: int
+    json_to: str
+    """A file, ``-`` for standard output, or empty."""
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return self.plan.set.cases
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of it."""
+
+    job: Job
+    cases: tuple[Case, ...]
+    records: Mapping[str, RunRecord]
+    failures: Mapping[str, Fault]
+    values: Mapping[MeasureName, Value]
+
+    @property
+    def missed(self) -> tuple[Bar, ...]:
+        """Bars that were not cleared."""
+        return tuple(bar for bar in self.job.bars if not bar.cleared_by(self.values[bar.measure].value))
+
+    @property
+    def passed(self) -> bool:
+        """Whether every bar was cleared and there was anything to measure."""
+        return not self.missed and len(self.failures) < len(self.cases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "dataset": self.job.plan.set.name,
+            "collection": self.job.config.collection,
+            "workbench": __version__,
+            "config": asdict(self.job.config),
+            "cases": len(self.cases),
+            "passed": self.passed,
+            "measures": {str(name): _value(value) for name, value in self.values.items()},
+            "bars": [
+                {
+                    "measure": str(bar.measure),
+                    "relation": bar.relation,
+                    "bound": bar.bound,
+                    "value": self.values[bar.measure].value,
+                    "cleared": bar not in self.missed,
+                }
+                for bar in self.job.bars
+            ],
+            "failures": [
+                {"case": case_id, "code": fault.code, "fact": fault.fact, "remedy": fault.remedy}
+                for case_id, fault in self.failures.items()
+            ],
+            "runs": {case_id: record.id for case_id, record in self.records.items()},
+            "notes": [str(note) for note in self.job.plan.notes],
+        }
+
+
+def job_of(options: argparse.Namespace) -> Job:
+    """What was asked for; raises what is wrong with it before anything is opened or run."""
+    bars = (*(bar_of(item, ">=") for item in options.min), *(bar_of(item, "<=") for item in options.max))
+    _require("concurrency", options.concurrency, _MOST_AT_ONCE)
+    if options.limit is not None:
+        _require("limit", options.limit, 1_000_000)
+    if options.json not in ("", "-") and not Path(options.json).absolute().parent.is_dir():
+        raise _unwritable(options.json, "there is no such folder")
+    config = RunConfig() if options.config is None else read_config(options.config)
+    plan = _plan(options.dataset, options.collection or "", options.limit)
+    if plan.items:
+        check_new_name(plan.set.collection)
+    named = options.collection or (plan.set.collection if plan.items else config.collection)
+    return Job(plan, replace(config, collection=named), bars, options.concurrency, options.json)
+
+
+def read_config(path: Path) -> RunConfig:
+    """A run's config from a JSON or TOML file; raises ``InvalidConfig``."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or "it is neither JSON nor, as *.toml, TOML"
+        raise InvalidConfig(
+            f"The config {str(path)[:200]!r} cannot be read: {why}.",
+            remedy="Name a JSON or TOML file with fields of a run's config.",
+            params={"field": str(path)[:200]},
+            field="config",
+        ) from None
+    if not isinstance(plain, dict):
+        raise InvalidConfig(
+            f"The config {str(path)[:200]!r} is no object.",
+            remedy='Write it as {"top_k": 5, ...}.',
+            params={"field": str(path)[:200]},
+            field="config",
+        )
+    return config_from_dict(plain)
+
+
+def report_of(
+    job: Job, cases: tuple[Case, ...], records: Mapping[str, RunRecord], failures: Mapping[str, Fault]
+) -> Report:
+    """The figures of what was run: the usual ones and those that have a bar."""
+    measures = tuple(dict.fromkeys((*map(measure_of, USUAL), *(bar.measure for bar in job.bars))))
+    in_order = {case.id: failures[case.id] for case in cases if case.id in failures}
+    return Report(job, cases, records, in_order, values_of(measures, cases, records))
+
+
+def say(report: Report) -> None:
+    """Print the table and what failed, and write the JSON; with JSON on standard output the rest goes to the other."""
+    console = Console(stderr=report.job.json_to == "-", soft_wrap=True)
+    console.print(_table(report))
+    for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:
+        console.print(f"[red]✗[/] {escape(case_id)}: {escape(fault.fact)}")
+    if len(report.failures) > _MOST_FAILURES_SHOWN:
+        console.print(f"… and {len(report.failures) - _MOST_FAILURES_SHOWN} more failures")
+    for bar in report.missed:
+        value = report.values[bar.measure].value
+        told = "could not be measured" if value is None else f"is {value:.4g}"
+        console.print(f"[red]below the bar:[/] {bar} is asked for, and {bar.measure} {told}")
+    _write_json(report)
+
+
+def say_notes(plan: ImportPlan, console: Console) -> None:
+    """What the import left out."""
+    for note in plan.notes:
+        console.print(f"[yellow]![/] {escape(str(note))}")
+
+
+def _plan(dataset: str, collection: str, limit: int | None) -> ImportPlan:
+    path = Path(dataset)
+    if dataset != SAMPLE_SET:
+        if not path.exists():
+            raise DataSetUnusable.because(dataset, "there is no such file or folder, and no set of that name")
+        return read_query_set(path, path.stem or path.name, collection=collection, limit=limit)
+    samples = sample_set()
+    chosen = samples.cases if limit is None else spread(samples.cases, limit)
+    return ImportPlan(replace(samples, cases=chosen, collection=collection or samples.collection), (), ())
+
+
+def _table(report: Report) -> Table:
+    heading = f"{report.job.plan.set.name} · {len(report.cases)} questions · collection {report.job.config.collection}"
+    table = Table(title=escape(heading), title_justify="left")
+    table.add_column("measure")
+    for name in ("value", "95 % interval", "questions", "bar"):
+        table.add_column(name, justify="right")
+    for measure, value in report.values.items():
+        bars = [bar for bar in report.job.bars if bar.measure == measure]
+        marks = ", ".join(
+            f"[{'red' if bar in report.missed else 'green'}]{bar.relation} {bar.bound:g}[/]" for bar in bars
+        )
+        interval = value.interval
+        between = f"{interval.low:.3f} … {interval.high:.3f}" if interval else ""
+        table.add_row(str(measure), _number(value), between, str(value.n), marks)
+    return table
+
+
+def _number(value: Value) -> str:
+    if value.value is None:
+        return "–"
+    return f"{value.value:.0f}" if value.measure.name == "failed" else f"{value.value:.3f}"
+
+
+def _value(value: Value) -> dict[str, Any]:
+    interval = value.interval
+    bounds = {"low": interval.low, "high": interval.high} if interval else {}
+    return {"value": value.value, "n": value.n, **bounds}
+
+
+def _write_json(report: Report) -> None:
+    target = report.job.json_to
+    if not target:
+        return
+    text = json.dumps(report.to_dict(), ensure_ascii=False, indent=2)
+    if target == "-":
+        sys.stdout.write(text + "\n")
+        return
+    try:
+        Path(target).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(target, error.strerror or type(error).__name__) from None
+
+
+def _unwritable(target: str, why: str) -> InvalidConfig:
+    return InvalidConfig(
+        f"The result cannot be written to {target[:200]!r}: {why}.",
+        remedy="Name a file in a folder that exists and can be written.",
+        params={"field": "json"},
+        field="json",
+    )
+
+
+def _require(field: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise InvalidConfig.out_of_range(field, 1, most)

@@ -1,0 +1,108 @@
+"""The gathered evidence of a query set: its questions, their runs, and what the runs' passages meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evaluation.cases import Case
+from engine.evaluation.matching import met_map
+from engine.evaluation.scores import MAX_CUTOFF
+from engine.values import Outcome, RunId, RunRecord
+from engine.whatif.table import RunTable, run_table
+
+Bits = NDArray[np.uint32]
+"""One bit a place of a round's ranking, the best lowest; 20 places, because no more can be kept."""
+
+_USABLE: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """One question with what its finished run tells."""
+
+    case: Case
+    table: RunTable
+
+    @property
+    def run_id(self) -> RunId:
+        return self.table.run_id
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """The best places of every round of N runs; runs with fewer than R rounds have nothing in the others."""
+
+    rounds: NDArray[np.int64]
+    """[N]"""
+    similarity: NDArray[np.float64]
+    """[N, R, 20]; -1 where the round found no such passage."""
+    p_relevant: NDArray[np.float64]
+    """[N, R, 20]; NaN without a readable verdict."""
+    met: Bits
+    """[N, R]: places that meet an expectation."""
+    deepest: NDArray[np.float64]
+    """[N, R]: similarity of the last passage found; -1 where nothing lies below it."""
+    depth: NDArray[np.int64]
+    """[N, R]"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Everything that charts over a query set are made of; made once, read under any settings, without any text.
+
+    Compared by identity: two of them are never told apart field by field, and it may key a cache.
+    """
+
+    gathered: tuple[Gathered, ...]
+    failed: tuple[str, ...]
+    """Ids of cases without a usable run: failed, cancelled, cut off, or never made. They are in no figure."""
+    places: Places
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return tuple(item.case for item in self.gathered)
+
+    def __len__(self) -> int:
+        return len(self.gathered)
+
+
+def gather(cases: Iterable[Case], records: Mapping[str, RunRecord]) -> Evidence:
+    """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed."""
+    gathered: list[Gathered] = []
+    failed: list[str] = []
+    for case in cases:
+        record = records.get(case.id)
+        if record is None or record.outcome not in _USABLE or not record.rounds:
+            failed.append(case.id)
+        else:
+            table = run_table(record, met_map(case, record), expectations=len(case.expected))
+            gathered.append(Gathered(case, table))
+    return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]))
+
+
+def _places(tables: list[RunTable]) -> Places:
+    deep = max((len(table.rounds) for table in tables), default=0)
+    shape = (len(tables), deep)
+    places = Places(
+        rounds=np.array([len(table.rounds) for table in tables], dtype=np.int64),
+        similarity=np.full((*shape, MAX_CUTOFF), -1.0),
+        p_relevant=np.full((*shape, MAX_CUTOFF), np.nan),
+        met=np.zeros(shape, dtype=np.uint32),
+        deepest=np.full(shape, -1.0),
+        depth=np.zeros(shape, dtype=np.int64),
+    )
+    for n, table in enumerate(tables):
+        for r, current in enumerate(table.rounds):
+            order = np.argsort(current.rank, kind="stable")
+            best = order[current.rank[order] > 0][:MAX_CUTOFF]
+            places.similarity[n, r, : len(best)] = current.similarity[best]
+            places.p_relevant[n, r, : len(best)] = table.p_relevant[best]
+            places.met[n, r] = sum(1 << place for place, passage in enumerate(best) if table.met[passage])
+            places.depth[n, r] = current.depth
+            if not current.exhausted and current.depth:
+                places.deepest[n, r] = current.last_similarity
+    return places

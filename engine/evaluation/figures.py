@@ -1,0 +1,196 @@
+"""What an evaluation says: figures of a batch under every setting of a grid, with how many questions each rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evaluation.statistics import Interval, interval
+from engine.values import Outcome
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+Measure = Literal[
+    "quality",
+    "context_hit",
+    "context_hit_all",
+    "recall",
+    "rr",
+    "ndcg",
+    "pass_rate",
+    "rewrites",
+    "calls",
+    "built_in_calls",
+    "steps",
+    "seconds",
+    "false_rewrites",
+    "missed_rewrites",
+    "grader_precision",
+    "grader_recall",
+    "refused_unanswerable",
+    "answered_answerable",
+]
+"""Each over the questions whose path is known and that can tell; all but costs and rewrites lie in [0, 1].
+
+``quality``: answerable: answered and an expected passage in the generator's context (any one of them; without
+expectations: answered); unanswerable: refused; not known which: answered.
+``context_hit``, ``context_hit_all``: any, or every, expectation met by what the generator is given (its token budget
+aside); questions with expectations.
+``recall``, ``rr``, ``ndcg``: of the passages that the last round kept, at the evaluation's cut-off.
+``pass_rate``: passed / kept in the last round; 0 where nothing was kept.
+``calls``: of chat models as if uncached; ``built_in_calls``: of built-in roles; ``steps``: both together.
+``seconds``: by the run's own measured times, where it measured every step of the path.
+``false_rewrites``: share of the rewrites that were made although the round had kept an expected passage.
+``missed_rewrites``: share of the questions answered because the gate was met, in a round that kept no expected one.
+``grader_precision``, ``grader_recall``: of the kept, judged passages over all rounds of the path, against the
+expectations: what passed and is expected, over what passed, and over what is expected. Passages that nobody labelled
+count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected.
+``refused_unanswerable``: share of the unanswerable questions that were refused. ``answered_answerable``: share of the
+answerable ones that were answered, rightly or not.
+"""
+
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+LOWER_IS_BETTER: frozenset[Measure] = frozenset(
+    {"rewrites", "calls", "built_in_calls", "steps", "seconds", "false_rewrites", "missed_rewrites"}
+)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+ANSWERED: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "fallback"})
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measure by question and setting, as the sum and the weight that it contributes to a ratio; both [N, S].
+
+    A mean has weights 0 and 1; a share of rewrites has as many as the question was rewritten.
+    """
+
+    total: FloatArray
+    weight: FloatArray
+    """0 where the question cannot tell."""
+
+    @property
+    def value(self) -> FloatArray:
+        """The ratio of sums by setting [S]; NaN where no question can tell."""
+        weight = self.weight.sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(weight > 0, self.total.sum(axis=0) / weight, np.nan)
+
+    @property
+    def n(self) -> IntArray:
+        """Questions that can tell, by setting [S]."""
+        counted: IntArray = np.count_nonzero(self.weight, axis=0)
+        return counted
+
+    def of(self, setting: int) -> FloatArray:
+        """Values by question [N] under one setting; NaN where the question cannot tell."""
+        weight = self.weight[:, setting]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(weight > 0, self.total[:, setting] / weight, np.nan)
+
+    def quantile(self, share: float) -> FloatArray:
+        """The quantile over the questions that can tell, by setting [S]; NaN where none can."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = np.where(self.weight > 0, self.total / self.weight, np.inf)
+        values.sort(axis=0)
+        n = self.n
+        place = np.maximum(n - 1, 0) * share
+        low = np.floor(place).astype(np.int64)
+        high = np.minimum(low + 1, np.maximum(n - 1, 0))
+        columns = np.arange(values.shape[1])
+        if not len(values):
+            return np.full(values.shape[1], np.nan)
+        lower, upper = values[low, columns], values[high, columns]
+        with np.errstate(invalid="ignore"):
+            return np.where(n > 0, lower + (upper - lower) * (place - low), np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number for a card or a table."""
+
+    measure: Measure
+    value: float | None
+    """None where no question can tell."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Figures of N gathered questions under S settings; what is not known is left out and counted, never guessed."""
+
+    configs: tuple[RunConfig, ...]
+    """The settings [S]."""
+    case_ids: tuple[str, ...]
+    """The gathered questions [N], without the failed ones."""
+    failed: tuple[str, ...]
+    """Questions without a usable run; in no figure."""
+    cutoff: int
+    """k of recall, reciprocal rank and nDCG."""
+    outcomes: IntArray
+    """[N, S]: index into ``OUTCOMES``; -1 where it is not known."""
+    path_known: NDArray[np.bool_]
+    """[N, S]"""
+    measures: Mapping[Measure, Measured]
+
+    @property
+    def known_n(self) -> IntArray:
+        """Questions whose path is known, by setting [S]."""
+        counted: IntArray = self.path_known.sum(axis=0)
+        return counted
+
+    @property
+    def unknown_n(self) -> IntArray:
+        """Questions that would need calls to tell, by setting [S]."""
+        return len(self.case_ids) - self.known_n
+
+    def value(self, measure: Measure) -> FloatArray:
+        """[S]; NaN where no question can tell."""
+        return self.measures[measure].value
+
+    def n(self, measure: Measure) -> IntArray:
+        """Questions behind the value, by setting [S]."""
+        return self.measures[measure].n
+
+    def figure(self, measure: Measure, setting: int = 0) -> Figure:
+        values = self.measures[measure]
+        value = float(values.value[setting])
+        return Figure(measure, None if np.isnan(value) else value, int(values.n[setting]))
+
+    def interval(self, measure: Measure, setting: int = 0) -> Interval | None:
+        """The mean over questions with its 95 % interval; None where no question can tell."""
+        return interval(self.measures[measure].of(setting))
+
+    def quantile(self, measure: Measure, share: float, setting: int = 0) -> float | None:
+        """E.g. the median (0.5) or the 90th percentile of ``seconds``."""
+        value = float(self.measures[measure].quantile(share)[setting])
+        return None if np.isnan(value) else value
+
+    def outcome_counts(self, setting: int = 0) -> dict[Outcome | None, int]:
+        """How many questions end how, in the order of ``OUTCOMES``; None counts those that are not known."""
+        codes = self.outcomes[:, setting]
+        counts: dict[Outcome | None, int] = {
+            outcome: int(np.sum(codes == code)) for code, outcome in enumerate(OUTCOMES) if np.any(codes == code)
+        }
+        if np.any(codes < 0):
+            counts[None] = int(np.sum(codes < 0))
+        return counts
+
+    def outcome_shares(self, outcome: Outcome | None) -> FloatArray:
+        """Share of all gathered questions that end so, by setting [S]; None asks for the unknown ones."""
+        code = -1 if outcome is None else OUTCOMES.index(outcome)
+        if not self.case_ids:
+            return np.full(len(self.configs), np.nan)
+        return np.asarray((self.outcomes == code).mean(axis=0))
+
+    def pass_rates(self, setting: int = 0) -> FloatArray:
+        """Pass rates of the last round of the questions whose path is known, ascending."""
+        values = self.measures["pass_rate"].of(setting)
+        return np.sort(values[~np.isnan(values)])

@@ -1,0 +1,208 @@
+"""BEIR data sets: corpus.jsonl, queries.jsonl and qrels/*.tsv, in a folder or in a zip that is never unpacked."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Protocol
+
+from engine.errors import DataSetTooLarge, DataSetUnusable
+from engine.evaluation.cases import Case
+from engine.evaluation.formats.common import (
+    MOST_BYTES,
+    Cases,
+    Documents,
+    Notes,
+    Parsed,
+    json_line,
+    question_fault,
+    sources,
+    text_of,
+)
+from engine.language import language_of
+
+_CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
+_SPLITS = ("test", "dev")
+_MOST_MEMBERS = 10_000
+_PIECE = 1 << 20
+
+
+class Files(Protocol):
+    """The files of a data set, by their name with ``/`` below the data set's own folder."""
+
+    name: str
+
+    def names(self) -> list[str]: ...
+
+    def read(self, name: str) -> bytes: ...
+
+
+class FolderFiles:
+    """Below a folder; only files that a data set has are ever opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = folder.name
+        self._folder = folder
+        self._left = MOST_BYTES
+
+    def names(self) -> list[str]:
+        found = [self._folder / _CORPUS, self._folder / _QUERIES, *sorted((self._folder / "qrels").glob("*.tsv"))]
+        return [path.relative_to(self._folder).as_posix() for path in found if path.is_file()]
+
+    def read(self, name: str) -> bytes:
+        path = self._folder / name
+        try:
+            if path.stat().st_size > self._left:
+                raise DataSetTooLarge.beyond(self.name, "megabytes", MOST_BYTES // 1_000_000)
+            data = path.read_bytes()
+        except OSError as error:
+            raise DataSetUnusable.because(str(path), error.strerror or type(error).__name__) from None
+        self._left -= len(data)
+        return data
+
+
+class ZipFiles:
+    """In a zip archive, read member by member in memory: its sizes are not believed, its paths lead nowhere."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self.name = name
+        self._archive = archive
+        self._left = MOST_BYTES
+        members = [item for item in archive.infolist() if not item.is_dir()]
+        if len(members) > _MOST_MEMBERS:
+            raise DataSetTooLarge.beyond(name, "files", _MOST_MEMBERS)
+        self._members = {item.filename.replace("\\", "/"): item for item in members}
+        roots = [path.removesuffix(_CORPUS) for path in self._members if PurePosixPath(path).name == _CORPUS]
+        self._root = min(roots, key=lambda root: (root.count("/"), root), default="")
+
+    def names(self) -> list[str]:
+        return sorted(path.removeprefix(self._root) for path in self._members if path.startswith(self._root))
+
+    def read(self, name: str) -> bytes:
+        pieces: list[bytes] = []
+        with _unpacking(self.name), self._archive.open(self._members[self._root + name]) as stream:
+            while piece := stream.read(_PIECE):
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise DataSetTooLarge.beyond(self.name, "megabytes", MOST_BYTES // 1_000_000)
+                pieces.append(piece)
+        return b"".join(pieces)
+
+
+@contextmanager
+def zipped(stream: IO[bytes], name: str) -> Iterator[ZipFiles]:
+    """The files of an archive; raises ``DataSetUnusable`` where it is none."""
+    with _unpacking(name), zipfile.ZipFile(stream) as archive:
+        yield ZipFiles(archive, name)
+
+
+def parse_beir(files: Files, notes: Notes) -> Parsed:
+    """Every document becomes the source ``<id>.txt``, its title in front of its text; a question expects the sources
+    with a relevance above 0.
+
+    Of several files of relevance ``test`` is taken, else ``dev``, else all. Questions without a relevant document are
+    left out, as the figures published for these data sets do. Without any file of relevance all questions go in,
+    unlabelled.
+    """
+    names = files.names()
+    for name in (_CORPUS, _QUERIES):
+        if name not in names:
+            raise DataSetUnusable.because(files.name, f"it holds no {name}")
+    qrels = [name for name in names if PurePosixPath(name).parent.name == "qrels" and name.endswith(".tsv")]
+    relevant = _relevance(files, _chosen(qrels, files.name, notes), notes)
+    documents, by_id = Documents(files.name, notes), dict[str, str]()
+    for _, row in _rows(files, _CORPUS, notes):
+        text = "\n\n".join(str(part) for part in (row.get("title"), row.get("text")) if part)
+        source = documents.add(str(row["_id"]), text)
+        if source is not None:
+            by_id[str(row["_id"])] = source
+    cases = _cases(files, relevant if qrels else None, by_id, notes)
+    return Parsed(tuple(cases.found), tuple(documents.items))
+
+
+def _cases(files: Files, relevant: Mapping[str, list[str]] | None, by_id: Mapping[str, str], notes: Notes) -> Cases:
+    cases, without = Cases(_QUERIES, notes), 0
+    for line, row in _rows(files, _QUERIES, notes):
+        query_id, question = str(row["_id"]), row.get("text")
+        fault = question_fault(question)
+        if fault or not isinstance(question, str):
+            notes.add("row", f"The line is left out: {fault}.", _QUERIES, line)
+            continue
+        wanted = [] if relevant is None else relevant.get(query_id, [])
+        found = [by_id[item] for item in wanted if item in by_id]
+        if relevant is not None and not found:
+            without += 1
+            if wanted:
+                fact = f"None of the documents that are relevant for {query_id[:80]!r} is in the corpus."
+                notes.add("no_document", fact, _QUERIES, line)
+            continue
+        answerable = True if found else None
+        cases.add(Case(query_id, question.strip(), sources(found), language_of(question), answerable=answerable), line)
+    if without:
+        fact = f"{without} questions have no relevant document in the files of relevance taken and are left out."
+        notes.add("no_relevant", fact, _QUERIES, count=without)
+    return cases
+
+
+def _chosen(qrels: list[str], name: str, notes: Notes) -> list[str]:
+    if not qrels:
+        notes.add("no_qrels", "There is no qrels/*.tsv, so the questions are not labelled.", name)
+    for split in _SPLITS:
+        path = next((item for item in qrels if PurePosixPath(item).stem == split), None)
+        if path is not None and len(qrels) > 1:
+            others = ", ".join(PurePosixPath(item).name for item in qrels if item != path)
+            notes.add("split", f"{PurePosixPath(path).name} is taken; {others} left out.", name, count=len(qrels) - 1)
+            return [path]
+    return qrels
+
+
+def _relevance(files: Files, names: list[str], notes: Notes) -> dict[str, list[str]]:
+    """Ids of relevant documents by id of the query."""
+    relevant: dict[str, list[str]] = {}
+    for name in names:
+        for number, line in enumerate(text_of(name, files.read(name)).split("\n"), 1):
+            cells = line.split("\t")
+            if not line.strip() or (number == 1 and not _is_number(cells[-1])):
+                continue
+            # Four columns are those of TREC: query, iteration, document, relevance.
+            if len(cells) not in (3, 4) or not _is_number(cells[-1]):
+                notes.add("row", "The line is left out: it is not query, document and relevance.", name, number)
+            elif float(cells[-1]) > 0:
+                relevant.setdefault(cells[0].strip(), []).append(cells[-2].strip())
+    return relevant
+
+
+def _rows(files: Files, name: str, notes: Notes) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text_of(name, files.read(name)).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json_line(line)
+        except ValueError as error:
+            notes.add("row", f"The line is left out: {error}.", name, number)
+            continue
+        if not isinstance(row, Mapping) or not isinstance(row.get("_id"), str | int) or row["_id"] == "":
+            notes.add("row", "The line is left out: it is no object with an '_id'.", name, number)
+            continue
+        yield number, row
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@contextmanager
+def _unpacking(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        # RuntimeError: a member is encrypted. NotImplementedError: a compression that Python does not have.
+        why = "it is encrypted" if type(error) is RuntimeError else "the archive is damaged or of an unknown kind"
+        raise DataSetUnusable.because(name, why) from None

@@ -1,0 +1,199 @@
+"""What the forms of data sets share: caps, notes about what was left out, text to documents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from engine.errors import DataSetTooLarge, DataSetUnusable, SourceError
+from engine.evaluation.cases import Case, Expectation
+from engine.knowledge.ingest import IngestItem
+from engine.knowledge.load import decode
+
+MOST_BYTES = 256_000_000
+"""Of one data set, unpacked."""
+MOST_CASES = 20_000
+MOST_DOCUMENTS = 100_000
+LONGEST_QUESTION = 2000
+MOST_NOTES = 200
+"""Notes kept; the rest are counted."""
+_LONGEST_SOURCE = 280
+"""Bytes of a source's name, below what the HTTP API and a knowledge base take."""
+
+NoteKind = Literal[
+    "row",
+    "duplicate_id",
+    "no_document",
+    "no_relevant",
+    "no_qrels",
+    "split",
+    "empty_document",
+    "same_document",
+    "more",
+]
+"""``row``: a line was left out. ``no_document``: a label names a document that is not there. ``no_relevant``: questions
+without a relevant document were left out. ``more``: further notes of any kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportNote:
+    """Something that was left out or changed, so that nothing vanishes without a word."""
+
+    kind: NoteKind
+    fact: str
+    """One sentence in English."""
+    file: str = ""
+    line: int | None = None
+    """From 1, where the fault lies in one line."""
+    count: int = 1
+    """How many entries it is about."""
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.fact}" if place else self.fact
+
+
+@dataclass(slots=True)
+class Notes:
+    """Collects notes; beyond :data:`MOST_NOTES` only their number."""
+
+    kept: list[ImportNote] = field(default_factory=list)
+    more: int = 0
+
+    def add(self, kind: NoteKind, fact: str, file: str = "", line: int | None = None, count: int = 1) -> None:
+        if len(self.kept) >= MOST_NOTES:
+            self.more += 1
+            return
+        self.kept.append(ImportNote(kind, fact, file, line, count))
+
+    def all(self) -> tuple[ImportNote, ...]:
+        if not self.more:
+            return tuple(self.kept)
+        rest = ImportNote("more", f"{self.more} more entries were left out or changed.", count=self.more)
+        return (*self.kept, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What one form of data set gave."""
+
+    cases: tuple[Case, ...]
+    items: tuple[IngestItem, ...] = ()
+
+
+class Documents:
+    """Texts that become sources, each content once: the knowledge base would skip the second of two equal ones."""
+
+    def __init__(self, name: str, notes: Notes) -> None:
+        self._name = name
+        self._notes = notes
+        self._by_content: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self.items: list[IngestItem] = []
+
+    def add(self, wanted: str, text: str) -> str | None:
+        """The source that holds this text; None for a text without a visible character."""
+        content = "\n".join(line.rstrip() for line in text.strip().splitlines())
+        if not content:
+            self._notes.add("empty_document", f"The document {wanted[:80]!r} holds no text.", self._name)
+            return None
+        key = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+        known = self._by_content.get(key)
+        if known is not None:
+            return known
+        if len(self.items) >= MOST_DOCUMENTS:
+            raise DataSetTooLarge.beyond(self._name, "documents", MOST_DOCUMENTS)
+        source = self._free(source_name(wanted))
+        self._by_content[key] = source
+        self._taken.add(source)
+        self.items.append(IngestItem(source, data=content.encode("utf-8", "replace")))
+        return source
+
+    def _free(self, source: str) -> str:
+        stem, number, found = source.removesuffix(".txt"), 2, source
+        while found in self._taken:
+            found, number = f"{stem}-{number}.txt", number + 1
+        return found
+
+
+class Cases:
+    """Cases with ids that differ and at most so many of them."""
+
+    def __init__(self, name: str, notes: Notes) -> None:
+        self._name = name
+        self._notes = notes
+        self._ids: set[str] = set()
+        self.found: list[Case] = []
+
+    def add(self, case: Case, line: int | None = None) -> None:
+        if len(self.found) >= MOST_CASES:
+            raise DataSetTooLarge.beyond(self._name, "questions", MOST_CASES)
+        case_id, number = case.id, 2
+        while case_id in self._ids:
+            case_id, number = f"{case.id}-{number}", number + 1
+        if case_id != case.id:
+            fact = f"The id {case.id[:80]!r} stands twice; the second one is called {case_id[:90]!r}."
+            self._notes.add("duplicate_id", fact, self._name, line)
+        self._ids.add(case_id)
+        self.found.append(replace(case, id=case_id))
+
+
+def source_name(wanted: str) -> str:
+    """A name for a text document, short enough for a knowledge base and different for different ``wanted`` ones."""
+    plain = (
+        re.sub(r"\s+", " ", "".join(char if char.isprintable() else " " for char in wanted)).strip(" /") or "document"
+    )
+    cleaned = plain.encode("utf-8", "replace").decode()
+    if len(cleaned.encode()) > _LONGEST_SOURCE:
+        short = cleaned.encode()[: _LONGEST_SOURCE - 20].decode("utf-8", "ignore")
+        cleaned = f"{short}-{hashlib.sha256(wanted.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"{cleaned}.txt"
+
+
+def text_of(name: str, data: bytes) -> str:
+    """Text in UTF-8, UTF-16 or GB 18030; raises ``DataSetUnusable``."""
+    try:
+        return decode(name, data)
+    except SourceError as error:
+        raise DataSetUnusable.because(name, error.fact) from None
+
+
+def json_of(name: str, text: str) -> Any:
+    """Raises ``DataSetUnusable`` naming the place of the fault."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise DataSetUnusable.because(name, "it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise DataSetUnusable.because(name, f"line {error.lineno} is not JSON ({error.msg})") from None
+    except ValueError:
+        raise DataSetUnusable.because(name, "a number in it is too large") from None
+
+
+def json_line(line: str) -> Any:
+    """One line as JSON; raises ``ValueError`` whose text says why."""
+    try:
+        return json.loads(line)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON ({error.msg})") from None
+
+
+def sources(names: Iterable[str]) -> tuple[Expectation, ...]:
+    return tuple(Expectation("source", name) for name in dict.fromkeys(names))
+
+
+def question_fault(question: object) -> str:
+    """Why a question cannot be asked; empty where it can."""
+    if not isinstance(question, str):
+        return "the question is missing" if question is None else "the question is no text"
+    if not question.strip():
+        return "the question is empty"
+    if len(question.strip()) > LONGEST_QUESTION:
+        return f"the question has more than {LONGEST_QUESTION} characters"
+    return ""

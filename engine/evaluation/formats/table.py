@@ -1,0 +1,204 @@
+"""CSV and JSONL with a question and what is expected for it, one case a line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, cast, get_args
+
+from engine.errors import DataSetUnusable
+from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
+from engine.evaluation.formats.common import Cases, Notes, Parsed, json_line, question_fault
+from engine.knowledge.ingest import SUFFIXES
+from engine.language import language_of
+
+_HEADERS: Mapping[str, tuple[str, ...]] = {
+    "question": ("question", "query", "q", "prompt", "问题", "問題", "提问", "查询"),
+    "expected": ("expected", "answer", "answers", "expectation", "expectations", "期望", "答案", "预期", "期望结果"),
+    "answerable": ("answerable", "is_answerable", "可回答", "能否回答", "是否可回答"),
+    "id": ("id", "case", "case_id", "编号", "序号"),
+    "kind": ("kind", "type", "类型", "类别"),
+    "language": ("language", "lang", "语言"),
+}
+_YES = frozenset({"true", "yes", "y", "1", "是", "可", "能", "对"})
+_NO = frozenset({"false", "no", "n", "0", "否", "不可", "不能", "错"})
+_PASSAGE_ID = re.compile(r"(\S.*)#\d{1,9}")
+_DELIMITERS = ",;\t，；"
+_LONGEST_CELL = 1_000_000
+_Row = tuple[int, Mapping[str, Any] | str]
+"""Line, and the fields by our names or why it cannot be read."""
+
+
+def parse_csv(text: str, name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
+    """Rows under a line of headers; comma, semicolon or tab between them. ``known``: sources of the collection."""
+    return _cases(_csv_rows(text, name), name, notes, known)
+
+
+def parse_jsonl(text: str, name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
+    """One object a line; blank lines are skipped."""
+    return _cases(_jsonl_rows(text), name, notes, known)
+
+
+def parse_list(rows: list[Any], name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
+    """A JSON list of objects; what stands for the line is the place in the list."""
+    return _cases(((place, _by_name(row)) for place, row in enumerate(rows, 1)), name, notes, known)
+
+
+def expectation_of(text: str, known: Collection[str] = ()) -> Expectation:
+    """What a label means: a passage's id, a source's name, or a text that the right passage contains.
+
+    ``passage:``, ``source:`` or ``text:`` in front says it outright. Else ``known`` sources are recognised, and names
+    that end like a file that can be ingested, each with ``#`` and a number for one of its passages.
+    """
+    stripped = text.strip()
+    kind, colon, rest = stripped.partition(":")
+    if colon and kind in get_args(ExpectationKind) and rest.strip():
+        return Expectation(cast("ExpectationKind", kind), rest.strip())
+    if _is_source(stripped, known):
+        return Expectation("source", stripped)
+    passage = _PASSAGE_ID.fullmatch(stripped)
+    if passage and _is_source(passage[1], known):
+        return Expectation("passage", stripped)
+    return Expectation("text", stripped)
+
+
+def _is_source(name: str, known: Collection[str]) -> bool:
+    return name in known or ("\n" not in name and len(name) <= 300 and name.lower().endswith(SUFFIXES))
+
+
+def _csv_rows(text: str, name: str) -> Iterator[_Row]:
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(_DELIMITERS, key=lambda sign: len(_named(_split(header, sign)).keys() & _HEADERS.keys()))
+    # A cell may hold a whole paragraph; the limit of the module is far below that.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    names: dict[str, int] = {}
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, f"it is not CSV ({error})"
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not names:
+            names = _named(cells)
+            if "question" not in names:
+                known = ", ".join(cell.strip()[:30] for cell in cells[:10])
+                raise DataSetUnusable.because(name, f"its first line names no column 'question', only: {known}")
+            continue
+        if len(cells) <= names["question"]:
+            yield line, "it has too few columns"
+            continue
+        yield line, {field: cells[place] for field, place in names.items() if place < len(cells)}
+
+
+def _split(header: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _jsonl_rows(text: str) -> Iterator[_Row]:
+    # Not splitlines: a string of JSON may hold U+2028, which is no end of a line there.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            plain = json_line(line)
+        except ValueError as error:
+            yield number, str(error)
+            continue
+        yield number, _by_name(plain)
+
+
+def _by_name(plain: Any) -> Mapping[str, Any] | str:
+    if not isinstance(plain, Mapping):
+        return "it is no object"
+    names = _named(list(plain))
+    values = list(plain.values())
+    return {field: values[place] for field, place in names.items()}
+
+
+def _named(headers: list[Any]) -> dict[str, int]:
+    """Column by field; our own spelling of a header before its synonyms."""
+    folded = [str(item).strip().strip("\ufeff").casefold().replace(" ", "_") for item in headers]
+    places = {}
+    for field, spellings in _HEADERS.items():
+        place = next((folded.index(spelling) for spelling in spellings if spelling in folded), None)
+        if place is not None:
+            places[field] = place
+    return places
+
+
+def _cases(rows: Iterator[_Row], name: str, notes: Notes, known: Collection[str]) -> Parsed:
+    cases = Cases(name, notes)
+    for line, row in rows:
+        try:
+            if isinstance(row, str):
+                raise ValueError(row)
+            cases.add(_case(row, frozenset(known)), line)
+        except ValueError as error:
+            notes.add("row", f"The line is left out: {error}.", name, line)
+    return Parsed(tuple(cases.found))
+
+
+def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
+    """Raises ``ValueError`` whose text says why the row cannot be a case."""
+    question = row.get("question")
+    if fault := question_fault(question):
+        raise ValueError(fault)
+    asked = str(question).strip()
+    expected = tuple(dict.fromkeys(_expected(row.get("expected"), known)))
+    answerable = _answerable(row.get("answerable"))
+    if expected and answerable is False:
+        raise ValueError("it expects something and is marked as not answerable")
+    return Case(
+        id=_word(row, "id", 200) or question_id(asked),
+        question=asked,
+        expected=expected,
+        language=_word(row, "language", 20) or language_of(asked),
+        kind=_word(row, "kind", 60),
+        answerable=True if expected else answerable,
+    )
+
+
+def _expected(value: Any, known: Collection[str]) -> Iterator[Expectation]:
+    if isinstance(value, str) and value.strip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = [value]
+    if isinstance(value, str):
+        value = value.split("|")
+    if value is None:
+        return
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, Mapping) and item.get("kind") in get_args(ExpectationKind) and item.get("value"):
+            yield Expectation(item["kind"], str(item["value"]))
+        elif isinstance(item, str | int | float) and not isinstance(item, bool):
+            if str(item).strip():
+                yield expectation_of(str(item), known)
+        else:
+            raise ValueError("what is expected is neither a text nor a list of texts")
+
+
+def _answerable(value: Any) -> bool | None:
+    folded = "" if value is None else str(value).strip().casefold()
+    if not folded:
+        return None
+    if folded in _YES | _NO:
+        return folded in _YES
+    raise ValueError(f"answerable is {folded[:20]!r}, neither true nor false")
+
+
+def _word(row: Mapping[str, Any], field: str, longest: int) -> str:
+    value = row.get(field)
+    return "" if value is None else str(value).strip()[:longest]

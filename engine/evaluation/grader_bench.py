@@ -1,0 +1,326 @@
+"""How good a grader's verdicts are against labels: errors, ranking, calibration, agreement and noise.
+
+Formulas are scikit-learn's where it has them. Unreadable verdicts are counted and left out of every figure. A figure
+that cannot be had is None, with the reason in ``missing``: one class alone has no curve, and nothing has no share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evaluation.grader_pairs import Pair, pairs
+from engine.evaluation.noise import Noise, PassageNoise, coin_flip, noise
+from engine.evaluation.statistics import sign_test
+
+__all__ = [
+    "Bin",
+    "Confusion",
+    "CurvePoint",
+    "Cut",
+    "Disagreement",
+    "GraderComparison",
+    "GraderFigures",
+    "Noise",
+    "Pair",
+    "PassageNoise",
+    "coin_flip",
+    "compare",
+    "cut_for_precision",
+    "figures",
+    "noise",
+    "pairs",
+]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+Missing = Literal["no_pairs", "one_class", "nothing_passes", "nothing_relevant"]
+FigureName = Literal[
+    "accuracy", "precision", "recall", "f1", "kappa", "auc", "average_precision", "brier", "ece", "curve"
+]
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Verdicts at a cut against labels."""
+
+    true_pass: int = 0
+    false_pass: int = 0
+    """Passed although labelled irrelevant."""
+    false_drop: int = 0
+    """Dropped although labelled relevant."""
+    true_drop: int = 0
+
+    @property
+    def n(self) -> int:
+        return self.true_pass + self.false_pass + self.false_drop + self.true_drop
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """Precision and recall where everything with P(relevant) of at least ``cut`` passes."""
+
+    cut: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bar of the reliability diagram; bins are closed above, the first one on both sides, as scikit-learn's are."""
+
+    low: float
+    high: float
+    n: int
+    mean_p: float | None
+    """Mean P(relevant) in the bin; None where it is empty."""
+    relevant_share: float | None
+    """Share labelled relevant; where the grader is calibrated, it equals ``mean_p``."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraderFigures:
+    """One grader against labels."""
+
+    n: int
+    """Labelled pairs with a readable verdict."""
+    relevant_n: int
+    unreadable_n: int
+    """Labelled pairs whose verdict could not be read."""
+    unlabelled_n: int
+    """Pairs without a label."""
+    assumed_n: int
+    """Of ``n``, pairs whose label is assumed."""
+    cut: float
+    confusion: Confusion
+    accuracy: float | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    kappa: float | None = None
+    """Cohen's, of verdict and label."""
+    auc: float | None = None
+    """Chance that a relevant passage has a higher P(relevant) than an irrelevant one."""
+    average_precision: float | None = None
+    brier: float | None = None
+    ece: float | None = None
+    """Expected calibration error: mean distance of the bins from the diagonal, weighted by their counts."""
+    curve: tuple[CurvePoint, ...] = ()
+    """By rising cut; the cuts are the values of P(relevant) that occur."""
+    bins: tuple[Bin, ...] = ()
+    missing: Mapping[FigureName, Missing] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A cut of P(relevant) that reaches a wanted precision on these pairs."""
+
+    cut: float
+    precision: float
+    recall: float
+    n: int
+    """Labelled pairs."""
+    passing_n: int
+    """Of these, how many pass: the precision rests on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One pair judged by two graders that do not agree."""
+
+    first: Pair
+    second: Pair
+
+    @property
+    def distance(self) -> float:
+        """Between the two values of P(relevant)."""
+        return abs((self.first.p_relevant or 0.0) - (self.second.p_relevant or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class GraderComparison:
+    """Two graders on the pairs that both have judged readably."""
+
+    n: int
+    only_first_n: int
+    only_second_n: int
+    """Pairs that only one of them has judged readably; in no figure."""
+    agreement: float | None
+    kappa: float | None
+    """Cohen's, between the two; None without pairs or where both say the same of all of them."""
+    labelled_n: int
+    first_right: int
+    second_right: int
+    """Of the labelled pairs."""
+    p: float | None
+    """McNemar's exact test: whether one is right more often than the other; None without labels."""
+    disagreements: tuple[Disagreement, ...]
+    """Furthest apart first."""
+
+
+def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> GraderFigures:
+    """The figures of ``graded`` where a verdict passes from P(relevant) = ``cut`` on."""
+    labelled = [pair for pair in graded if pair.label is not None]
+    usable = [pair for pair in labelled if pair.p_relevant is not None]
+    p, truth = _arrays(usable)
+    passed = np.array([pair.passes(cut) for pair in usable], dtype=bool)
+    confusion = Confusion(
+        int(np.sum(passed & truth)),
+        int(np.sum(passed & ~truth)),
+        int(np.sum(~passed & truth)),
+        int(np.sum(~passed & ~truth)),
+    )
+    values: dict[str, float | None] = {}
+    missing: dict[FigureName, Missing] = {}
+    _add_errors(values, missing, confusion, passed, truth)
+    _add_ranking(values, missing, p, truth)
+    calibration = _bins(p, truth, bins)
+    if usable:
+        values["ece"] = sum(
+            item.n * abs(item.mean_p - item.relevant_share)
+            for item in calibration
+            if item.mean_p is not None and item.relevant_share is not None
+        ) / len(usable)
+    else:
+        missing["ece"] = "no_pairs"
+    return GraderFigures(
+        n=len(usable),
+        relevant_n=int(truth.sum()),
+        unreadable_n=len(labelled) - len(usable),
+        unlabelled_n=len(graded) - len(labelled),
+        assumed_n=sum(pair.label_source == "assumed" for pair in usable),
+        cut=cut,
+        confusion=confusion,
+        curve=_curve(p, truth) if truth.any() and not truth.all() else (),
+        bins=calibration,
+        missing=missing,
+        **values,
+    )
+
+
+def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
+    """The cut with the highest recall among those whose precision reaches ``wanted``; the lowest such cut.
+
+    None where no cut does, or nothing is labelled relevant.
+    """
+    usable = [pair for pair in graded if pair.label is not None and pair.p_relevant is not None]
+    p, truth = _arrays(usable)
+    if not truth.any():
+        return None
+    reached = [point for point in _curve(p, truth) if point.precision >= wanted - 1e-12]
+    if not reached:
+        return None
+    best = max(reached, key=lambda point: (point.recall, -point.cut))
+    return Cut(best.cut, best.precision, best.recall, len(usable), int(np.sum(p >= best.cut)))
+
+
+def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> GraderComparison:
+    """Two graders on the same pairs of case and passage, each verdict passing from ``cut`` on."""
+    from sklearn.metrics import cohen_kappa_score
+
+    ours = {(pair.case_id, pair.passage_id): pair for pair in first if pair.p_relevant is not None}
+    theirs = {(pair.case_id, pair.passage_id): pair for pair in second if pair.p_relevant is not None}
+    both = [(pair, theirs[key]) for key, pair in ours.items() if key in theirs]
+    said = [(mine.passes(cut), other.passes(cut)) for mine, other in both]
+    kappa = None
+    if len({verdict for row in said for verdict in row}) > 1:
+        kappa = float(cohen_kappa_score([row[0] for row in said], [row[1] for row in said]))
+    truths = [mine.label if mine.label is not None else other.label for mine, other in both]
+    judged = [(row[0] == truth, row[1] == truth) for row, truth in zip(said, truths, strict=True) if truth is not None]
+    only = (sum(a and not b for a, b in judged), sum(b and not a for a, b in judged))
+    apart = [Disagreement(mine, other) for (mine, other), row in zip(both, said, strict=True) if row[0] != row[1]]
+    return GraderComparison(
+        n=len(both),
+        only_first_n=len(ours) - len(both),
+        only_second_n=len(theirs) - len(both),
+        agreement=sum(a == b for a, b in said) / len(said) if said else None,
+        kappa=kappa,
+        labelled_n=len(judged),
+        first_right=sum(a for a, _ in judged),
+        second_right=sum(b for _, b in judged),
+        p=sign_test(*only) if judged else None,
+        disagreements=tuple(sorted(apart, key=lambda item: (-item.distance, item.first.case_id))),
+    )
+
+
+def _arrays(usable: Sequence[Pair]) -> tuple[FloatArray, BoolArray]:
+    # Rounded as verdicts are when they are compared with a cut: 1 - 0.7 must not count as more than 0.3.
+    p = np.array([round(pair.p_relevant or 0.0, 9) for pair in usable], dtype=np.float64)
+    return p, np.array([bool(pair.label) for pair in usable], dtype=bool)
+
+
+def _add_errors(
+    values: dict[str, float | None],
+    missing: dict[FigureName, Missing],
+    confusion: Confusion,
+    passed: BoolArray,
+    truth: BoolArray,
+) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    if not len(truth):
+        missing.update(dict.fromkeys(("accuracy", "precision", "recall", "f1", "kappa"), "no_pairs"))
+        return
+    values["accuracy"] = (confusion.true_pass + confusion.true_drop) / confusion.n
+    passing, relevant = confusion.true_pass + confusion.false_pass, confusion.true_pass + confusion.false_drop
+    if passing:
+        values["precision"] = confusion.true_pass / passing
+    else:
+        missing["precision"] = "nothing_passes"
+    if relevant:
+        values["recall"] = confusion.true_pass / relevant
+        values["f1"] = 2 * confusion.true_pass / (passing + relevant)
+    else:
+        missing["recall"] = missing["f1"] = "nothing_relevant"
+    # Chance agreement is total where verdicts and labels are all alike, and kappa would be 0 / 0.
+    if len(set(passed.tolist()) | set(truth.tolist())) > 1:
+        values["kappa"] = float(cohen_kappa_score(truth, passed))
+    else:
+        missing["kappa"] = "one_class"
+
+
+def _add_ranking(
+    values: dict[str, float | None], missing: dict[FigureName, Missing], p: FloatArray, truth: BoolArray
+) -> None:
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    ranked: tuple[FigureName, ...] = ("auc", "average_precision", "curve")
+    if not len(truth):
+        missing.update(dict.fromkeys((*ranked, "brier"), "no_pairs"))
+        return
+    values["brier"] = float(np.mean((p - truth) ** 2))
+    if truth.all() or not truth.any():
+        missing.update(dict.fromkeys(ranked, "one_class"))
+        return
+    values["auc"] = float(roc_auc_score(truth, p))
+    values["average_precision"] = float(average_precision_score(truth, p))
+
+
+def _curve(p: FloatArray, truth: BoolArray) -> tuple[CurvePoint, ...]:
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, cuts = precision_recall_curve(truth, p)
+    # The last point stands for "nothing passes": it has no cut and its precision is a convention.
+    return tuple(
+        CurvePoint(float(cut), float(share), float(found))
+        for share, found, cut in zip(precision[:-1], recall[:-1], cuts, strict=True)
+    )
+
+
+def _bins(p: FloatArray, truth: BoolArray, count: int) -> tuple[Bin, ...]:
+    edges = np.linspace(0.0, 1.0, count + 1)
+    place = np.searchsorted(edges[1:-1], p)
+    made = []
+    for index in range(count):
+        inside = place == index
+        n = int(inside.sum())
+        mean_p = float(p[inside].mean()) if n else None
+        share = float(truth[inside].mean()) if n else None
+        made.append(Bin(float(edges[index]), float(edges[index + 1]), n, mean_p, share))
+    return tuple(made)

@@ -1,0 +1,140 @@
+"""Data sets of others as query sets: SQuAD JSON, BEIR, CSV, JSONL; the form is found out from the content."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataSetTooLarge, DataSetUnusable
+from engine.evaluation.cases import Case, Expectation, QuerySet
+from engine.evaluation.formats.beir import FolderFiles, parse_beir, zipped
+from engine.evaluation.formats.common import MOST_BYTES, ImportNote, Notes, Parsed, json_of, text_of
+from engine.evaluation.formats.squad import is_squad, parse_squad
+from engine.evaluation.formats.table import parse_csv, parse_jsonl, parse_list
+from engine.knowledge.ingest import IngestItem
+
+__all__ = ["ImportNote", "ImportPlan", "collection_name", "read_query_set"]
+
+_ZIP = b"PK\x03\x04"
+_LONGEST_COLLECTION = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What an import would do; nothing is written yet."""
+
+    set: QuerySet
+    items: tuple[IngestItem, ...]
+    """Documents to ingest into the set's collection first; empty where the data set brings none."""
+    notes: tuple[ImportNote, ...]
+    """What was left out or changed."""
+
+    def after(self, report: Mapping[str, Any]) -> QuerySet:
+        """The set as it has to be kept after its documents were ingested.
+
+        ``report`` is ``IngestReport.to_dict()``: a document that the collection had already under another name was
+        skipped, and that name is expected from now on.
+        """
+        elsewhere = {str(item["name"]): str(item["same_as"]) for item in report.get("skipped", ())}
+        cases = tuple(replace(case, expected=_renamed(case, elsewhere)) for case in self.set.cases)
+        return replace(self.set, cases=cases)
+
+
+def read_query_set(
+    data: Path | bytes,
+    name: str,
+    *,
+    collection: str = "",
+    limit: int | None = None,
+    known_sources: Collection[str] = (),
+) -> ImportPlan:
+    """Read a file, a BEIR folder or an upload as the set ``name``; blocks, writes nothing.
+
+    ``collection`` is where documents go and what is asked; by default one named after the set where the data set brings
+    documents, else the samples. At most ``limit`` cases are taken, evenly spread. ``known_sources`` help to tell
+    a source's name from a text in CSV and JSONL. Lines that cannot be used are noted with their number and the reason,
+    and the others go in. Raises ``DataSetUnusable`` or ``DataSetTooLarge``.
+    """
+    notes = Notes()
+    file = name if isinstance(data, bytes) else data.name or str(data)
+    parsed = _parsed(data, file, notes, known_sources)
+    if not parsed.cases:
+        first = f": {notes.kept[0]}" if notes.kept else ""
+        raise DataSetUnusable.because(file, f"no question in it can be used{first}")
+    place = collection or (collection_name(name) if parsed.items else "samples")
+    cases = parsed.cases if limit is None else spread(parsed.cases, limit)
+    return ImportPlan(QuerySet(name, cases, place, origin=file), parsed.items, notes.all())
+
+
+def spread(cases: tuple[Case, ...], limit: int) -> tuple[Case, ...]:
+    """At most ``limit`` cases at even distances, so that a part speaks for the whole."""
+    if limit >= len(cases):
+        return cases
+    return tuple(cases[place * len(cases) // limit] for place in range(max(limit, 0)))
+
+
+def collection_name(name: str) -> str:
+    """A name that a collection may have, made of a set's name; the same for the same name."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[: _LONGEST_COLLECTION - 20]
+    mark = sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
+    if not plain:
+        return f"set_{mark}"
+    # What was dropped may be all that told two names apart, e.g. in Chinese.
+    exact = plain == re.sub(r"[\s._-]+", "_", name.lower())
+    stem = plain if exact else f"{plain}_{mark}"
+    return f"set_{stem}" if stem == "samples" or stem.startswith("workbench") or not stem[0].isalpha() else stem
+
+
+def _parsed(data: Path | bytes, file: str, notes: Notes, known: Collection[str]) -> Parsed:
+    if isinstance(data, Path) and data.is_dir():
+        return parse_beir(FolderFiles(data), notes)
+    content = data if isinstance(data, bytes) else _bytes(data)
+    if len(content) > MOST_BYTES:
+        raise DataSetTooLarge.beyond(file, "megabytes", MOST_BYTES // 1_000_000)
+    if content.startswith(_ZIP):
+        with zipped(io.BytesIO(content), file) as files:
+            return parse_beir(files, notes)
+    return _from_text(text_of(file, content), file, notes, known)
+
+
+def _from_text(text: str, file: str, notes: Notes, known: Collection[str]) -> Parsed:
+    start = text.lstrip()[:1]
+    if start not in ("{", "["):
+        return parse_csv(text, file, notes, known)
+    if start == "{" and _is_jsonl(text, file):
+        return parse_jsonl(text, file, notes, known)
+    plain = json_of(file, text)
+    if is_squad(plain):
+        return parse_squad(plain, file, notes)
+    if isinstance(plain, list):
+        return parse_list(plain, file, notes, known)
+    return parse_list([plain], file, notes, known)
+
+
+def _is_jsonl(text: str, file: str) -> bool:
+    """By its suffix, or because the first line is a whole object and others follow."""
+    if file.lower().endswith((".jsonl", ".ndjson")):
+        return True
+    lines = [line.strip() for line in text.strip().split("\n", 2)]
+    return len(lines) > 1 and lines[0].endswith("}") and lines[1][:1] in ("{", "")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise DataSetTooLarge.beyond(path.name, "megabytes", MOST_BYTES // 1_000_000)
+        return path.read_bytes()
+    except OSError as error:
+        raise DataSetUnusable.because(str(path), error.strerror or type(error).__name__) from None
+
+
+def _renamed(case: Case, elsewhere: Mapping[str, str]) -> tuple[Expectation, ...]:
+    return tuple(
+        replace(item, value=elsewhere.get(item.value, item.value)) if item.kind == "source" else item
+        for item in case.expected
+    )

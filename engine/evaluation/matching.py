@@ -1,0 +1,43 @@
+"""Which passages are those that a case expects."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from engine.evaluation.cases import Case, Expectation
+from engine.values import Passage, PassageId, RunRecord
+
+
+def meets(expectation: Expectation, passage: Passage) -> bool:
+    """Whether a passage is what is expected.
+
+    Passages and sources are compared by name, whichever Unicode form the name has; a text must stand in the passage,
+    whatever the case, the white space and the width of its characters. A text without a visible character is never
+    met.
+    """
+    if expectation.kind == "passage":
+        return passage.id == expectation.value
+    if expectation.kind == "source":
+        return _name(passage.source) == _name(expectation.value)
+    wanted = _folded(expectation.value)
+    return bool(wanted) and wanted in _folded(passage.text)
+
+
+def met_by(case: Case, passage: Passage) -> tuple[int, ...]:
+    """Indices of the case's expectations that a passage meets, in order."""
+    return tuple(place for place, item in enumerate(case.expected) if meets(item, passage))
+
+
+def met_map(case: Case, record: RunRecord) -> dict[PassageId, tuple[int, ...]]:
+    """:func:`met_by` for every candidate of every round, those that meet nothing with an empty tuple."""
+    passages = {item.passage.id: item.passage for part in record.rounds for item in part.candidates}
+    return {passage_id: met_by(case, passage) for passage_id, passage in passages.items()}
+
+
+def _name(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _folded(text: str) -> str:
+    # White space goes altogether: where lines of Chinese were joined, none may stand where the label has some.
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,85 @@
+"""How far a grader's verdicts scatter when the same passage is judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, variance
+
+from engine.values import PassageId, Verdict
+
+_WIDTH = 2.0
+"""Standard deviations: about 95 of 100 gradings of a passage lie that close to their mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageNoise:
+    """The gradings of one passage."""
+
+    passage_id: PassageId
+    n: int
+    """Readable gradings."""
+    unreadable_n: int
+    mean_p: float | None
+    """None where no grading could be read."""
+    sd: float | None
+    """Of P(relevant), with n - 1; None under two gradings."""
+    low: float | None
+    high: float | None
+    flip_rate: float | None
+    """Share of gradings on the other side of the cut than most; at most one half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A grader's noise on some passages."""
+
+    passages: tuple[PassageNoise, ...]
+    cut: float
+    sd: float | None
+    """Pooled over passages; None where none was graded twice."""
+    band: float | None
+    """Half the width of the noise band around a cut: two pooled standard deviations."""
+    flipping_n: int
+    """Passages that did not always fall on the same side of the cut."""
+
+
+def noise(gradings: Mapping[PassageId, Sequence[Verdict]], cut: float = 0.5) -> Noise:
+    """The scatter of repeated gradings, by passage and over all; unreadable ones are counted and left out."""
+    passages = tuple(_of(passage_id, verdicts, cut) for passage_id, verdicts in gradings.items())
+    repeated = [(item.n, item.sd) for item in passages if item.sd is not None]
+    freedom = sum(n - 1 for n, _ in repeated)
+    sd = (sum((n - 1) * own**2 for n, own in repeated) / freedom) ** 0.5 if freedom else None
+    return Noise(
+        passages=passages,
+        cut=cut,
+        sd=sd,
+        band=None if sd is None else _WIDTH * sd,
+        flipping_n=sum(bool(item.flip_rate) for item in passages),
+    )
+
+
+def coin_flip(p: float, threshold: float, band: float | None) -> bool:
+    """Whether a verdict might as well fall on the other side of ``threshold`` when made again.
+
+    True where P(relevant) lies within the noise band around it; never where the grader has no noise or it was not
+    measured.
+    """
+    return bool(band) and abs(p - threshold) <= (band or 0.0) + 1e-9
+
+
+def _of(passage_id: PassageId, verdicts: Sequence[Verdict], cut: float) -> PassageNoise:
+    readable = [item for item in verdicts if item.relevant is not None]
+    values = [item.p_relevant for item in readable]
+    passed = sum(item.passes(cut) for item in readable)
+    n = len(readable)
+    return PassageNoise(
+        passage_id=passage_id,
+        n=n,
+        unreadable_n=len(verdicts) - n,
+        mean_p=fmean(values) if values else None,
+        sd=variance(values) ** 0.5 if n > 1 else None,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        flip_rate=min(passed, n - passed) / n if n else None,
+    )

@@ -1,0 +1,178 @@
+"""Which setting of a sweep to take, and how sure it is that it differs from the one in use.
+
+The best of many settings looks good partly by luck, because it was picked on the questions that it is judged on. Three
+things keep this honest: its p-value is corrected for every setting that was tried, its quality is measured once more on
+questions that had no part in the pick, and "not distinguishable" is said wherever the corrected test does not tell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config import PARAMETERS, RunConfig
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.figures import Evaluation, Measure
+from engine.evaluation.statistics import SEED, PairedTest, corrected_p, mcnemar, paired_means, with_correction
+from engine.evaluation.sweep_values import Choice, Recommendation, Sweep
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+ENOUGH_KNOWN = 0.9
+"""A setting is compared where it tells at least this share of the questions that the best known one tells."""
+MIN_LEFT_OUT = 20
+"""Questions from which on some can be left out of the pick to judge it."""
+_PICKS = 200
+"""Resamples for the quality on new questions."""
+
+
+def enough_known(evaluation: Evaluation) -> BoolArray:
+    """Settings [S] that tell the quality of enough questions to be compared with the others."""
+    n = evaluation.n("quality")
+    return np.asarray((n > 0) & (n >= ENOUGH_KNOWN * n.max(initial=0)))
+
+
+def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
+    """The setting of best quality; among those not told apart from it the one with the fewest steps.
+
+    An unknown answer counts as a bad one in the pick, so that nothing is recommended for what is not known of it. Two
+    settings count as told apart once the better one's net gain of questions reaches one standard error (McNemar's
+    chi-squared of at least 1): a setting is not given up for a cheaper one that loses questions and gains none. Equal
+    cost is decided by closeness to the defaults. The baseline takes part, and stays where no other one is cheaper.
+    """
+    before = evaluate(swept.evidence, [baseline], cutoff=swept.evaluation.cutoff)
+    field = _Field(swept, before)
+    pick, choice, tied = field.pick()
+    stays = pick == field.baseline
+    config = baseline if stays else swept.configs[pick]
+    evaluation, column = (before, 0) if stays else (swept.evaluation, pick)
+    quality = mcnemar(field.of("quality")[:, field.baseline], field.of("quality")[:, pick])
+    steps = _cost_test(field, "steps", pick)
+    p_corrected = field.corrected("quality", pick)
+    return Recommendation(
+        setting=_place(swept, config) if stays else pick,
+        config=config,
+        baseline=baseline,
+        choice="baseline_stays" if stays else choice,
+        n=len(swept.evidence),
+        unknown_n=int(evaluation.unknown_n[column]),
+        tried=field.tried,
+        tied=tied,
+        quality=evaluation.interval("quality", column),
+        steps=evaluation.interval("steps", column),
+        seconds=evaluation.interval("seconds", column),
+        baseline_quality=before.interval("quality"),
+        quality_test=quality,
+        p_corrected=p_corrected,
+        steps_test=steps,
+        seconds_test=_cost_test(field, "seconds", pick),
+        verdict=with_correction(quality, p_corrected).verdict,
+        cost_verdict=with_correction(steps, field.corrected("steps", pick)).verdict,
+        expected_on_new=field.expected_on_new(),
+    )
+
+
+class _Field:
+    """The settings of a sweep side by side, with the baseline as one more column at the end."""
+
+    def __init__(self, swept: Sweep, before: Evaluation) -> None:
+        self.swept = swept
+        self.before = before
+        self.baseline = len(swept.configs)
+        self.usable = np.append(enough_known(swept.evaluation), bool(before.n("quality")[0]))
+        self.columns: dict[str, FloatArray] = {}
+        quality, steps = np.nan_to_num(self.of("quality"), nan=-1.0), np.nan_to_num(self.of("steps"), nan=-1.0)
+        both = np.concatenate([quality, steps])[:, self.usable]
+        self.tried = int(np.unique(both, axis=1).shape[1]) if both.size else 0
+
+    def of(self, measure: Measure) -> FloatArray:
+        """Values by question and setting [N, S + 1]; NaN where not known."""
+        if measure not in self.columns:
+            parts = [item.measures[measure] for item in (self.swept.evaluation, self.before)]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                made = [np.where(part.weight > 0, part.total / part.weight, np.nan) for part in parts]
+            self.columns[measure] = np.concatenate(made, axis=1)
+        return self.columns[measure]
+
+    def pick(self) -> tuple[int, Choice, int]:
+        """The column to take, why, and how many different settings are not told apart from the best."""
+        if not self.usable.any():
+            return self.baseline, "baseline_stays", 0
+        proven = np.nan_to_num(self.of("quality"))
+        total = np.where(self.usable, proven.sum(axis=0), -np.inf)
+        best = int(np.argmax(total))
+        gained = (proven[:, [best]] > proven).sum(axis=0)
+        lost = (proven[:, [best]] < proven).sum(axis=0)
+        near = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
+        tied = np.flatnonzero(near)
+        more_steps = self._more_steps(tied, best)
+        cheapest = tied[more_steps <= more_steps.min() + 1e-9]
+        distances = np.array([self._distance(int(place)) for place in cheapest])
+        closest = cheapest[distances <= distances.min() + 1e-9]
+        different = self._different(tied)
+        if self.baseline in cheapest:
+            return self.baseline, "baseline_stays", different
+        pick = int(closest[0])
+        if total[pick] > np.delete(total, pick).max():
+            return pick, "best", different
+        if len(cheapest) < len(tied):
+            return pick, "cheaper", different
+        return pick, "closer_to_defaults" if len(closest) < len(cheapest) else "best", different
+
+    def corrected(self, measure: Measure, pick: int) -> float:
+        """The p-value of the pick, corrected for all settings that were compared."""
+        if pick == self.baseline:
+            return 1.0
+        compared = np.flatnonzero(self.usable)
+        if pick not in compared:
+            return 1.0
+        values = self.of(measure)
+        return float(corrected_p(values[:, self.baseline], values[:, compared])[np.flatnonzero(compared == pick)[0]])
+
+    def expected_on_new(self) -> float | None:
+        """Mean quality, on the questions that a resample left out, of the setting that is best on the resample."""
+        quality = self.of("quality")[:, self.usable]
+        n = len(quality)
+        if n < MIN_LEFT_OUT or not quality.size:
+            return None
+        drawn = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), size=_PICKS)
+        picks = np.argmax(drawn @ np.nan_to_num(quality), axis=1)
+        left_out = np.where(drawn.T == 0, quality[:, picks], np.nan)
+        counted = ~np.isnan(left_out)
+        shares = np.nansum(left_out, axis=0)[counted.any(axis=0)] / counted.sum(axis=0)[counted.any(axis=0)]
+        return float(shares.mean()) if len(shares) else None
+
+    def _more_steps(self, places: IntArray, best: int) -> FloatArray:
+        """Mean steps of each over those of the best, on the questions known under both."""
+        steps = self.of("steps")
+        difference = steps[:, places] - steps[:, [best]]
+        counted = (~np.isnan(difference)).sum(axis=0)
+        return np.where(counted > 0, np.nansum(difference, axis=0) / np.maximum(counted, 1), np.inf)
+
+    def _distance(self, place: int) -> float:
+        return distance_to_defaults(self.before.configs[0] if place == self.baseline else self.swept.configs[place])
+
+    def _different(self, places: IntArray) -> int:
+        quality, steps = np.nan_to_num(self.of("quality"), nan=-1.0), np.nan_to_num(self.of("steps"), nan=-1.0)
+        return int(np.unique(np.concatenate([quality, steps])[:, places], axis=1).shape[1])
+
+
+def distance_to_defaults(config: RunConfig) -> float:
+    """Sum over the settings of the distance to the default as a share of the range; 1 for another choice."""
+    usual = RunConfig()
+    numbers = sum(
+        abs(getattr(config, name) - getattr(usual, name)) / (limits.high - limits.low)
+        for name, limits in PARAMETERS.items()
+    )
+    return float(numbers) + (config.gate != usual.gate) + (config.context != usual.context)
+
+
+def _cost_test(field: _Field, measure: Measure, pick: int) -> PairedTest:
+    values = field.of(measure)
+    return paired_means(values[:, field.baseline], values[:, pick], lower_is_better=True)
+
+
+def _place(swept: Sweep, config: RunConfig) -> int | None:
+    return swept.configs.index(config) if config in swept.configs else None

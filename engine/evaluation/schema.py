@@ -1,0 +1,136 @@
+"""The file of query sets, batches, labels and saved settings: its tables, its format number, and its faults."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import EvaluationError
+from engine.records.faults import is_damage
+
+BUSY_S = 10.0
+"""How long one statement waits for another process that is writing."""
+
+_STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE query_sets (
+            name TEXT PRIMARY KEY, collection TEXT NOT NULL, origin TEXT NOT NULL, saved_at TEXT NOT NULL
+        )""",
+        """CREATE TABLE cases (
+            set_name TEXT NOT NULL REFERENCES query_sets (name) ON DELETE CASCADE,
+            place INTEGER NOT NULL, id TEXT NOT NULL, data TEXT NOT NULL,
+            PRIMARY KEY (set_name, id)
+        )""",
+        """CREATE TABLE batches (
+            id TEXT PRIMARY KEY, set_name TEXT NOT NULL, config TEXT NOT NULL, concurrency INTEGER NOT NULL,
+            created_at TEXT NOT NULL, owner TEXT NOT NULL
+        )""",
+        """CREATE TABLE batch_cases (
+            batch_id TEXT NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+            place INTEGER NOT NULL, case_id TEXT NOT NULL, data TEXT NOT NULL,
+            run_id TEXT, ended INTEGER NOT NULL DEFAULT 0, fault TEXT,
+            PRIMARY KEY (batch_id, case_id)
+        )""",
+        """CREATE TABLE labels (
+            question TEXT NOT NULL, passage_id TEXT NOT NULL, relevant INTEGER NOT NULL, labelled_at TEXT NOT NULL,
+            PRIMARY KEY (question, passage_id)
+        )""",
+        "CREATE TABLE saved_settings (name TEXT PRIMARY KEY, config TEXT NOT NULL, saved_at TEXT NOT NULL)",
+    ),
+)
+"""Statements that lift the format by one each; the format number is how many of them a file has seen."""
+
+FORMAT = len(_STEPS)
+_TABLES = ("query_sets", "cases", "batches", "batch_cases", "labels", "saved_settings")
+
+_CAUSES: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "free some space on that disk and try again"),
+    sqlite3.SQLITE_BUSY: ("another process keeps it locked", "close the tool that has it open and try again"),
+    sqlite3.SQLITE_READONLY: ("it may only be read", "make the folder writable, or set WORKBENCH_DATA_DIR to another"),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "make the folder writable, or set WORKBENCH_DATA_DIR to another"),
+    sqlite3.SQLITE_IOERR: ("the disk reported an error", "look at the disk and the system log"),
+}
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the file for any one thread at a time, made or lifted to the current format.
+
+    Raises ``EvaluationError`` for a file that is damaged or that a newer version wrote; it is left as it is, because
+    labels and query sets are work of the user and nothing else holds them.
+    """
+    with told(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            _require_known(connection, path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            # A label or the end of a run must outlive a power cut, and these writes are few.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            _lift(connection, path)
+            for table in _TABLES:
+                # Walks every table, so that a damaged page shows now and not in the middle of a batch.
+                connection.execute(f"SELECT count(*) FROM {table} NOT INDEXED").fetchone()  # noqa: S608 - our names
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What SQLite or the system say about the file, as ``EvaluationError``."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _fault(path, error) from None
+    except OSError as error:
+        cause, remedy = error.strerror or type(error).__name__, "make the folder writable"
+        raise EvaluationError.unusable(str(path), cause, remedy) from None
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """One transaction, taken for writing from its beginning, so that what is read in it still holds when it writes."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _fault(path: Path, error: sqlite3.Error) -> EvaluationError:
+    if is_damage(error):
+        remedy = "restore it from a backup, or move it away to begin a new one"
+        return EvaluationError.unusable(str(path), "it is damaged", remedy)
+    code: int = getattr(error, "sqlite_errorcode", None) or -1
+    # Extended codes keep the primary one in their lowest byte.
+    cause, remedy = _CAUSES.get(code & 0xFF, (f"{type(error).__name__}: {error}", "look at the log of the workbench"))
+    return EvaluationError.unusable(str(path), cause, remedy)
+
+
+def _require_known(connection: sqlite3.Connection, path: Path) -> None:
+    found = _format_of(connection)
+    if found > FORMAT:
+        raise EvaluationError.newer(str(path), found, FORMAT)
+
+
+def _format_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _lift(connection: sqlite3.Connection, path: Path) -> None:
+    if _format_of(connection) == FORMAT:
+        return
+    with writing(connection):
+        # Read again under the lock: another process may have lifted the file since.
+        _require_known(connection, path)
+        for statements in _STEPS[_format_of(connection) :]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")

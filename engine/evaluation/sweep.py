@@ -1,0 +1,94 @@
+"""Tries every combination of a few settings on gathered evidence, and says which to take and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from engine.config import RunConfig
+from engine.evaluation.aggregate import CUTOFF, evaluate
+from engine.evaluation.evidence import Evidence
+from engine.evaluation.figures import MEASURES, OUTCOMES
+from engine.evaluation.recommend import enough_known, recommend
+from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
+from engine.whatif.settings import COLUMNS
+
+__all__ = ["Axis", "Front", "HeatMap", "Recommendation", "Sweep", "front", "recommend", "rows", "sweep"]
+
+MAX_AXES = 3
+Cost = Literal["steps", "calls", "seconds"]
+
+
+def sweep(evidence: Evidence, base: RunConfig, axes: Sequence[Axis], *, cutoff: int = CUTOFF) -> Sweep:
+    """``base`` with every combination of the axes' values, evaluated from evidence; calls nothing.
+
+    Raises ``ValueError`` for no axis or more than three, for one without values, and for a setting that needs calls to
+    try; ``InvalidConfig`` for a value out of range.
+    """
+    if not 1 <= len(axes) <= MAX_AXES or len({axis.name for axis in axes}) < len(axes):
+        raise ValueError(f"a sweep has one to {MAX_AXES} different axes")
+    usable = [_usable(base, axis) for axis in axes]
+    names = [axis.name for axis in usable]
+    configs = [_with(base, dict(zip(names, row, strict=True))) for row in product(*(axis.values for axis in usable))]
+    return Sweep(evidence, base, tuple(usable), evaluate(evidence, configs, cutoff=cutoff))
+
+
+def front(swept: Sweep, cost: Cost = "steps") -> Front:
+    """The Pareto front of quality against a mean cost, cheapest first.
+
+    Settings of which much less is known than of others are left out: what they do not tell are the hard questions.
+    """
+    quality, price = swept.evaluation.value("quality"), swept.evaluation.value(cost)
+    usable = np.flatnonzero(enough_known(swept.evaluation) & ~np.isnan(quality) & ~np.isnan(price))
+    on_front: list[int] = []
+    best = -np.inf
+    for setting in sorted(usable, key=lambda index: (price[index], -quality[index], index)):
+        if quality[setting] > best:
+            best = quality[setting]
+            on_front.append(int(setting))
+    return Front(cost, tuple(on_front))
+
+
+def rows(swept: Sweep) -> list[dict[str, AxisValue | None]]:
+    """One row a setting for a CSV file: its axes, every measure with its count, and the outcomes; None: not known."""
+    evaluation = swept.evaluation
+    values = {measure: (evaluation.value(measure), evaluation.n(measure)) for measure in MEASURES}
+    seconds = evaluation.measures["seconds"]
+    times = {"seconds_median": seconds.quantile(0.5), "seconds_p90": seconds.quantile(0.9)}
+    fronts = {f"on_front_{cost}": set(front(swept, cost).settings) for cost in ("steps", "seconds")}
+    counts = {outcome: (evaluation.outcomes == code).sum(axis=0) for code, outcome in enumerate(OUTCOMES)}
+    made: list[dict[str, AxisValue | None]] = []
+    for setting in range(len(swept.configs)):
+        row: dict[str, AxisValue | None] = dict(swept.settings(setting))
+        row["questions"] = len(evaluation.case_ids)
+        row["failed"] = len(evaluation.failed)
+        row["unknown"] = int(evaluation.unknown_n[setting])
+        for measure, (value, n) in values.items():
+            row[measure], row[f"{measure}_n"] = _number(value[setting]), int(n[setting])
+        row.update({name: _number(value[setting]) for name, value in times.items()})
+        row.update({name: setting in settings for name, settings in fronts.items()})
+        row.update({f"outcome_{outcome}": int(count[setting]) for outcome, count in counts.items()})
+        made.append(row)
+    return made
+
+
+def _usable(base: RunConfig, axis: Axis) -> Axis:
+    """The axis with its values as a config has them: in range, rounded, each once."""
+    if axis.name not in COLUMNS:
+        raise ValueError(f"{axis.name!r} cannot be tried without calls")
+    values = [getattr(_with(base, {axis.name: value}), axis.name) for value in axis.values]
+    if not values:
+        raise ValueError(f"the axis {axis.name!r} has no values")
+    return Axis(axis.name, tuple(dict.fromkeys(values)))
+
+
+def _with(base: RunConfig, values: dict[str, Any]) -> RunConfig:
+    return replace(base, **values)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

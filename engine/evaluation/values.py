@@ -1,0 +1,72 @@
+"""What the store of evaluations keeps about batches and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.config import RunConfig
+from engine.values import Fault, PassageId, RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The cases of a query set run under one config; what is written here survives the end of the process."""
+
+    id: str
+    set_name: str
+    config: RunConfig
+    concurrency: int
+    created_at: str
+    """ISO 8601, UTC."""
+    case_ids: tuple[str, ...]
+    """In the order of the set."""
+    runs: Mapping[str, RunId]
+    """By case id; of cases that are begun, also where the run was cut off."""
+    failures: Mapping[str, Fault]
+    """By case id: runs that failed and questions that could not be run."""
+    done: frozenset[str] = frozenset()
+    """Cases whose run ended by itself, failures left out."""
+
+    @property
+    def total(self) -> int:
+        return len(self.case_ids)
+
+    @property
+    def finished(self) -> bool:
+        """Whether no case is left, failed ones counted as ended."""
+        return len(self.done) + len(self.failures) >= self.total
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Cases without a finished run, failures left out."""
+        return tuple(item for item in self.case_ids if item not in self.done and item not in self.failures)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """How far a batch has come."""
+
+    done: int
+    """Runs that ended by themselves, failures left out."""
+    failed: int
+    total: int
+    rate_per_s: float
+    """Cases ended a second since the batch was started or resumed here; 0 before the first."""
+    remaining_s: float | None
+    """None where nothing runs or no rate is known."""
+    running: bool
+    """Whether it goes on, here or in another process."""
+    fault: Fault | None = None
+    """What ended it here before its last case, e.g. a disk that is full; None where somebody stopped it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What somebody said about a passage for a question."""
+
+    question: str
+    passage_id: PassageId
+    relevant: bool
+    labelled_at: str
+    """ISO 8601, UTC."""

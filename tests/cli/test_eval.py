@@ -1,0 +1,244 @@
+"""``eval``: the same evaluation as on the page, for continuous integration."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import main
+from engine.config import RunConfig
+from engine.errors import InvalidConfig, UnknownMeasure
+from engine.evaluation.asking import RunsHere, ask_all
+from engine.evaluation.bars import bar_of, measure_of
+from engine.evaluation.cases import Case
+from engine.evaluation.command import read_config
+from engine.records import BATCH
+from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant
+from tests.cli.test_handing_over import InterruptsWhoFollows, data_dir, handed_over, interruptible, noted, said
+from tests.support.fakes import FakeGrader, FakeRetriever
+from tests.support.gates import PATIENCE_S, Gate
+
+__all__ = ["data_dir", "interruptible"]
+
+TABLE = 'question,expected,answerable\nfirst,p1.md,\nsecond,"The text of p9|p2.md",\nthird,,no\n'
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def result(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    reply: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return reply
+
+
+def test_a_set_is_run_measured_and_written_as_json(
+    data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with handed_over(data_dir) as (_, engine):
+        assert main(["eval", str(table), "--json", "-", "--min", "recall@5=0.75", "--max", "calls=6"]) == 0
+        reply = result(capsys)
+        assert reply["cases"] == 3 and reply["passed"] and reply["failures"] == []
+        measures = {name: value["value"] for name, value in reply["measures"].items()}
+        assert measures["recall@5"] == 0.75
+        assert measures["context_recall"] == 0.75
+        assert measures["mrr"] == 0.75
+        assert measures["answered"] == 1.0 and measures["abstained_on_unanswerable"] == 0.0
+        assert measures["calls"] == 6.0 and measures["failed"] == 0.0
+        assert reply["bars"][0] == {
+            "measure": "recall@5",
+            "relation": ">=",
+            "bound": 0.75,
+            "value": 0.75,
+            "cleared": True,
+        }
+        assert {engine.record(run_id).question for run_id in reply["runs"].values()} == {"first", "second", "third"}
+        assert engine.runs(without_tag=BATCH) == []
+
+
+def test_a_missed_bar_is_named_and_is_the_exit_code(
+    data_dir: Path, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "result.json"
+    bars = ["--min", "recall@1=0.9", "--min", "answered=1", "--max", "failed=0", "--min", "grader-precision=0.99"]
+    with handed_over(data_dir):
+        assert main(["eval", str(table), *bars, "--json", str(written)]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "recall@1 >= 0.9 is asked for, and recall@1 is" in shown
+    assert "grader_precision >= 0.99" in shown
+    assert "answered >= 1" not in shown
+    reply = json.loads(written.read_text())
+    assert [bar["cleared"] for bar in reply["bars"]] == [False, True, False, True]
+    assert not reply["passed"]
+
+
+def test_what_cannot_be_measured_clears_no_bar(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bare.csv").write_text("question\nfirst\n")
+    with handed_over(data_dir):
+        assert main(["eval", str(tmp_path / "bare.csv"), "--min", "recall@5=0"]) == 1
+    assert "recall@5 could not be measured" in " ".join(capsys.readouterr().out.split())
+
+
+def test_failures_are_counted_and_listed_and_in_no_average(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Fails(FakeRetriever):
+        async def search(self, query: str, limit: int) -> Any:
+            if query == "second":
+                raise RuntimeError("boom")
+            return await super().search(query, limit)
+
+    (tmp_path / "set.csv").write_text("id,question,expected\na,first,p1.md\nb,second,p1.md\n")
+    with handed_over(data_dir, retriever=Fails()):
+        assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", "--max", "failed=0"]) == 1
+    reply = result(capsys)
+    assert [(item["case"], item["code"]) for item in reply["failures"]] == [("b", "WB000")]
+    assert (reply["measures"]["recall@5"]["value"], reply["measures"]["recall@5"]["n"]) == (1.0, 1)
+    assert reply["measures"]["failed"]["value"] == 1.0
+
+
+def test_documents_of_a_data_set_go_into_a_collection_first(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "tea-set"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "green", "text": "Green tea is brewed at 80 degrees."}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "1", "text": "How hot is green tea?"}\n')
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\tgreen\t1\n")
+    knowledge = FakeCollections()
+    with handed_over(data_dir, knowledge=knowledge):
+        assert main(["eval", str(folder), "--collection", "tea", "--json", "-", "--limit", "1"]) in (0, 1)
+        assert [(name, [item.name for item in items]) for name, items in knowledge.given] == [("tea", ["green.txt"])]
+        capsys.readouterr()
+        assert main(["eval", str(folder), "--collection", "two words"]) == 1
+    assert "cannot be the name of a collection" in said(capsys)
+
+
+def test_the_whole_way_with_a_real_store(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SC-02, SC-09: the documents are embedded, searched and found under the names that the labels have."""
+    squad = {
+        "data": [
+            {
+                "title": "Tea",
+                "paragraphs": [
+                    {
+                        "context": "Green tea is brewed at 80 degrees for two minutes.",
+                        "qas": [{"id": "1", "question": "At how many degrees is green tea brewed?"}],
+                    },
+                    {"context": "Coffee was first roasted in Yemen.", "qas": []},
+                ],
+            }
+        ]
+    }
+    (tmp_path / "tea.json").write_text(json.dumps(squad))
+    (tmp_path / "config.toml").write_text('top_k = 2\nmax_rewrites = 0\n[models]\ngrader = "builtin"\n')
+    arguments = ["eval", str(tmp_path / "tea.json"), "--config", str(tmp_path / "config.toml"), "--json", "-"]
+    assert main([*arguments, "--min", "recall@1=1", "--min", "context_recall=1"]) == 0
+    reply = result(capsys)
+    assert reply["collection"] == "tea" and reply["config"]["top_k"] == 2
+    assert reply["measures"]["recall@1"]["value"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["absent.csv"], "no such file or folder"),
+        (["samples", "--min", "recal@5=1"], "Known measures: answered"),
+        (["samples", "--min", "calls@5=1"], "no measure named"),
+        (["samples", "--min", "recall@0=1"], "no measure named"),
+        (["samples", "--min", "recall@21=1"], "no measure named"),
+        (["samples", "--min", "recall@5"], "names no number"),
+        (["samples", "--max", "calls=nan"], "names no number"),
+        (["samples", "--limit", "0"], "limit must lie between"),
+        (["samples", "--concurrency", "0"], "concurrency must lie between"),
+        (["samples", "--config", "absent.json"], "cannot be read: No such file"),
+        (["samples", "--json", "absent/result.json"], "no such folder"),
+    ],
+)
+def test_bad_use_is_said_before_anything_runs(
+    data_dir: Path, arguments: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", *arguments]) == 2
+    assert what in said(capsys)
+    assert list(data_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("{", "neither JSON"), ("[1]", "no object"), ('{"top_q": 5}', "top_q"), ('{"top_k": 99}', "between 1 and 20")],
+)
+def test_a_config_that_cannot_be_used_is_said(tmp_path: Path, text: str, what: str) -> None:
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(InvalidConfig, match=what):
+        read_config(tmp_path / "c.json")
+
+
+def test_a_measure_is_written_with_or_without_its_cut_off() -> None:
+    assert [str(measure_of(name)) for name in ("recall", "Recall@3", "mrr", "mrr@5", "pass-rate")] == [
+        "recall@5",
+        "recall@3",
+        "mrr",
+        "mrr@5",
+        "pass_rate",
+    ]
+    with pytest.raises(UnknownMeasure):
+        measure_of("")
+
+
+@pytest.mark.parametrize(
+    ("bar", "relation", "value", "cleared"),
+    [
+        ("recall@5=0.3", ">=", 0.1 + 0.2, True),
+        ("recall@5=0.30000001", ">=", 0.3, False),
+        ("calls=6", "<=", 6.0, True),
+        ("calls=6", "<=", 6.5, False),
+        ("calls=6", "<=", None, False),
+    ],
+)
+def test_a_bar_includes_its_bound(bar: str, relation: Any, value: float | None, cleared: bool) -> None:
+    assert bar_of(bar, relation).cleared_by(value) is cleared
+
+
+def test_a_full_app_is_waited_for(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SC-13: caps."""
+    (tmp_path / "set.csv").write_text("question\n" + "".join(f"q{number}\n" for number in range(8)))
+    with (
+        engine_of(data_dir, relevant(), max_concurrent_runs=1) as engine,
+        noted(app_of(engine), data_dir, engine.instance),
+    ):
+        assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", "--concurrency", "6"]) == 0
+    answered = result(capsys)["measures"]["answered"]
+    assert (answered["value"], answered["n"]) == (1.0, 8)
+
+
+def test_a_full_engine_of_this_process_is_waited_for(tmp_path: Path) -> None:
+    with engine_of(tmp_path, relevant(), max_concurrent_runs=1) as engine:
+        cases = [Case(str(number), f"question {number}") for number in range(6)]
+        told: list[None] = []
+        records, failures = ask_all(RunsHere(engine), cases, RunConfig(), 4, lambda: told.append(None))
+        assert (set(records), failures, len(told)) == ({case.id for case in cases}, {}, 6)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals for threads")
+def test_an_interrupt_stops_what_goes_on_in_the_app(
+    data_dir: Path, interruptible: None, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SC-13: cancel at any moment."""
+    gate = Gate()
+    resources = relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate))
+    with engine_of(data_dir, resources) as engine:
+        with noted(InterruptsWhoFollows(app_of(engine)), data_dir, engine.instance):
+            assert main(["eval", str(table), "--concurrency", "1"]) == 130
+            (stored,) = engine.runs()
+            assert engine.wait(stored.id, PATIENCE_S)
+        assert engine.record(stored.id).outcome == "cancelled"
+    assert "Stopped." in said(capsys)

@@ -1,0 +1,218 @@
+"""Figures over a query set against a plain implementation that replays question by question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from engine.config import RunConfig
+from engine.decide import passed_ids
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import Case, Expectation
+from engine.evaluation.evidence import gather
+from engine.evaluation.figures import MEASURES, OUTCOMES, Measure
+from engine.evaluation.matching import met_map
+from engine.evaluation.scores import ranking_of, scores_of
+from engine.values import PassageId, RunRecord
+from engine.whatif import WhatIf, what_if
+from tests.engine.whatif.world import run_in, settings, variations, worlds
+from tests.evaluation.gathered import evidence_of, questions
+
+Met = Mapping[PassageId, tuple[int, ...]]
+Pair = tuple[float, float]
+"""What a question adds to the sum and to the weight of a measure."""
+NOTHING: Pair = (0.0, 0.0)
+
+
+def plainly(case: Case, record: RunRecord, config: RunConfig, cutoff: int) -> dict[Measure, Pair]:
+    """Every measure of one question under one setting, word by word as ``figures.Measure`` defines them."""
+    found = what_if(record, config)
+    if not found.path_known or found.outcome == "failed":
+        return {}
+    met = met_map(case, record)
+    made = _costs(found)
+    made.update(_context(case, found, met))
+    if case.expected:
+        made.update(_last_round(found, met, len(case.expected), cutoff))
+        kept_expected = [any(met[passage.id] for passage in step.round.kept) for step in found.steps]
+        made["false_rewrites"] = (float(sum(kept_expected[:-1])), float(len(found.steps) - 1))
+        if found.outcome == "answered" and (kept_expected[-1] or not found.steps[-1].unseen):
+            made["missed_rewrites"] = (float(not kept_expected[-1]), 1.0)
+    if case.expected or case.answerable is False:
+        made.update(_grading(found, met, config))
+    return made
+
+
+def _costs(found: WhatIf) -> dict[Measure, Pair]:
+    cost, decision = found.cost, found.decisions[-1]
+    made: dict[Measure, Pair] = {
+        "rewrites": (found.rewrites, 1.0),
+        "calls": (cost.calls, 1.0),
+        "built_in_calls": (cost.built_in_calls, 1.0),
+        "steps": (cost.calls + cost.built_in_calls, 1.0),
+    }
+    if cost.seconds is not None:
+        made["seconds"] = (cost.seconds, 1.0)
+    if found.gap != "verdicts":
+        made["pass_rate"] = (decision.pass_rate, 1.0)
+    return made
+
+
+def _context(case: Case, found: WhatIf, met: Met) -> dict[Measure, Pair]:
+    made: dict[Measure, Pair] = {}
+    context_known = found.gap != "verdicts"
+    given = {index for passage in found.passages for index in met[passage.id]}
+    if case.expected and context_known:
+        made["context_hit"] = (float(bool(given)), 1.0)
+        made["context_hit_all"] = (float(len(given) == len(case.expected)), 1.0)
+    if found.outcome is None:
+        return made
+    refused = found.outcome == "abstained"
+    if case.answerable is False:
+        made["quality"] = made["refused_unanswerable"] = (float(refused), 1.0)
+        return made
+    if case.answerable:
+        made["answered_answerable"] = (float(not refused), 1.0)
+    if refused or context_known or not case.expected:
+        made["quality"] = (float(not refused and (bool(given) or not case.expected)), 1.0)
+    return made
+
+
+def _last_round(found: WhatIf, met: Met, expected: int, cutoff: int) -> dict[Measure, Pair]:
+    step = found.steps[-1]
+    if step.unseen:
+        return {}
+    scores = scores_of([ranking_of([met[passage.id] for passage in step.round.kept], expected)])
+    return {
+        "recall": (float(scores.recall[0, cutoff]), 1.0),
+        "rr": (float(scores.rr[0, cutoff]), 1.0),
+        "ndcg": (float(scores.ndcg[0, cutoff]), 1.0),
+    }
+
+
+def _grading(found: WhatIf, met: Met, config: RunConfig) -> dict[Measure, Pair]:
+    right = passed = expected = 0
+    for step in found.steps:
+        ids = set(passed_ids(step.round, config))
+        passed += len(ids)
+        right += sum(bool(met[name]) for name in ids)
+        judged = [item.id for item in step.round.kept if _readable(step.round.verdicts.get(item.id))]
+        expected += sum(bool(met[name]) for name in judged)
+    return {"grader_precision": (right, passed), "grader_recall": (right, expected)}
+
+
+def _readable(verdict: object) -> bool:
+    return verdict is not None and getattr(verdict, "relevant", None) is not None
+
+
+@st.composite
+def cases(draw: st.DrawFn, case_id: str) -> Case:
+    names = draw(st.lists(st.integers(0, 13), unique=True, max_size=3))
+    expected = tuple(Expectation("passage", f"p{name:02}") for name in names)
+    return Case(case_id, "?", expected, answerable=draw(st.sampled_from([True, False, None])))
+
+
+@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_figures_are_those_of_replaying_every_question_one_by_one(data: st.DataObject) -> None:
+    """SC-02, SC-03, SC-04, SC-07, SC-10"""
+    config = data.draw(settings())
+    cutoff = data.draw(st.integers(1, 20))
+    made = [data.draw(cases(f"case-{number}")) for number in range(3)]
+    records = {case.id: run_in(data.draw(worlds()), config) for case in made}
+    evidence = gather(made, records)
+    configs = [config, data.draw(variations(config)), data.draw(settings(config)), data.draw(settings(config))]
+    evaluation = evaluate(evidence, configs, cutoff=cutoff)
+    assert {*evaluation.case_ids, *evaluation.failed} == set(records)
+    for setting, tried in enumerate(configs):
+        for row, item in enumerate(evidence.gathered):
+            expected = plainly(item.case, records[item.case.id], tried, cutoff)
+            for measure in MEASURES:
+                measured = evaluation.measures[measure]
+                pair = (measured.total[row, setting], measured.weight[row, setting])
+                wanted = expected.get(measure, NOTHING)
+                assert pair == pytest.approx(wanted if wanted[1] else NOTHING, abs=1e-6), (measure, tried)
+
+
+def test_a_figure_is_a_mean_over_the_questions_that_can_tell() -> None:
+    cases_, records = questions(24, RunConfig())
+    evidence = gather(cases_, records)
+    configs = [RunConfig(), RunConfig(grade_pass_threshold=0.2), RunConfig(similarity_threshold=0.6)]
+    evaluation = evaluate(evidence, configs)
+    for setting, config in enumerate(configs):
+        rows = [plainly(case, records[case.id], config, 5) for case in cases_]
+        for measure in MEASURES:
+            pairs = [row[measure] for row in rows if row.get(measure, NOTHING)[1]]
+            figure = evaluation.figure(measure, setting)
+            assert figure.n == len(pairs) == evaluation.n(measure)[setting]
+            wanted = sum(pair[0] for pair in pairs) / sum(pair[1] for pair in pairs) if pairs else None
+            assert figure.value == (None if wanted is None else pytest.approx(wanted)), measure
+
+
+def test_the_recorded_settings_give_the_recorded_outcomes_and_everything_is_known() -> None:
+    cases_, records = questions(20, RunConfig())
+    evaluation = evaluate(gather(cases_, records), [RunConfig()])
+    assert evaluation.unknown_n.tolist() == [0]
+    assert [OUTCOMES[code] for code in evaluation.outcomes[:, 0]] == [records[case.id].outcome for case in cases_]
+    assert sum(evaluation.outcome_counts().values()) == 20
+    assert evaluation.outcome_shares("answered")[0] == evaluation.outcome_counts()["answered"] / 20
+
+
+def test_unknown_paths_are_counted_and_in_no_figure() -> None:
+    evidence = evidence_of(30)
+    evaluation = evaluate(evidence, [RunConfig(similarity_threshold=0.1, top_k=9)])
+    unknown = int(evaluation.unknown_n[0])
+    assert unknown > 0
+    assert evaluation.outcome_counts()[None] >= unknown
+    assert evaluation.figure("steps").n == 30 - unknown
+    assert len(evaluation.pass_rates()) <= 30 - unknown
+
+
+def test_failed_runs_are_listed_and_in_no_figure() -> None:
+    cases_, records = questions(6, RunConfig())
+    broken = replace(records["case-0"], outcome="failed")
+    missing = {name: record for name, record in records.items() if name not in ("case-0", "case-1")}
+    evidence = gather(cases_, {**missing, "case-0": broken})
+    evaluation = evaluate(evidence, [RunConfig()])
+    assert evaluation.failed == ("case-0", "case-1")
+    assert evaluation.figure("rewrites").n == 4
+
+
+def test_settings_that_differ_in_their_models_are_not_known_and_stop_nothing() -> None:
+    other = RunConfig(collection="elsewhere")
+    evaluation = evaluate(evidence_of(8), [RunConfig(), other, RunConfig(top_k=4)])
+    assert evaluation.known_n[0] == 8
+    assert evaluation.known_n[1] == 0
+    assert evaluation.figure("quality", 1).value is None
+    assert evaluation.configs[1] is other
+
+
+def test_no_questions_give_no_figures() -> None:
+    evaluation = evaluate(gather([], {}), [RunConfig()])
+    assert evaluation.figure("quality").value is None
+    assert evaluation.interval("quality") is None
+    assert evaluation.quantile("seconds", 0.5) is None
+    assert evaluation.outcome_counts() == {}
+    assert math.isnan(evaluation.outcome_shares("answered")[0])
+
+
+def test_the_median_time_is_that_of_the_known_questions() -> None:
+    evaluation = evaluate(evidence_of(25), [RunConfig(), RunConfig(grade_pass_threshold=0.2)])
+    for setting in (0, 1):
+        values = evaluation.measures["seconds"].of(setting)
+        known = values[~np.isnan(values)]
+        assert evaluation.quantile("seconds", 0.5, setting) == pytest.approx(np.median(known))
+        assert evaluation.quantile("seconds", 0.9, setting) == pytest.approx(np.quantile(known, 0.9))
+
+
+@pytest.mark.parametrize("cutoff", [0, 21])
+def test_a_cutoff_beyond_what_can_be_kept_is_refused(cutoff: int) -> None:
+    with pytest.raises(ValueError, match="cutoff"):
+        evaluate(evidence_of(1), [RunConfig()], cutoff=cutoff)

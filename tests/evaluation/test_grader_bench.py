@@ -1,0 +1,205 @@
+"""A grader's figures against hand-made ones and scikit-learn, and what is said where they cannot be had."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import accuracy_score, brier_score_loss, f1_score, precision_score, recall_score
+
+from engine.config import RunConfig
+from engine.evaluation.cases import Case, Expectation
+from engine.evaluation.grader_bench import Pair, coin_flip, compare, cut_for_precision, figures, noise, pairs
+from engine.evaluation.values import Label
+from engine.values import BY_HAND, PassageId, RunId, Verdict
+from tests.engine.whatif.world import CHAT, World, run_in
+
+
+def pair(number: int, p: float | None, label: bool | None) -> Pair:
+    source = None if label is None else "thumb"
+    return Pair("case", "?", PassageId(f"p{number}"), RunId("run"), p, label, source)  # type: ignore[arg-type]
+
+
+def some(*rows: tuple[float | None, bool | None]) -> list[Pair]:
+    return [pair(number, p, label) for number, (p, label) in enumerate(rows)]
+
+
+HAND_MADE = some((0.9, True), (0.8, False), (0.7, True), (0.4, True), (0.2, False), (None, True), (0.6, None))
+
+
+def test_figures_are_those_worked_out_by_hand() -> None:
+    made = figures(HAND_MADE, cut=0.5)
+    confusion = made.confusion
+    assert (confusion.true_pass, confusion.false_pass, confusion.false_drop, confusion.true_drop) == (2, 1, 1, 1)
+    assert (made.n, made.relevant_n, made.unreadable_n, made.unlabelled_n) == (5, 3, 1, 1)
+    assert made.accuracy == pytest.approx(3 / 5)
+    assert made.precision == made.recall == made.f1 == pytest.approx(2 / 3)
+    # Agreement 0.6 against 3/5 * 3/5 + 2/5 * 2/5 = 0.52 by chance.
+    assert made.kappa == pytest.approx((0.6 - 0.52) / 0.48)
+    assert made.auc == pytest.approx(4 / 6)
+    assert made.average_precision == pytest.approx((1 / 1 + 2 / 3 + 3 / 4) / 3)
+    assert made.brier == pytest.approx((0.01 + 0.64 + 0.09 + 0.36 + 0.04) / 5)
+    assert made.ece == pytest.approx((0.1 + 0.8 + 0.3 + 0.6 + 0.2) / 5)
+    assert not made.missing
+
+
+def test_the_bar_is_inclusive_and_complements_are_exact() -> None:
+    made = figures(some((1 - 0.7, True), (0.29, False)), cut=0.3)
+    assert made.confusion.true_pass == 1
+    assert made.confusion.true_drop == 1
+
+
+p_values = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 0.55, 0.7, 0.99, 1.0])
+graded = st.lists(st.tuples(p_values, st.booleans()), min_size=1)
+
+
+@given(graded, st.sampled_from([0.0, 0.3, 0.5, 1.0]))
+def test_figures_are_those_of_scikit_learn(rows: list[tuple[float, bool]], cut: float) -> None:
+    made = figures(some(*rows), cut)
+    p, truth = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    passed = p >= cut
+    assert made.accuracy == pytest.approx(accuracy_score(truth, passed))
+    assert made.brier == pytest.approx(brier_score_loss(truth, p, labels=[False, True]))
+    if passed.any():
+        assert made.precision == pytest.approx(precision_score(truth, passed))
+    if truth.any():
+        assert made.recall == pytest.approx(recall_score(truth, passed))
+        assert made.f1 == pytest.approx(f1_score(truth, passed))
+    shares, means = calibration_curve(truth, p, n_bins=10)
+    full = [item for item in made.bins if item.n]
+    assert [item.relevant_share for item in full] == pytest.approx(shares.tolist())
+    assert [item.mean_p for item in full] == pytest.approx(means.tolist())
+    assert sum(item.n for item in made.bins) == made.n == made.confusion.n
+
+
+def test_every_point_of_the_curve_is_the_precision_and_recall_at_its_cut() -> None:
+    for point in figures(HAND_MADE).curve:
+        there = figures(HAND_MADE, cut=point.cut)
+        assert (there.precision, there.recall) == pytest.approx((point.precision, point.recall))
+
+
+def test_what_cannot_be_had_is_none_with_a_reason() -> None:
+    nothing = figures([])
+    assert nothing.n == 0
+    assert set(nothing.missing.values()) == {"no_pairs"}
+    assert (nothing.auc, nothing.ece, nothing.kappa) == (None, None, None)
+    relevant = figures(some((0.9, True), (0.8, True)))
+    assert relevant.missing == {
+        "kappa": "one_class",
+        "auc": "one_class",
+        "average_precision": "one_class",
+        "curve": "one_class",
+    }
+    dropped = figures(some((0.1, True), (0.2, False)))
+    assert (dropped.precision, dropped.missing["precision"]) == (None, "nothing_passes")
+    irrelevant = figures(some((0.9, False), (0.2, False)))
+    assert irrelevant.missing["recall"] == "nothing_relevant"
+    assert irrelevant.precision == 0.0
+    assert figures(some((None, True), (0.5, None))).n == 0
+
+
+@given(graded, st.sampled_from([0.3, 0.5, 0.8, 1.0]))
+def test_the_cut_for_a_precision_has_the_highest_recall_of_all_that_reach_it(
+    rows: list[tuple[float, bool]], wanted: float
+) -> None:
+    found = cut_for_precision(some(*rows), wanted)
+    reached = []
+    for cut in {row[0] for row in rows}:
+        passing = [label for p, label in rows if p >= cut]
+        if any(label for _, label in rows) and sum(passing) / len(passing) >= wanted - 1e-12:
+            reached.append((sum(passing), -cut, len(passing)))
+    if not reached:
+        assert found is None
+        return
+    right, cut, passing_n = max(reached)
+    assert found is not None
+    assert (found.passing_n, found.n) == (passing_n, len(rows))
+    assert found.precision == pytest.approx(right / passing_n)
+    assert found.precision >= wanted - 1e-9
+    assert found.cut == -cut
+
+
+def test_two_graders_are_compared_on_the_pairs_that_both_have_judged() -> None:
+    first = some((0.9, True), (0.8, False), (0.7, True), (0.6, None), (0.9, True))
+    second = some((0.8, True), (0.1, False), (0.2, True), (0.9, None), (None, True))
+    made = compare(first, second)
+    assert (made.n, made.only_first_n, made.only_second_n, made.labelled_n) == (4, 1, 0, 3)
+    assert made.agreement == 0.5
+    assert made.kappa == pytest.approx(0.0)
+    assert (made.first_right, made.second_right, made.p) == (2, 2, 1.0)
+    assert [item.first.passage_id for item in made.disagreements] == ["p1", "p2"]
+    assert made.disagreements[0].distance == pytest.approx(0.7)
+
+
+def test_two_graders_without_common_pairs_or_labels_give_no_figures() -> None:
+    apart = compare(some((0.9, True)), [])
+    assert (apart.n, apart.agreement, apart.kappa, apart.p) == (0, None, None, None)
+    unlabelled = compare(some((0.9, None)), some((0.8, None)))
+    assert (unlabelled.agreement, unlabelled.kappa, unlabelled.p) == (1.0, None, None)
+
+
+def test_noise_is_the_scatter_of_repeated_gradings() -> None:
+    steady = [Verdict(True, 0.9, "")] * 3
+    shaky = [Verdict(True, 0.6, ""), Verdict(False, 0.6, ""), Verdict(True, 0.5, ""), Verdict(None, 0.0, "")]
+    made = noise({PassageId("a"): steady, PassageId("b"): shaky, PassageId("c"): []})
+    first, second, third = made.passages
+    assert (first.flip_rate, first.sd, first.n) == (0.0, 0.0, 3)
+    assert (second.n, second.unreadable_n) == (3, 1)
+    assert [second.low, second.high] == pytest.approx([0.4, 0.6])
+    assert second.flip_rate == pytest.approx(1 / 3)
+    assert second.sd == pytest.approx(0.1)
+    assert (third.n, third.mean_p, third.flip_rate) == (0, None, None)
+    assert made.sd == pytest.approx((0.02 / 4) ** 0.5)
+    assert made.band == pytest.approx(2 * (0.02 / 4) ** 0.5)
+    assert made.flipping_n == 1
+
+
+def test_a_single_grading_tells_no_noise_and_no_coin_flip() -> None:
+    made = noise({PassageId("a"): [Verdict(True, 0.9, "")]})
+    assert (made.sd, made.band) == (None, None)
+    assert not coin_flip(0.5, 0.5, made.band)
+
+
+@pytest.mark.parametrize(
+    ("p", "band", "flips"), [(0.5, 0.1, True), (0.6, 0.1, True), (0.61, 0.1, False), (0.5, 0.0, False)]
+)
+def test_a_verdict_is_a_coin_flip_inside_the_noise_band(p: float, band: float, flips: bool) -> None:
+    assert coin_flip(p, 0.5, band) is flips
+
+
+def test_pairs_take_their_labels_from_thumbs_first_and_the_data_set_next() -> None:
+    yes, no = Verdict(True, 0.9, ""), Verdict(False, 0.8, "")
+    search = ((0, 0.9), (1, 0.8), (2, 0.7))
+    record = run_in(World((search,) * 4, (yes, no, yes), ("new",) * 4), RunConfig())
+    case = Case("a", record.question, (Expectation("passage", "p01"),), answerable=True)
+    thumb = Label(f" {record.question} ", PassageId("p02"), True, "2025-03-01T00:00:00+00:00")
+    made = pairs([case, Case("not run", "?")], {"a": record}, [thumb])
+    assert [(item.passage_id, item.label, item.label_source) for item in made] == [
+        ("p00", False, "assumed"),
+        ("p01", True, "dataset"),
+        ("p02", True, "thumb"),
+    ]
+    assert [item.p_relevant for item in made] == pytest.approx([0.9, 0.2, 0.9])
+    assert figures(made).assumed_n == 1
+    only = pairs([case], {"a": record}, [thumb], only_labelled=True)
+    assert [item.passage_id for item in only] == ["p01", "p02"]
+    against = Label(record.question, PassageId("p01"), False, "2025-03-01T00:00:00+00:00")
+    assert pairs([case], {"a": record}, [against])[1].label is False
+
+
+def test_a_question_without_labels_has_pairs_without_labels_and_an_unanswerable_one_has_only_wrong_ones() -> None:
+    search = ((0, 0.9),)
+    record = run_in(World((search,) * 4, (Verdict(None, 0.0, ""),), ("new",) * 4), RunConfig(models=CHAT))
+    (unknown,) = pairs([Case("a", "?")], {"a": record})
+    assert (unknown.label, unknown.label_source, unknown.p_relevant) == (None, None, None)
+    (wrong,) = pairs([Case("a", "?", answerable=False)], {"a": record})
+    assert (wrong.label, wrong.label_source) == (False, "dataset")
+
+
+def test_a_verdict_set_by_hand_is_none_of_the_graders() -> None:
+    search = ((0, 0.9), (1, 0.8))
+    by_hand = Verdict(True, 1.0, "", grader=BY_HAND)
+    record = run_in(World((search,) * 4, (Verdict(True, 0.9, ""), by_hand), ("new",) * 4), RunConfig())
+    assert [item.passage_id for item in pairs([Case("a", "?")], {"a": record})] == ["p00"]

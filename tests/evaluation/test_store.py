@@ -1,0 +1,234 @@
+"""Query sets, batches, labels and saved settings on disk."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.config import RoleModel, RoleModels, RunConfig
+from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
+from engine.evaluation.batch import Batch
+from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
+from engine.evaluation.schema import FORMAT
+from engine.evaluation.store import EvaluationStore
+from engine.values import Fault
+
+CASES = (
+    Case("a", "How hot?", (Expectation("source", "tea.md"),), "en", answerable=True),
+    Case("b", "水温多少？", (), "zh", answerable=False),
+)
+CONFIG = RunConfig(top_k=7, grade_probe=True, models=RoleModels(grader=RoleModel("ollama:qwen3:4b")))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "evaluation.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[EvaluationStore]:
+    with EvaluationStore(path) as store:
+        yield store
+
+
+def batch(batch_id: str = "b1") -> Batch:
+    return Batch(batch_id, "tea", CONFIG, 2, "2026-01-01T00:00:00+00:00", ("a", "b"), {}, {})
+
+
+def test_the_samples_are_always_there_and_stay_as_they_are(store: EvaluationStore) -> None:
+    assert store.query_sets() == ("samples",)
+    assert store.query_set("samples") == sample_set()
+    with pytest.raises(InvalidQuerySet):
+        store.save_query_set(QuerySet("samples", CASES))
+    with pytest.raises(InvalidQuerySet):
+        store.add_case(" samples ", CASES[0])
+    with pytest.raises(InvalidQuerySet):
+        store.delete_query_set("samples")
+
+
+def test_a_set_is_kept_in_order_replaced_and_deleted(store: EvaluationStore, path: Path) -> None:
+    kept = QuerySet("tea", CASES, "drinks", "tea.csv")
+    store.save_query_set(kept)
+    store.save_query_set(QuerySet("茶", CASES[:1]))
+    with EvaluationStore(path) as other:
+        assert other.query_sets() == ("samples", "tea", "茶")
+        assert other.query_set("tea") == kept
+    store.save_query_set(replace(kept, cases=CASES[::-1]))
+    assert store.query_set("tea").cases == CASES[::-1]
+    store.delete_query_set("tea")
+    with pytest.raises(UnknownQuerySet):
+        store.query_set("tea")
+    with pytest.raises(UnknownQuerySet):
+        store.delete_query_set("tea")
+
+
+def test_a_case_is_added_at_the_end_or_takes_the_place_of_its_namesake(store: EvaluationStore) -> None:
+    store.add_case("mine", CASES[0], "drinks")
+    store.add_case("mine", CASES[1])
+    changed = replace(CASES[0], question="How cold?")
+    store.add_case("mine", changed)
+    assert store.query_set("mine") == QuerySet("mine", (changed, CASES[1]), "drinks", "runs")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 121, "a\x00"])
+def test_a_name_that_nobody_could_read_is_refused(name: str, store: EvaluationStore) -> None:
+    with pytest.raises(InvalidQuerySet):
+        store.save_query_set(QuerySet(name, CASES))
+    with pytest.raises(InvalidQuerySet):
+        store.save_settings(name, CONFIG)
+
+
+def test_a_set_with_an_id_twice_is_refused_and_nothing_is_lost(store: EvaluationStore) -> None:
+    store.save_query_set(QuerySet("tea", CASES))
+    with pytest.raises(InvalidQuerySet, match="'a' twice"):
+        store.save_query_set(QuerySet("tea", (CASES[0], CASES[0])))
+    assert store.query_set("tea").cases == CASES
+
+
+def test_a_batch_keeps_its_cases_when_the_set_changes(store: EvaluationStore) -> None:
+    store.add_batch(batch(), CASES, "owner")
+    assert store.batch("b1") == batch()
+    assert store.batch("b1").left == ("a", "b")
+    assert store.batch_cases("b1") == CASES
+    assert [item.id for item in store.batches("tea")] == ["b1"]
+    assert store.batches("other") == ()
+    store.delete_batch("b1")
+    for ask in (store.batch, store.batch_cases, store.owner_of, store.delete_batch):
+        with pytest.raises(UnknownBatch):
+            ask("b1")
+
+
+def test_the_state_of_a_case_goes_from_begun_to_ended_or_failed(store: EvaluationStore) -> None:
+    store.add_batch(batch(), CASES, "owner")
+    store.begin_case("b1", "a", "r1")
+    assert (store.batch("b1").runs, store.batch("b1").left) == ({"a": "r1"}, ("a", "b"))
+    store.end_case("b1", "a")
+    fault = Fault("WB403", "Too slow.", "Wait.", {"model": "m"}, "grade")
+    store.begin_case("b1", "b", "r2")
+    store.end_case("b1", "b", fault)
+    state = store.batch("b1")
+    assert (state.done, state.failures, state.left, state.finished) == (frozenset("a"), {"b": fault}, (), True)
+    store.forget_case("b1", "b")
+    assert (store.batch("b1").failures, store.batch("b1").left, store.batch("b1").runs) == ({}, ("b",), {"a": "r1"})
+    with pytest.raises(UnknownBatch):
+        store.begin_case("b1", "absent", "r3")
+
+
+def test_a_batch_belongs_to_one_living_process(store: EvaluationStore) -> None:
+    store.add_batch(batch(), CASES, "first")
+    assert not store.claim_batch("b1", "second", lambda owner: owner == "first")
+    assert store.claim_batch("b1", "first", lambda owner: True)
+    assert store.claim_batch("b1", "second", lambda owner: False)
+    store.release_batch("b1", "first")
+    assert store.owner_of("b1") == "second"
+    store.release_batch("b1", "second")
+    assert store.claim_batch("b1", "third", lambda owner: True)
+
+
+def test_a_label_is_set_changed_and_taken_back(store: EvaluationStore) -> None:
+    store.set_label(" How hot? ", "tea.md#1", True)
+    store.set_label("How hot?", "tea.md#1", False)
+    store.set_label("How hot?", "tea.md#2", True)
+    store.set_label("水温？", "tea.md#1", True)
+    assert [(item.passage_id, item.relevant) for item in store.labels("How hot?")] == [
+        ("tea.md#1", False),
+        ("tea.md#2", True),
+    ]
+    assert len(store.labels()) == 3
+    store.set_label("How hot?", "tea.md#1", None)
+    assert [item.passage_id for item in store.labels("How hot?")] == ["tea.md#2"]
+
+
+def test_half_a_surrogate_pair_is_kept_as_something_that_can_be_read(store: EvaluationStore) -> None:
+    store.set_label("bad \ud800", "p\udfff", True)
+    store.add_case("mine", Case("a", "bad \ud800"))
+    assert store.labels("bad \ud800")[0].question == "bad ?"
+    assert store.query_set("mine").cases[0].question == "bad ?"
+
+
+def test_settings_are_saved_by_name(store: EvaluationStore, path: Path) -> None:
+    store.save_settings("strict", RunConfig(grade_pass_threshold=0.8))
+    store.save_settings("strict", CONFIG)
+    store.save_settings("a", RunConfig())
+    assert store.settings() == {"a": RunConfig(), "strict": CONFIG}
+    store.delete_settings("a")
+    store.delete_settings("absent")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO saved_settings VALUES ('later', '{\"unknown\": 1}', '')")
+    assert store.settings() == {"strict": CONFIG}
+
+
+def test_two_threads_and_two_connections_write_at_once_and_nothing_is_lost(store: EvaluationStore, path: Path) -> None:
+    with EvaluationStore(path) as other:
+
+        def write(to: EvaluationStore, name: str) -> None:
+            for number in range(10):
+                to.add_case("shared", Case(f"{name}-{number}", "?"))
+
+        threads = [
+            threading.Thread(target=write, args=(to, f"{place}")) for place, to in enumerate((store, store, other))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(other.query_set("shared").cases) == 30
+
+
+def test_a_closed_store_says_so(path: Path) -> None:
+    store = EvaluationStore(path)
+    store.close()
+    store.close()
+    with pytest.raises(EngineClosed):
+        store.labels()
+
+
+def test_a_file_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
+    EvaluationStore(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    with pytest.raises(EvaluationError, match="Update the workbench"):
+        EvaluationStore(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT + 1,)
+
+
+def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
+    path.write_bytes(b"this is no database, whatever its name says" * 100)
+    before = path.read_bytes()
+    with pytest.raises(EvaluationError, match="damaged"):
+        EvaluationStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_torn_page_shows_when_the_file_is_opened(path: Path) -> None:
+    with EvaluationStore(path) as store:
+        for number in range(400):
+            store.set_label(f"question {number}", "passage " * 20, True)
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises(EvaluationError, match="damaged"):
+        EvaluationStore(path)
+
+
+def test_an_entry_that_cannot_be_read_is_said_and_the_other_sets_can_be(store: EvaluationStore, path: Path) -> None:
+    store.save_query_set(QuerySet("tea", CASES))
+    store.save_query_set(QuerySet("good", CASES))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE cases SET data = '{' WHERE set_name = 'tea' AND id = 'a'")
+    with pytest.raises(EvaluationError, match="an entry is damaged"):
+        store.query_set("tea")
+    assert store.query_set("good").cases == CASES
+
+
+def test_a_folder_that_cannot_be_made_is_our_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EvaluationError):
+        EvaluationStore(tmp_path / "file" / "evaluation.db")

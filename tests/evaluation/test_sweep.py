@@ -1,0 +1,185 @@
+"""Sweeps over made-up evidence, and what is recommended from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.config import RunConfig
+from engine.errors import InvalidConfig
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import Case, Expectation
+from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.recommend import distance_to_defaults, enough_known
+from engine.evaluation.sweep import Axis, Sweep, front, recommend, rows, sweep
+from engine.values import RunId, Verdict
+from tests.engine.whatif.world import World, run_in
+from tests.evaluation.gathered import evidence_of
+
+BASE = RunConfig(grade_probe=True)
+AXES = (
+    Axis("similarity_threshold", (0.1, 0.3, 0.5)),
+    Axis("grade_pass_threshold", (0.2, 0.4, 0.6, 0.8)),
+    Axis("top_k", (3, 5)),
+)
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    return evidence_of(40, BASE)
+
+
+@pytest.fixture(scope="module")
+def swept(evidence: Evidence) -> Sweep:
+    return sweep(evidence, BASE, AXES)
+
+
+def hidden(questions: int, better: int) -> Evidence:
+    """Questions whose right passage stands third; of them ``better`` are lost to a top_k of 2 and found with 3."""
+    search = ((0, 0.9), (1, 0.8), (2, 0.7))
+    world = World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4)
+    record = run_in(world, replace(BASE, top_k=2))
+    names = [f"case-{number}" for number in range(questions)]
+    cases = [
+        Case(name, "?", (Expectation("passage", "p02" if number < better else "p00"),), answerable=True)
+        for number, name in enumerate(names)
+    ]
+    return gather(cases, {name: replace(record, id=RunId(name)) for name in names})
+
+
+def test_every_combination_is_tried_in_the_order_of_the_axes(swept: Sweep) -> None:
+    assert swept.shape == (3, 4, 2)
+    assert len(swept.configs) == 24
+    setting = swept.index((1, 2, 0))
+    assert swept.configs[setting] == replace(BASE, similarity_threshold=0.3, grade_pass_threshold=0.6, top_k=3)
+    assert swept.settings(setting) == {"similarity_threshold": 0.3, "grade_pass_threshold": 0.6, "top_k": 3}
+
+
+def test_a_heat_map_has_the_values_of_its_settings(evidence: Evidence, swept: Sweep) -> None:
+    heat = swept.heat("steps", x="similarity_threshold", y="grade_pass_threshold")
+    assert heat.values.shape == (4, 3)
+    for row, pass_threshold in enumerate((0.2, 0.4, 0.6, 0.8)):
+        for column, similarity in enumerate((0.1, 0.3, 0.5)):
+            config = replace(BASE, similarity_threshold=similarity, grade_pass_threshold=pass_threshold)
+            alone = evaluate(evidence, [config])
+            assert heat.values[row, column] == pytest.approx(alone.value("steps")[0], nan_ok=True)
+            assert heat.known_n[row, column] == alone.known_n[0]
+            assert swept.configs[heat.settings[row, column]] == config
+    turned = swept.heat("steps", x="grade_pass_threshold", y="similarity_threshold")
+    np.testing.assert_array_equal(turned.values, heat.values.T)
+    held = swept.heat("steps", x="similarity_threshold", y="grade_pass_threshold", at={"top_k": 3})
+    assert {swept.configs[setting].top_k for setting in held.settings.ravel()} == {3}
+
+
+def test_no_setting_on_the_front_is_beaten_by_any_other(swept: Sweep) -> None:
+    for cost in ("steps", "seconds"):
+        line = front(swept, cost)
+        quality, price = swept.evaluation.value("quality"), swept.evaluation.value(line.cost)
+        usable = np.flatnonzero(enough_known(swept.evaluation))
+        assert line.settings
+        for setting in line.settings:
+            beaten = (quality[usable] >= quality[setting]) & (price[usable] <= price[setting])
+            strictly = (quality[usable] > quality[setting]) | (price[usable] < price[setting])
+            assert not (beaten & strictly).any()
+        for setting in set(usable.tolist()) - set(line.settings):
+            on = list(line.settings)
+            assert ((quality[on] >= quality[setting]) & (price[on] <= price[setting])).any()
+
+
+def test_rows_for_a_file_hold_axes_measures_counts_and_outcomes(swept: Sweep) -> None:
+    made = rows(swept)
+    assert len(made) == 24
+    assert {tuple(row) for row in made} == {tuple(made[0])}
+    for setting in (0, 13, 23):
+        row = made[setting]
+        assert row["top_k"] == swept.configs[setting].top_k
+        assert row["steps"] == swept.evaluation.figure("steps", setting).value
+        outcomes = sum(int(value or 0) for name, value in row.items() if name.startswith("outcome_"))
+        assert outcomes + swept.evaluation.outcome_counts(setting).get(None, 0) == row["questions"] == 40
+
+
+def test_axes_are_checked(evidence: Evidence) -> None:
+    with pytest.raises(ValueError, match="axes"):
+        sweep(evidence, BASE, [])
+    with pytest.raises(ValueError, match="axes"):
+        sweep(evidence, BASE, [AXES[0], AXES[0]])
+    with pytest.raises(ValueError, match="no values"):
+        sweep(evidence, BASE, [Axis("top_k", ())])
+    with pytest.raises(ValueError, match="without calls"):
+        sweep(evidence, BASE, [Axis("collection", ("a", "b"))])
+    with pytest.raises(InvalidConfig):
+        sweep(evidence, BASE, [Axis("top_k", (0,))])
+
+
+def test_values_of_an_axis_are_those_of_a_config_and_each_once(evidence: Evidence) -> None:
+    made = sweep(evidence, BASE, [Axis("similarity_threshold", (0.1 + 0.2, 0.3)), Axis("gate", ("min_relevant",))])
+    assert made.axes[0].values == (0.3,)
+    assert len(made.configs) == 1
+
+
+def test_a_setting_that_gains_on_many_questions_is_recommended_as_better() -> None:
+    base = replace(BASE, top_k=2)
+    found = recommend(sweep(hidden(40, better=15), base, [Axis("top_k", (1, 2, 3))]), base)
+    assert found.config.top_k == 3
+    assert (found.verdict, found.choice, found.setting) == ("better", "best", 2)
+    assert (found.quality_test.gained, found.quality_test.lost, found.n) == (15, 0, 40)
+    assert found.p_corrected >= found.quality_test.p
+    assert found.quality is not None
+    assert found.quality.value == 1.0
+    assert found.expected_on_new == 1.0
+
+
+def test_a_gain_on_two_of_forty_is_recommended_and_said_to_be_not_distinguishable() -> None:
+    base = replace(BASE, top_k=2)
+    found = recommend(sweep(hidden(40, better=2), base, [Axis("top_k", (1, 2, 3))]), base)
+    assert (found.config.top_k, found.verdict) == (3, "not_distinguishable")
+    assert found.quality_test.difference is not None
+    assert found.quality_test.difference.n == 40
+
+
+def test_equal_quality_is_decided_by_fewer_steps() -> None:
+    base = replace(BASE, grade_probe=False, top_k=2)
+    search = ((0, 0.9), (1, 0.8), (2, 0.7))
+    record = run_in(World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4), base)
+    names = [f"case-{number}" for number in range(30)]
+    cases = [Case(name, "?", (Expectation("passage", "p00"),), answerable=True) for name in names]
+    evidence = gather(cases, dict.fromkeys(names, record))
+    found = recommend(sweep(evidence, base, [Axis("top_k", (1, 2))]), base)
+    assert (found.config.top_k, found.choice) == (1, "cheaper")
+    assert (found.verdict, found.cost_verdict) == ("not_distinguishable", "better")
+    assert found.tied == 2
+
+
+def test_equal_quality_and_cost_are_decided_by_closeness_to_the_defaults() -> None:
+    base = replace(BASE, top_k=2)
+    axes = [Axis("similarity_threshold", (0.6, 0.35, 0.1)), Axis("top_k", (3,))]
+    found = recommend(sweep(hidden(40, better=15), base, axes), base)
+    assert (found.config.similarity_threshold, found.choice) == (0.35, "closer_to_defaults")
+    assert distance_to_defaults(found.config) < distance_to_defaults(replace(found.config, similarity_threshold=0.6))
+
+
+def test_the_baseline_stays_where_nothing_is_gained() -> None:
+    base = replace(BASE, top_k=2)
+    found = recommend(sweep(hidden(30, better=0), base, [Axis("top_k", (2, 3))]), base)
+    assert (found.config, found.choice, found.verdict) == (base, "baseline_stays", "not_distinguishable")
+    assert found.quality_test.p == found.p_corrected == 1.0
+
+
+def test_a_setting_is_not_recommended_for_what_is_not_known_of_it(evidence: Evidence) -> None:
+    axis = Axis("similarity_threshold", (0.0, 0.3, 0.9))
+    made = sweep(evidence, BASE, [axis, Axis("grade_pass_threshold", (0.6, 1.0))])
+    found = recommend(made, BASE)
+    assert found.setting is None or enough_known(made.evaluation)[found.setting]
+
+
+def test_a_recommendation_repeats_exactly(swept: Sweep) -> None:
+    assert recommend(swept, BASE) == recommend(swept, BASE)
+
+
+def test_nothing_gathered_recommends_the_baseline_and_says_n_0() -> None:
+    found = recommend(sweep(gather([], {}), BASE, [Axis("top_k", (1, 2))]), BASE)
+    assert (found.config, found.n, found.quality, found.verdict) == (BASE, 0, None, "not_distinguishable")
+    assert found.expected_on_new is None
+    assert front(sweep(gather([], {}), BASE, [Axis("top_k", (1, 2))])).settings == ()
