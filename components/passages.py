@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -38,8 +39,18 @@ _LABELS = (
         "state_beyond_top_k",
         "open",
     ),
+    *("label_title", "label_yes", "label_no", "label_clear", "yours_yes", "yours_no", "would"),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageLabel:
+    """The reader's own judgement of a passage: whether it helps to answer; None takes it back."""
+
+    passage_id: PassageId
+    relevant: bool | None
+
 
 _component = st.components.v2.component(
     "workbench_passages",
@@ -57,25 +68,37 @@ def passages_table(
     opened: PassageId | None = None,
     terms: Sequence[str] | None = None,
     shows: Callable[[LifeLine], bool] = lambda _line: True,
-) -> None:
+    labels: Mapping[PassageId, bool] | None = None,
+    would: Mapping[PassageId, str] | None = None,
+) -> PassageLabel | None:
     """Draw one row per distinct passage of the run; below 600 px of width the rows become cards.
 
     ``opened`` scrolls to a passage and opens its row; pass it in the rerun of the click only, or every rerun scrolls.
     ``shows`` chooses among the passages. ``terms`` are marked in the text; without them, the terms that the grader
     named, else the question's words.
-    Sorting, filtering and opening happen in the browser and cause no rerun.
+    Sorting, filtering and opening happen in the browser and cause no rerun. With ``labels``, the reader's own
+    judgements, every opened row asks for one; the one given in this rerun is returned. ``would`` says of a passage
+    what other settings would make of it.
     """
     found = life_lines(record)
     lines = tuple(line for line in found if shows(line))
     if not lines:
         st.caption(words("passages.no_match" if found else "passages.none" if record.rounds else "passages.empty"))
-        return
+        return None
     marked = question_terms(record) if terms is None else tuple(terms)
-    _component(
+    result = _component(
         key=key,
         data={
             "lang": words.html_language,
-            "rows": [passage_row(line, record.config, marked, words) for line in lines],
+            "rows": [
+                {
+                    **passage_row(line, record.config, marked, words),
+                    "label": _label(labels, line.passage.id),
+                    "would": (would or {}).get(line.passage.id, ""),
+                }
+                for line in lines
+            ],
+            "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],
             "threshold": record.config.similarity_threshold,
             "opened": opened,
@@ -83,10 +106,12 @@ def passages_table(
             "asked": time.time_ns() if opened else 0,
             "words": _labels(words),
         },
+        on_label_change=lambda: None,
     )
+    given = _given_label(result.label)
     if record.active:
         # Each change would replace the file behind the button.
-        return
+        return given
     st.download_button(
         words("passages.csv"),
         data=passages_csv(lines, record.config, words),
@@ -97,6 +122,19 @@ def passages_table(
         on_click="ignore",
         type="tertiary",
     )
+    return given
+
+
+def _label(labels: Mapping[PassageId, bool] | None, passage_id: PassageId) -> str:
+    given = (labels or {}).get(passage_id)
+    return "" if given is None else "yes" if given else "no"
+
+
+def _given_label(sent: Any) -> PassageLabel | None:
+    if not isinstance(sent, Mapping):
+        return None
+    relevant = {"yes": True, "no": False}.get(str(sent.get("value")))
+    return PassageLabel(PassageId(str(sent.get("id"))), relevant)
 
 
 def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> bytes:

@@ -1,5 +1,7 @@
-const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "h4", "ins", "del", "small", "section", "i"]);
-const ATTRIBUTES = /^(class|title|role|lang|start|aria-[a-z]+|data-(action|copy|done|fill|live|label))$/;
+const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "h4", "ins", "del", "small", "section", "i", "a", "table", "thead", "tbody", "tr", "th", "td"]);
+const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|aria-[a-z]+|data-(action|copy|done|fill|live|label))$/;
+// Pages of our own, by an absolute path: nothing can lead elsewhere.
+const OWN_PAGE = /^\/(?![/\\])/;
 const shown = new WeakMap();
 
 function build(plain, fire) {
@@ -8,6 +10,7 @@ function build(plain, fire) {
   const made = document.createElement(TAGS.has(tag) ? tag : "span");
   for (const [name, value] of Object.entries(attrs)) if (ATTRIBUTES.test(name)) made.setAttribute(name, value);
   if (tag === "button") made.type = "button";
+  if (tag === "a" && OWN_PAGE.test(attrs.href || "")) Object.assign(made, { href: attrs.href, target: "_blank", rel: "noopener" });
   if (made.dataset.fill) made.style.setProperty("--fill", made.dataset.fill);
   if (made.dataset.action) made.onclick = () => fire(made.dataset.action);
   for (const kid of kids) made.append(build(kid, fire));

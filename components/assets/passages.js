@@ -11,7 +11,7 @@ const SORTS = {
 
 const HIGH_FIRST = ["similarity", "verdict"];
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".wb");
   dress(root, data);
   let view = views.get(root);
@@ -19,6 +19,7 @@ export default function ({ data, parentElement }) {
     view = { sort: "path", back: false, round: "", state: "", source: "", all: false, open: new Set(), asked: 0, drawn: "" };
     views.set(root, view);
   }
+  view.label = (id, value) => setTriggerValue("label", { id, value, serial: Date.now() });
   const drawn = JSON.stringify([data.rows, data.words, data.threshold]);
   if (view.drawn !== drawn) {
     view.drawn = drawn;
@@ -133,7 +134,7 @@ function pair(root, view, row) {
     cell("rank num", words.rank, [String(row.rank), el("small", {}, ["r" + row.round])]),
     cell("passage", words.passage, [title, el("div", { class: "snippet" }, marked(row.snippet))]),
     cell("similarity num", words.similarity, [el("div", { title: row.tip }, [row.value + " ", el("small", {}, [row.cosine]), meter])]),
-    cell("verdict", words.verdict, [el("span", { class: "chip num " + row.chip.look }, [row.chip.text]), row.chip.note ? el("small", { class: "num" }, [row.chip.note]) : ""]),
+    cell("verdict", words.verdict, [el("span", { class: "chip num " + row.chip.look }, [row.chip.text]), row.chip.note ? el("small", { class: "num" }, [row.chip.note]) : "", row.label ? el("small", { class: "yours " + row.label }, [words["yours_" + row.label]]) : "", row.would ? el("small", { class: "would num" }, [`${words.would} ${row.would}`]) : ""]),
     cell("why", words.why, [row.reason]),
     cell("line num", words.line, steps(row.steps)),
   ]);
@@ -171,10 +172,22 @@ function story(view, row) {
   if (row.grader) {
     parts.push(el("h5", {}, [words.own_words]), el("p", { class: "own" }, [el("span", { class: "muted" }, [row.grader]), row.own ? el("span", {}, [" — " + row.own]) : ""]));
   }
+  if (view.data.labels) parts.push(el("h5", {}, [words.label_title]), judgement(view, row));
   const body = row.seen.map((seen) => el("tr", {}, columns.map((name) => el("td", { class: "num", "data-label": words[name] }, [seen[name]]))));
   const head = el("tr", {}, columns.map((name) => el("th", { scope: "col" }, [words[name]])));
   parts.push(el("h5", {}, [words.rounds]), el("div", { class: "scroll", tabindex: "0" }, [el("table", { class: "seen" }, [el("thead", {}, [head]), el("tbody", {}, body)])]));
   return el("div", { class: "story" }, parts);
+}
+
+function judgement(view, row) {
+  const words = view.data.words;
+  const choice = (value) => {
+    const on = row.label === value;
+    const press = el("button", { type: "button", class: "button quiet", "aria-pressed": String(on), "data-label-value": value }, [words["label_" + value]]);
+    press.onclick = () => view.label(row.id, on ? "" : value);
+    return press;
+  };
+  return el("div", { class: "judgement", title: words.label_clear }, [choice("yes"), choice("no")]);
 }
 
 function reveal(root, view, id) {

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 EVIDENCE: dict[str, tuple[str, str]] = {
     # The table of life-lines
+    "passages.label_title": ("Does it help to answer?", "它有助于回答吗？"),
+    "passages.label_yes": ("✓ It helps", "✓ 有帮助"),
+    "passages.label_no": ("✗ It does not", "✗ 没有帮助"),
+    "passages.label_clear": (
+        "Your judgement is kept with the question; the grader bench on the page Tune measures the grader by it. "
+        "Press again to take it back.",
+        "您的判断会随问题一起保存，“调参”页的质检员评测会以它为准。再点一次即可撤回。",
+    ),
+    "passages.yours_yes": ("you: helps", "您：有帮助"),
+    "passages.yours_no": ("you: does not help", "您：没有帮助"),
     "passages.title": ("Passages", "片段"),
     "passages.empty": (
         "No passages yet: run a question and every candidate appears here, dropped ones included.",
@@ -33,6 +43,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "passages.show_all": ("Show {n} more", "再显示 {n} 个"),
     "passages.no_match": ("No passage matches these filters.", "没有片段符合这些条件。"),
     "passages.clear": ("Clear filters", "清除条件"),
+    "passages.would": ("What if:", "假如："),
     "passages.open": ("Show the full text", "查看全文"),
     "passages.full_text": ("Full text", "全文"),
     "passages.own_words": ("The grader's own words", "质检员的原话"),

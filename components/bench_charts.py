@@ -1,0 +1,203 @@
+"""How good a grader is: confusion, precision against recall, calibration, two graders, and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from components.i18n import Words
+from components.markup import Node, chip, draw, node
+from components.phrases import probability_text
+from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
+from engine.evaluation.noise import Noise, coin_flip
+from engine.values import PassageId
+
+_ACCENT = "#4f46e5"
+_GREY = "#9aa2b1"
+_HEIGHT = 260
+_SHOWN = 40
+
+
+def bench_figures(figures: GraderFigures, words: Words, *, key: str) -> None:
+    """The numbers in a row, and the confusion matrix in words."""
+    cards = [
+        _card(words("bench.pairs"), str(figures.n), words("bench.relevant", n=figures.relevant_n)),
+        *(
+            _card(
+                words(f"bench.{name}"),
+                _number(getattr(figures, name)),
+                _why(figures, name, words),
+                words(f"bench.{name}.help"),
+            )
+            for name in ("precision", "recall", "f1", "kappa", "auc", "ece")
+        ),
+    ]
+    draw((node("div", "figures", *cards), _matrix(figures.confusion, words)), words, key=key)
+
+
+def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
+    """Precision over recall as the cut moves; the cut in use is marked."""
+    import altair as alt
+
+    if not figures.curve:
+        st.caption(words("bench.no_curve"))
+        return
+    nearest = min(figures.curve, key=lambda point: abs(point.cut - figures.cut))
+    rows = [
+        {"recall": point.recall, "precision": point.precision, "cut": point.cut, "here": point is nearest}
+        for point in figures.curve
+    ]
+    base = alt.Chart(_data(rows)).encode(
+        x=alt.X("recall:Q", title=words("bench.recall"), scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("precision:Q", title=words("bench.precision"), scale=alt.Scale(domain=[0, 1])),
+        tooltip=[alt.Tooltip("cut:Q", title=words("bench.cut"), format=".2f"), "precision:Q", "recall:Q"],
+    )
+    line = base.mark_line(color=_ACCENT, strokeWidth=2, interpolate="step-after").encode(order="cut:Q")
+    here = base.transform_filter("datum.here").mark_point(filled=True, size=130, color="#d97706")
+    chart = alt.layer(line, here).properties(height=_HEIGHT, title=words("bench.curve"))
+    st.altair_chart(chart, key=key, width="stretch")
+
+
+def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
+    """What the grader says against how often it is right; on the diagonal it is calibrated."""
+    import altair as alt
+
+    rows = [
+        {
+            "said": item.mean_p,
+            "true": item.relevant_share,
+            "n": item.n,
+            "bin": f"{probability_text(item.low)}–{probability_text(item.high)}",
+        }
+        for item in figures.bins
+        if item.n and item.mean_p is not None and item.relevant_share is not None
+    ]
+    if not rows:
+        st.caption(words("bench.no_curve"))
+        return
+    diagonal = (
+        alt.Chart(_data([{"said": 0, "true": 0}, {"said": 1, "true": 1}]))
+        .mark_line(strokeDash=[4, 4], color=_GREY)
+        .encode(x="said:Q", y="true:Q")
+    )
+    points = (
+        alt.Chart(_data(rows))
+        .mark_point(filled=True, color=_ACCENT, opacity=0.85)
+        .encode(
+            x=alt.X("said:Q", title=words("bench.said"), scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("true:Q", title=words("bench.true"), scale=alt.Scale(domain=[0, 1])),
+            size=alt.Size("n:Q", title=words("bench.pairs"), legend=None, scale=alt.Scale(range=[40, 400])),
+            tooltip=["bin:N", alt.Tooltip("true:Q", format=".2f"), "n:Q"],
+        )
+    )
+    title = words("bench.reliability", ece=_number(figures.ece))
+    st.altair_chart(alt.layer(diagonal, points).properties(height=_HEIGHT, title=title), key=key, width="stretch")
+
+
+def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
+    """Two graders on the same pairs, and where they disagree most."""
+    parts = [words("bench.both", n=compared.n, agreement=_number(compared.agreement), kappa=_number(compared.kappa))]
+    if compared.labelled_n:
+        p = "–" if compared.p is None else f"{compared.p:.3f}"
+        parts.append(
+            words("bench.right", n=compared.labelled_n, first=compared.first_right, second=compared.second_right, p=p)
+        )
+    heads = ("question", "passage", "first", "second")
+    rows = [
+        node(
+            "tr",
+            "",
+            node("td", "", pair.first.question, data_label=words("bench.question")),
+            node("td", "", texts.get(pair.first.passage_id, pair.first.passage_id), data_label=words("bench.passage")),
+            node("td", "num", _number(pair.first.p_relevant), data_label=words("bench.first")),
+            node("td", "num", _number(pair.second.p_relevant), data_label=words("bench.second")),
+        )
+        for pair in compared.disagreements[:_SHOWN]
+    ]
+    head = node("tr", "", *(node("th", "", words(f"bench.{name}"), scope="col") for name in heads))
+    table = [node("table", "flips", node("thead", "", head), node("tbody", "", *rows))] if rows else []
+    draw((node("p", "", " ".join(parts)), *table), words, key=key)
+
+
+def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
+    """How far repeated gradings of each passage lie apart; a coin-flip badge where the cut lies within the noise."""
+    said = (
+        words("bench.noise.none")
+        if not found.band
+        else words("bench.noise.band", band=probability_text(found.band), n=found.flipping_n, total=len(found.passages))
+    )
+    rows = []
+    for item in sorted(found.passages, key=lambda one: (-(one.flip_rate or 0.0), -(one.sd or 0.0)))[:_SHOWN]:
+        badge = ""
+        if item.mean_p is not None and (item.flip_rate or coin_flip(item.mean_p, found.cut, found.band)):
+            badge = words("bench.coin")
+        rows.append(
+            node(
+                "tr",
+                "",
+                node("td", "", texts.get(item.passage_id, item.passage_id), data_label=words("bench.passage")),
+                node("td", "num", _number(item.mean_p), data_label=words("bench.mean")),
+                node("td", "num", _number(item.sd), data_label=words("bench.sd")),
+                node("td", "num", _number(item.flip_rate), data_label=words("bench.flip_rate")),
+                node(
+                    "td",
+                    "",
+                    chip("warn", badge, words("bench.coin.help")) if badge else "",
+                    data_label=words("bench.coin"),
+                ),
+            )
+        )
+    heads = ("passage", "mean", "sd", "flip_rate", "coin")
+    head = node("tr", "", *(node("th", "", words(f"bench.{name}"), scope="col") for name in heads))
+    draw(
+        (node("p", "", said), node("table", "flips", node("thead", "", head), node("tbody", "", *rows))), words, key=key
+    )
+
+
+def _matrix(confusion: Confusion, words: Words) -> Node:
+    head = node(
+        "tr", "", node("th", ""), *(node("th", "", words(f"bench.is_{name}"), scope="col") for name in ("yes", "no"))
+    )
+    rows = (
+        ("passed", confusion.true_pass, confusion.false_pass, "pass", "warn"),
+        ("dropped", confusion.false_drop, confusion.true_drop, "warn", "pass"),
+    )
+    body = [
+        node(
+            "tr",
+            "",
+            node("th", "", words(f"bench.{name}"), scope="row"),
+            node("td", "num", chip(first_look, str(first))),
+            node("td", "num", chip(second_look, str(second))),
+        )
+        for name, first, second, first_look, second_look in rows
+    ]
+    return node("table", "flips matrix", node("thead", "", head), node("tbody", "", *body))
+
+
+def _card(label: str, value: str, note: str, help_text: str = "") -> Node:
+    return node(
+        "div",
+        "figure",
+        node("div", "label", label),
+        node("div", "value num", value),
+        node("div", "note num muted", note),
+        title=help_text,
+    )
+
+
+def _why(figures: GraderFigures, name: str, words: Words) -> str:
+    missing = dict(figures.missing).get(name)  # type: ignore[call-overload]
+    return words(f"bench.missing.{missing}") if missing else ""
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else probability_text(value)
+
+
+def _data(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.InlineData(values=rows)

@@ -1,0 +1,191 @@
+"""The grader bench of the Tune page: verdicts against labels, two graders on the same pairs, and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from components.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
+from components.faults import fault_box
+from components.i18n import Words
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.evaluation.cases import Case
+from engine.evaluation.grader_bench import compare, cut_for_precision, figures
+from engine.evaluation.grader_pairs import Pair, pairs
+from engine.evaluation.noise import noise
+from engine.evaluation.regrade import judged_passages
+from engine.evaluation.values import Batch
+from engine.nodes.run_context import fault_of
+from engine.values import PassageId, RunRecord, Verdict
+from pages.tune_evidence import Gathering
+
+_SNIPPET = 140
+_WATCH_S = 0.5
+_JOB = "bench_noise"
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is counted, and from which P(relevant) on a verdict passes."""
+
+    only: bool
+    cut: float
+
+
+@dataclass(slots=True)
+class _Regrading:
+    """Gradings made again in the background."""
+
+    total: int
+    done: int = 0
+    future: Future[dict[str, dict[PassageId, list[Verdict]]]] | None = None
+    texts: Mapping[PassageId, str] = field(default_factory=dict)
+
+    def note(self, done: int) -> None:
+        self.done = done
+
+
+def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
+    """Everything about the grader that gave the verdicts of the gathered evidence."""
+    st.caption(words("bench.intro", grader=_grader_name(gathering.config, words)))
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    only = left.toggle(words("bench.only_labelled"), help=words("bench.only_labelled.help"), key="bench_only")
+    cut = right.slider(
+        words("bench.cut"), 0.0, 1.0, config.min_confidence, 0.01, help=words("bench.cut.help"), key="bench_cut"
+    )
+    results = engine.batches.results(gathering.batch.id) if gathering.batch else []
+    graded = _pairs(engine, results, only)
+    found = figures(graded, cut)
+    bench_figures(found, words, key="bench_figures")
+    if found.assumed_n:
+        st.caption(words("bench.assumed", n=found.assumed_n))
+    first, second = st.columns(2, gap="medium")
+    with first:
+        curve_chart(found, words, key="bench_curve")
+    with second:
+        reliability_chart(found, words, key="bench_reliability")
+    wanted_precision(graded, words)
+    st.divider()
+    other_grader(engine, gathering, graded, _Look(only, cut), words)
+    st.divider()
+    scatter(engine, [record for _, record in results], cut, words)
+
+
+def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
+    """The confidence from which on the grader is as precise as wanted."""
+    wanted = st.slider(words("bench.wanted"), 0.5, 1.0, 0.9, 0.01, key="bench_wanted", width=360)
+    cut = cut_for_precision(graded, wanted)
+    if cut is None:
+        st.caption(words("bench.wanted.never", wanted=f"{wanted:.2f}"))
+        return
+    st.markdown(
+        words(
+            "bench.wanted.at",
+            cut=f"{cut.cut:.2f}",
+            precision=f"{cut.precision:.2f}",
+            recall=f"{cut.recall:.2f}",
+            n=cut.passing_n,
+        )
+    )
+
+
+def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...], look: _Look, words: Words) -> None:
+    """Another gathering of the same set, by another grader, on the pairs that both have judged."""
+    st.markdown(f"**{words('bench.two')}**")
+    current = gathering.batch
+    others = [item for item in engine.evaluation.batches(gathering.set_name) if current and item.id != current.id]
+    others = [item for item in others if item.done]
+    if not others:
+        st.caption(words("bench.two.none"))
+        return
+    chosen = st.selectbox(
+        words("bench.second"), others, format_func=lambda item: _batch_name(item, words), key="bench_other", width=420
+    )
+    judged_there = engine.batches.results(chosen.id) if chosen is not None else []
+    if judged_there:
+        compared = compare(graded, _pairs(engine, judged_there, look.only), look.cut)
+        comparison(compared, words, key="bench_comparison", texts=_texts([record for _, record in judged_there]))
+
+
+def scatter(engine: Engine, judged: list[RunRecord], cut: float, words: Words) -> None:
+    """Grade the passages of some questions again, several times, and show how far the verdicts scatter."""
+    st.markdown(f"**{words('bench.noise')}**")
+    st.caption(words("bench.noise.help"))
+    job: _Regrading | None = st.session_state.get(_JOB)
+    running = job is not None and job.future is not None and not job.future.done()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        count = st.number_input(words("bench.noise.questions"), 1, min(50, len(judged)), 1, key="bench_n", width=170)
+        times = st.number_input(words("bench.noise.times"), 2, 20, 5, key="bench_times", width=170)
+        step = max(1, len(judged) // int(count))
+        records = judged[::step][: int(count)]
+        judgements = int(times) * sum(len(judged_passages(record)) for record in records)
+        label = words("bench.noise.do", n=judgements)
+        if st.button(label, icon=":material/replay:", disabled=running, key="bench_regrade"):
+            job = _Regrading(int(times) * len(records), texts=_texts(records))
+            job.future = engine.start_regrade(records, int(times), job.note)
+            st.session_state[_JOB] = job
+            st.rerun()
+    if job is not None and running:
+        _follow(job, words)
+    elif job is not None and job.future is not None:
+        _outcome(job, cut, words)
+
+
+def _follow(job: _Regrading, words: Words) -> None:
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if job.future is None or job.future.done():
+            st.rerun()
+        share = job.done / job.total if job.total else 0.0
+        st.progress(min(1.0, share), words("tune.progress.done", done=job.done, total=job.total))
+        if st.button(words("ask.stop"), icon=":material/stop:", key="bench_stop") and job.future is not None:
+            job.future.cancel()
+
+    watch()
+
+
+def _outcome(job: _Regrading, cut: float, words: Words) -> None:
+    assert job.future is not None
+    if job.future.cancelled():
+        st.caption(words("bench.noise.stopped"))
+        return
+    error = job.future.exception()
+    if error is not None:
+        fault_box(fault_of(error), words, key="bench_fault")
+        return
+    gradings = {
+        PassageId(f"{run_id}/{passage_id}"): verdicts
+        for run_id, scattered in job.future.result().items()
+        for passage_id, verdicts in scattered.items()
+    }
+    texts = {name: job.texts.get(PassageId(str(name).split("/", 1)[1]), str(name)) for name in gradings}
+    noise_table(noise(gradings, cut), words, key="bench_noise_table", texts=texts)
+
+
+def _pairs(engine: Engine, results: list[tuple[Case, RunRecord]], only: bool) -> tuple[Pair, ...]:
+    records = {case.id: record for case, record in results}
+    return pairs([case for case, _ in results], records, engine.evaluation.labels(), only_labelled=only)
+
+
+def _texts(records: list[RunRecord]) -> dict[PassageId, str]:
+    """First words of every passage, for a table."""
+    return {
+        item.passage.id: " ".join(item.passage.text[:_SNIPPET].split())
+        for record in records
+        for current in record.rounds
+        for item in current.candidates
+    }
+
+
+def _grader_name(config: RunConfig, words: Words) -> str:
+    model = config.models.grader
+    return words("model.builtin") if model.built_in else model.model
+
+
+def _batch_name(batch: Batch, words: Words) -> str:
+    when = batch.created_at[:16].replace("T", " ")
+    return f"{_grader_name(batch.config, words)} · {when} · {len(batch.done)}/{batch.total}"

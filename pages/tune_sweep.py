@@ -1,0 +1,155 @@
+"""Sweeping settings on the Tune page: quality against cost, one recommendation, and ways for it to leave the tool."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+
+import streamlit as st
+
+from components.config_panel import want_settings
+from components.faults import fault_box
+from components.i18n import Words
+from components.setting_words import setting_label, setting_text
+from components.tune_charts import quality_against_cost
+from components.tune_recommendation import recommendation_card
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.evidence import Evidence
+from engine.evaluation.recommend import recommend
+from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
+from engine.evaluation.sweep import Cost, front, rows
+from engine.evaluation.sweep_values import AxisValue, Recommendation, Sweep
+from engine.nodes.run_context import fault_of
+from pages.tune_evidence import SWEPT, swept
+
+_COSTS: tuple[Cost, ...] = ("steps", "calls", "seconds")
+_AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
+_DEFAULT_AXES = ["similarity_threshold", "grade_pass_threshold", "max_rewrites"]
+_MOST_AXES = 3
+
+
+def front_card(evidence: Evidence, config: RunConfig, before: RunConfig, words: Words) -> None:
+    """Every swept setting as a point of quality against cost, with the recommended one."""
+    made = _sweep(evidence, config)
+    recommended = _recommended(made, before)
+    cost = st.selectbox(
+        words("tune.front.cost"),
+        _COSTS,
+        format_func=lambda name: words(f"tune.measure.{name}"),
+        key="tune_front_cost",
+        persist_state="session",
+    )
+    st.caption(words("tune.front.note", n=len(made.configs)))
+    quality_against_cost(
+        made,
+        front(made, cost),
+        words,
+        key="tune_front",
+        tried=_try,
+        current=config,
+        recommended=recommended.setting,
+    )
+
+
+def sweep_tab(engine: Engine, evidence: Evidence, config: RunConfig, before: RunConfig, words: Words) -> None:
+    """Which settings are swept, what is recommended and how sure that is, and exports."""
+    st.multiselect(
+        words("tune.sweep.axes"),
+        _AXES,
+        default=None if "tune_axes" in st.session_state else _DEFAULT_AXES,
+        format_func=lambda name: words(f"settings.{name}"),
+        max_selections=_MOST_AXES,
+        key="tune_axes",
+        persist_state="session",
+        help=words("tune.sweep.axes.help"),
+    )
+    made = _sweep(evidence, config)
+    recommended = _recommended(made, before)
+    changed = [
+        f"{setting_label(name, words)} {setting_text(name, getattr(recommended.config, name), words)}"
+        for name in _AXES
+        if getattr(recommended.config, name) != getattr(before, name)
+    ]
+    if recommendation_card(recommended, changed, words, key="tune_recommendation"):
+        want_settings(recommended.config)
+        st.rerun()
+    left, right = st.columns(2, gap="medium")
+    with left:
+        save_form(engine, config, words)
+    with right:
+        take_away(engine, config, words)
+    st.download_button(
+        words("tune.sweep.csv", n=len(made.configs)),
+        _csv(made),
+        file_name="sweep.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key="tune_csv",
+    )
+
+
+def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
+    """Keep the settings under test by a name; take up or forget saved ones."""
+    st.markdown(f"**{words('tune.saved')}**")
+    with st.form("tune_save", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        name = st.text_input(words("tune.saved.name"), max_chars=60, key="tune_save_name")
+        pressed = st.form_submit_button(words("tune.saved.save"), icon=":material/save:")
+    if pressed and name.strip():
+        try:
+            engine.evaluation.save_settings(name.strip(), config)
+            st.rerun()
+        except WorkbenchError as error:
+            fault_box(fault_of(error), words, key="tune_save_fault")
+    for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(saved)
+            if st.button(words("tune.saved.use"), key=f"tune_use_{place}", type="tertiary"):
+                want_settings(settings)
+                st.rerun()
+            if st.button(words("tune.saved.forget"), key=f"tune_forget_{place}", type="tertiary"):
+                engine.evaluation.delete_settings(saved)
+                st.rerun()
+
+
+def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
+    """The settings under test as curl, Python, JSON, and the file for the command line."""
+    address = f"http://127.0.0.1:{engine.settings.port}"
+    st.markdown(f"**{words('tune.out')}**")
+    forms = {
+        "curl": ("bash", as_curl(config, address=address)),
+        "Python": ("python", as_python(config)),
+        "JSON": ("json", as_json(config)),
+        "eval": ("toml", as_toml(config)),
+    }
+    for tab, (language, text) in zip(st.tabs(list(forms), key="tune_out"), forms.values(), strict=True):
+        with tab:
+            st.code(text, language=language, wrap_lines=True)
+    st.caption(words("tune.out.eval"))
+
+
+def _sweep(evidence: Evidence, config: RunConfig) -> Sweep:
+    chosen = st.session_state.get("tune_axes") or _DEFAULT_AXES
+    names = tuple(name for name in _AXES if name in chosen)
+    return swept(evidence, config, names, SWEPT[len(names)])
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Sweep: id, RunConfig: repr})
+def _recommended(made: Sweep, before: RunConfig) -> Recommendation:
+    return recommend(made, before)
+
+
+def _try(settings: Mapping[str, AxisValue]) -> None:
+    want_settings(settings)
+
+
+def _csv(made: Sweep) -> bytes:
+    lines = rows(made)
+    written = io.StringIO()
+    table = csv.DictWriter(written, list(lines[0]))
+    table.writeheader()
+    table.writerows(lines)
+    return written.getvalue().encode("utf-8-sig")

@@ -1,0 +1,209 @@
+"""The Tune page: evidence is gathered once, and from then on every slider moves every figure without a run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.evaluation.cases import Case, Expectation, QuerySet
+from tests.pages.driving import ask, button, inline, opened, setting, visible
+
+EN, ZH = words_for("en"), words_for("zh")
+_PATIENCE_S = 120.0
+QUESTIONS = (
+    Case("rows", "How many rows does a truth table with five variables need?", (Expectation("passage", "dm-truth-tables.en.md#1"),)),
+    Case("empty", "What is the power set of the empty set?", (Expectation("passage", "dm-sets.en.md#2"),), answerable=True),
+    Case("vague", "logic", (Expectation("source", "dm-logic.en.md"),), kind="vague"),
+    Case("none", "Who won the football world cup in 1998?", answerable=False),
+)  # fmt: skip
+SET = "four questions"
+
+
+@pytest.fixture
+def gathered(engine: Engine) -> Engine:
+    """Four questions with their evidence, the whole probe graded."""
+    if SET not in engine.evaluation.query_sets():
+        engine.evaluation.save_query_set(QuerySet(SET, QUESTIONS))
+        batch = engine.batches.start(SET, RunConfig(grade_probe=True), 2)
+        assert engine.batches.wait(batch, _PATIENCE_S)
+    return engine
+
+
+def tune(language: str = "en", name: str = SET) -> AppTest:
+    app = opened(language=language)
+    app.session_state["query_set"] = name
+    app.switch_page("tune.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def runs(engine: Engine) -> list[str]:
+    return [item.id for item in engine.runs(500)]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_set_without_evidence_says_what_to_do_next(engine: Engine, language: UiLanguage) -> None:
+    engine.evaluation.save_query_set(QuerySet("untouched", QUESTIONS[:1]))
+    app = tune(language, "untouched")
+    words = words_for(language)
+    assert words("tune.empty") in visible(app)
+    assert words("tune.gather.start", n=1) in visible(app)
+
+
+def test_gathering_runs_every_question_once_and_the_figures_appear(engine: Engine) -> None:
+    engine.evaluation.save_query_set(QuerySet("two", QUESTIONS[:2]))
+    app = tune(name="two")
+    button(app, lambda label: label == EN("tune.gather.start", n=2)).click().run()
+    (batch,) = engine.evaluation.batches("two")
+    assert engine.batches.wait(batch.id, _PATIENCE_S)
+    app.run()
+    assert engine.evaluation.batch(batch.id).done == {"rows", "empty"}
+    assert EN("tune.gathered", done=2, total=2) in inline(app)
+    assert EN("tune.card.context_hit") in inline(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_slider_moves_the_figures_and_the_flips_without_a_run(gathered: Engine, language: UiLanguage) -> None:
+    """SC-04, SC-08: another pass threshold re-decides every question from evidence."""
+    app = tune(language)
+    words = words_for(language)
+    before = runs(gathered)
+    assert words("tune.flips", flipped=0, n=4) in inline(app)
+    setting(app, "grade_pass_threshold").set_value(0.0).run()
+    assert not app.exception, app.exception
+    shown = inline(app)
+    assert words("tune.flips", flipped=0, n=4) not in shown
+    assert "logic" in shown
+    assert runs(gathered) == before
+
+
+def test_a_flip_leads_to_its_run(gathered: Engine) -> None:
+    app = tune()
+    setting(app, "grade_pass_threshold").set_value(0.0).run()
+    (batch,) = gathered.evaluation.batches(SET)
+    shown = inline(app)
+    assert any(f"/?run={run_id}" in shown for run_id in batch.runs.values())
+
+
+def test_questions_that_would_need_calls_are_counted_and_not_guessed(engine: Engine) -> None:
+    """SC-02: without the whole probe graded, a lower similarity threshold keeps passages that nobody judged."""
+    engine.evaluation.save_query_set(QuerySet("kept only", QUESTIONS))
+    assert engine.batches.wait(engine.batches.start("kept only", RunConfig(), 2), _PATIENCE_S)
+    app = tune(name="kept only")
+    setting(app, "similarity_threshold").set_value(0.0).run()
+    told = [text for text in visible(app).splitlines() if "would need calls" in text]
+    assert any(text.startswith(("1 of", "2 of", "3 of", "4 of")) for text in told), told
+
+
+def test_the_other_tabs_draw_from_the_same_evidence(gathered: Engine) -> None:
+    app = tune()
+    for tab in ("outcomes", "measures", "sweep", "bench", "failures"):
+        label = EN(f"tune.tab.{tab}", n=0) if tab == "failures" else EN(f"tune.tab.{tab}")
+        app.session_state["tune_tabs"] = label
+        app.run()
+        assert not app.exception, (tab, app.exception)
+    assert EN("tune.failures.none") in visible(app)
+
+
+def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) -> None:
+    app = tune()
+    app.session_state["tune_tabs"] = EN("tune.tab.sweep")
+    app.run()
+    assert EN("tune.recommended") in inline(app)
+    forms = [item.value for item in app.code]
+    assert any(text.startswith("curl ") for text in forms)
+    assert any("grade_pass_threshold = 0.6" in text for text in forms)
+    config = next(json.loads(text) for text in forms if text.startswith("{"))
+    assert config["top_k"] == 5
+
+
+def test_settings_are_saved_by_name_and_can_be_compared_with(gathered: Engine) -> None:
+    app = tune()
+    app.session_state["tune_tabs"] = EN("tune.tab.sweep")
+    app.run()
+    setting(app, "grade_pass_threshold").set_value(0.4).run()
+    next(item for item in app.text_input if item.key == "tune_save_name").set_value("gentle")
+    button(app, lambda label: label == EN("tune.saved.save")).click().run()
+    assert gathered.evaluation.settings()["gentle"].grade_pass_threshold == 0.4
+    assert "saved:gentle" in setting(app, "tune_compared").options or "gentle" in str(
+        setting(app, "tune_compared").options
+    )
+    gathered.evaluation.delete_settings("gentle")
+
+
+def test_an_open_run_becomes_a_case_with_its_cited_passages(engine: Engine) -> None:
+    app = opened()
+    run_id = ask(app, engine, "What is the power set of the empty set?")
+    cited = {item.passage_id for item in engine.record(run_id).citations}
+    app.switch_page("tune.py").run()
+    app.session_state["tune_add_to"] = "from runs"
+    app.run()
+    button(app, lambda label: label == EN("tune.add.do")).click().run()
+    assert not app.exception, app.exception
+    (case,) = engine.evaluation.query_set("from runs").cases
+    assert {item.value for item in case.expected} == cited
+
+
+def test_a_file_of_questions_is_imported_and_its_bad_lines_are_named(engine: Engine) -> None:
+    app = tune()
+    content = "question,expected\nWhat is a set?,dm-sets.en.md\n,nothing\n"
+    app.file_uploader[0].upload("mine.csv", content.encode(), "text/csv").run()
+    assert EN("tune.import.plan", n=1, documents=0) in visible(app)
+    assert "3" in inline(app)
+    button(app, lambda label: label == EN("tune.import.start")).click().run()
+    assert not app.exception, app.exception
+    assert [case.question for case in engine.evaluation.query_set("mine").cases] == ["What is a set?"]
+
+
+def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine) -> None:
+    app = tune()
+    squad = {
+        "version": "1.1",
+        "data": [
+            {
+                "title": "Tea",
+                "paragraphs": [
+                    {
+                        "context": "Green tea is steeped at eighty degrees for two minutes.",
+                        "qas": [{"id": "t1", "question": "How hot is green tea steeped?", "answers": [{"text": "eighty degrees", "answer_start": 24}]}],
+                    }
+                ],
+            }
+        ],
+    }  # fmt: skip
+    app.file_uploader[0].upload("tea.json", json.dumps(squad).encode(), "application/json").run()
+    button(app, lambda label: label == EN("tune.import.start")).click().run()
+    job, plan = app.session_state["tune_import_job"]
+    job.future.exception(_PATIENCE_S)
+    app.run()
+    app.run()
+    assert not app.exception, app.exception
+    query_set = engine.evaluation.query_set("tea")
+    assert query_set.collection == plan.set.collection
+    assert [item.source for item in engine.sources(query_set.collection)]
+
+
+def test_a_failed_question_is_listed_and_in_no_figure(engine: Engine) -> None:
+    engine.evaluation.save_query_set(QuerySet("broken", QUESTIONS[:1], collection="nowhere"))
+    batch = engine.batches.start("broken", RunConfig(collection="nowhere"), 1)
+    assert engine.batches.wait(batch, _PATIENCE_S)
+    app = tune(name="broken")
+    assert QUESTIONS[0].question in inline(app)
+    assert EN("tune.card.context_hit") not in inline(app)
+
+
+def test_hostile_questions_are_never_markup(engine: Engine) -> None:
+    hostile = "![x](http://evil.example) <img src=x> **what** is a set?"
+    engine.evaluation.save_query_set(
+        QuerySet("hostile", (Case("h", hostile, (Expectation("source", "dm-sets.en.md"),)),))
+    )
+    assert engine.batches.wait(engine.batches.start("hostile", RunConfig(grade_probe=True), 1), _PATIENCE_S)
+    app = tune(name="hostile")
+    setting(app, "grade_pass_threshold").set_value(0.0).run()
+    markup = [str(item.value) for item in (*app.markdown, *app.caption, *app.info)]
+    assert not any("evil" in text for text in markup)
