@@ -225,7 +225,10 @@ def _grade_facts(name: str, record: Plain, words: Words, tone: Tone) -> Lines:
     if tone == "active":
         done, total, passed = _grading(record)
         now = [say(words, "judged", n=done, total=total), say(words, "ticks", yes=passed, no=done - passed)]
-        return _lines(now, [say(words, "before", rates=rates[-1]) if rates else "", saved])
+        # Its own decision may be made already, a moment before the node ends.
+        own = [item for item in record["decisions"] if item["node"] == name]
+        former = [f"{item['passed']}/{item['kept']}" for item in own if item["round"] < len(record["rounds"]) - 1]
+        return _lines(now, [say(words, "before", rates=former[-1]) if former else "", saved])
     ended = _lines([_time_of(name, record, words), saved])
     if tone in ("fault", "stopped"):
         done, total, _ = _grading(record)

@@ -220,7 +220,9 @@ function gradeFacts(name, record, words, tone) {
   if (tone === "active") {
     const { done, total, passed } = gradingOf(record);
     const now = [say(words, "judged", { n: done, total }), say(words, "ticks", { yes: passed, no: done - passed })];
-    return lines(now, [own.length ? say(words, "before", { rates: own.at(-1) }) : "", saved]);
+    // Its own decision may be made already, a moment before the node ends.
+    const former = record.decisions.filter((item) => item.node === name && item.round < record.rounds.length - 1).at(-1);
+    return lines(now, [former ? say(words, "before", { rates: `${former.passed}/${former.kept}` }) : "", saved]);
   }
   const ended = lines([timeOf(name, record, words), saved]);
   if (tone === "fault" || tone === "stopped") {
