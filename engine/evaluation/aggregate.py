@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config import RunConfig
+from engine.config import RoleModel, RunConfig
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured
@@ -40,15 +40,18 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         cutoff=cutoff,
         outcomes=walked.outcome,
         path_known=walked.path_known,
-        measures=_Measures(evidence.cases, walked, kept_under(evidence, configs, reached, cutoff)).all(),
+        measures=_Measures(
+            evidence.cases, walked, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
+        ).all(),
     )
 
 
 class _Measures:
     """Sums and weights of every measure; each method is one family of them."""
 
-    def __init__(self, cases: Sequence[Case], walked: Walked, kept: Kept) -> None:
+    def __init__(self, cases: Sequence[Case], walked: Walked, kept: Kept, same_grader: BoolArray) -> None:
         self.walked = walked
+        self.same_grader = same_grader
         self.kept = kept
         self.labelled = np.array([bool(case.expected) for case in cases], dtype=bool).reshape(-1, 1)
         self.answerable = np.array([case.answerable is True for case in cases], dtype=bool).reshape(-1, 1)
@@ -111,12 +114,21 @@ class _Measures:
         }
 
     def _grader(self) -> dict[Measure, Measured]:
-        tells = self.counted & (self.labelled | self.unanswerable)
+        # The recorded verdicts say nothing of another grader.
+        tells = self.counted & self.same_grader & (self.labelled | self.unanswerable)
         right = np.where(tells, self.kept.right, 0.0)
         return {
             "grader_precision": Measured(right, np.where(tells, self.kept.passed, 0.0)),
             "grader_recall": Measured(right, np.where(tells, self.kept.expected, 0.0)),
         }
+
+
+def _same_grader(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
+    """[N, S]: the config's grader is the one whose verdicts are recorded."""
+    numbers: dict[RoleModel, int] = {}
+    recorded = [numbers.setdefault(item.table.config.models.grader, len(numbers)) for item in evidence.gathered]
+    wanted = [numbers.setdefault(config.models.grader, len(numbers)) for config in configs]
+    return np.equal(np.array(recorded, dtype=np.int64).reshape(-1, 1), np.array(wanted, dtype=np.int64))
 
 
 def _mean(values: NDArray[np.generic], counted: BoolArray) -> Measured:

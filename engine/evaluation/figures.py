@@ -52,7 +52,8 @@ aside); questions with expectations.
 ``missed_rewrites``: share of the questions answered because the gate was met, in a round that kept no expected one.
 ``grader_precision``, ``grader_recall``: of the kept, judged passages over all rounds of the path, against the
 expectations: what passed and is expected, over what passed, and over what is expected. Passages that nobody labelled
-count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected.
+count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected; only with
+the grader whose verdicts are recorded.
 ``refused_unanswerable``: share of the unanswerable questions that were refused. ``answered_answerable``: share of the
 answerable ones that were answered, rightly or not.
 """

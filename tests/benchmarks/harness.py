@@ -45,9 +45,13 @@ class Sizes:
     starts: int = 5
     """Times the app is started."""
     events: int = 2000
+    swept: int = 1000
+    """Runs that settings are tried on."""
 
 
-TINY = Sizes(repeats=2, passages=30, server_passages=30, graded=3, ingested=20, embedded=1, starts=1, events=30)
+TINY = Sizes(
+    repeats=2, passages=30, server_passages=30, graded=3, ingested=20, embedded=1, starts=1, events=30, swept=8
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
+from engine.config import RoleModel, RoleModels, RunConfig
 from engine.decide import passed_ids
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
@@ -216,3 +216,11 @@ def test_the_median_time_is_that_of_the_known_questions() -> None:
 def test_a_cutoff_beyond_what_can_be_kept_is_refused(cutoff: int) -> None:
     with pytest.raises(ValueError, match="cutoff"):
         evaluate(evidence_of(1), [RunConfig()], cutoff=cutoff)
+
+
+def test_recorded_verdicts_say_nothing_of_another_grader() -> None:
+    other = RunConfig(models=RoleModels(grader=RoleModel(seed=8)), grade_pass_threshold=0.0)
+    evaluation = evaluate(evidence_of(8), [RunConfig(), other])
+    assert evaluation.known_n.tolist() == [8, 8]
+    assert evaluation.n("grader_precision")[0] > 0
+    assert evaluation.n("grader_precision")[1] == evaluation.n("grader_recall")[1] == 0
