@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from engine.builtin.abstain import abstained_answer
 from engine.config import RunConfig
-from engine.decide import Evidence, decide, gated, kept_passages, outcome_of, passed_ids
+from engine.decide import Evidence, decide, gated, outcome_of, passed_ids
 from engine.retrieval.assemble import assemble
 from engine.rewrite_input import rewrite_request
 from engine.values import (
@@ -29,6 +29,7 @@ from engine.values import (
     RunRecord,
     Verdict,
 )
+from engine.whatif.clock import RecordedClock
 from engine.whatif.price import Tariff, tariff
 from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 
@@ -73,7 +74,7 @@ class _Walk:
         self.prices: Tariff = tariff(record, config)
         self.full_grading = self.prices.grading * (config.fetch_k if config.grade_probe else config.top_k)
         self.same_grader = config.models.grader == record.config.models.grader
-        self.recorded = {decision.round: decision for decision in record.decisions}
+        self.clock = RecordedClock(record)
         self.upstream = record.fork.round if record.fork else 0
         self.by_hand = {
             name: verdict
@@ -98,7 +99,7 @@ class _Walk:
         self.steps.append(Step(judged.round, decision, judged.ungraded, judged.unseen, passed))
         if decision is None:
             return self._undecided(judged)
-        if self._time_matters(index, decision):
+        if self._time_matters(judged, decision):
             return self._undecided(judged, "time")
         if decision.route == "end":
             return self._ended(decision)
@@ -131,10 +132,10 @@ class _Walk:
         same = (
             self.as_recorded
             and self.same_grader
-            and recorded.index in self.recorded
+            and self.clock.decision(recorded.index) is not None
             and regated.kept == former.kept
             and not self._unseen(recorded)
-            and not (self._unreached(recorded.index) and not self._any_passed())
+            and not (self.clock.unreached(recorded.index) and not self._any_passed())
         )
         if same:
             judged_here = {item.passage.id for item in self._to_judge(regated)}
@@ -206,9 +207,9 @@ class _Walk:
 
     def _decide(self, judged: _Judged) -> tuple[Decision | None, tuple[int, int]]:
         index = judged.round.index
-        if index < self.upstream:
-            decision = self.recorded[index]
-            return decision, (decision.passed, decision.passed)
+        upstream = self.clock.decision(index) if index < self.upstream else None
+        if upstream is not None:
+            return upstream, (upstream.passed, upstream.passed)
         decisions = [decide(self._evidence(variant, judged), self.config) for variant in self._variants(judged)]
         first = decisions[0]
         agreed = all((item.route, item.reason) == (first.route, first.reason) for item in decisions)
@@ -234,62 +235,33 @@ class _Walk:
             yield replace(wider, verdicts={**wider.verdicts, **dict.fromkeys(unknown, _UNREADABLE)})
 
     def _evidence(self, current: Round, judged: _Judged) -> Evidence:
-        rewrite = self._rewrite_before(current.index)
+        rewrite = self.clock.rewrite_before(current.index)
         return Evidence(
             rounds=(*self.rounds, current),
-            elapsed_s=self._elapsed_s(current.index) if judged.as_recorded else 0.0,
+            elapsed_s=self.clock.elapsed_s(current.index) if judged.as_recorded else 0.0,
             repeated_rewrite=bool(rewrite and rewrite.repeated),
             rewriter_failed=bool(rewrite and rewrite.failed),
-            grader_unavailable=judged.as_recorded and self._unreached(current.index),
+            grader_unavailable=judged.as_recorded and self.clock.unreached(current.index),
         )
-
-    def _unreached(self, index: int) -> bool:
-        """Whether the recorded round was decided without its grader."""
-        recorded = self.recorded.get(index)
-        return recorded is not None and recorded.reason == "grader_unavailable"
 
     def _any_passed(self) -> bool:
         """Whether a passage of the rounds so far passed; without one, a grader out of reach fails the whole run."""
         return any(passed_ids(item, self.config) for item in self.rounds)
 
-    def _elapsed_s(self, index: int) -> float:
-        """Time at the recorded decision, where it was over; else a moment before the recorded budget."""
-        decision = self.recorded.get(index)
-        if decision is not None and decision.reason == "deadline":
-            return decision.comparisons[-1].value
-        return 0.0
-
-    def _time_matters(self, index: int, decision: Decision) -> bool:
+    def _time_matters(self, judged: _Judged, decision: Decision) -> bool:
         """Whether the clock, which no replay can turn back, might have decided otherwise."""
+        index = judged.round.index
         if index < self.upstream:
             return False
-        recorded = self.recorded.get(index)
-        over = recorded is not None and recorded.reason == "deadline"
-        if not (over or self._left_out(index) or self._ended_s(index) >= self.config.budget_s):
+        recorded = self.clock.decision(index)
+        if not (
+            self.clock.over(index) or self.clock.left_out(index) or self.clock.ended_s(index) >= self.config.budget_s
+        ):
             return False
-        if self.config.budget_s != self.record.config.budget_s:
+        if self.config.budget_s != self.record.config.budget_s or judged.ungraded or judged.unseen:
             return True
         # Time being up, only a gate that is met or what was decided then can be relied on.
         return decision.reason != "passed" and (recorded is None or decision.reason != recorded.reason)
-
-    def _ended_s(self, index: int) -> float:
-        """When the recorded round and all before it had been searched and judged."""
-        ends = (
-            item.start_ms + (item.duration_ms or 0.0)
-            for item in self.record.nodes
-            if item.round <= index and item.node in ("retrieve", "grade")
-        )
-        return max(ends, default=0.0) / 1000.0
-
-    def _left_out(self, index: int) -> bool:
-        """Whether the recorded round lacks its search or a verdict for want of time, whatever it was decided by."""
-        recorded = self.record.rounds[index]
-        if not recorded.searched:
-            before = self._rewrite_before(index)
-            return not (before and (before.repeated or before.failed))
-        if index not in self.recorded or self._unreached(index):
-            return False
-        return any(passage.id not in recorded.verdicts for passage in kept_passages(recorded, self.record.config))
 
     # -- where the walk ends ------------------------------------------------------------------------------------
 
@@ -308,7 +280,7 @@ class _Walk:
         """Why the round after this one is not known; None where it is."""
         if judged.round.index < self.upstream - 1:
             return None
-        rewrite = self._rewrite_before(judged.round.index + 1)
+        rewrite = self.clock.rewrite_before(judged.round.index + 1)
         if rewrite is None:
             return "unrecorded"
         if rewrite.strategy != BY_HAND and self.config.models.rewriter != self.record.config.models.rewriter:
@@ -323,9 +295,6 @@ class _Walk:
 
     def _history(self) -> tuple[Rewrite, ...]:
         return self.record.rewrites[: len(self.rounds) - 1]
-
-    def _rewrite_before(self, index: int) -> Rewrite | None:
-        return next((item for item in self.record.rewrites if item.round == index - 1), None)
 
     def _ended(self, decision: Decision) -> WhatIf:
         return self._what_if(state="known", gap=None, outcome="failed", reason=decision.reason)

@@ -1,0 +1,57 @@
+"""What a record tells of the time: it was part of the run, and no replay can turn it back."""
+
+from __future__ import annotations
+
+from engine.decide import kept_passages
+from engine.values import Decision, Rewrite, RunRecord
+
+
+class RecordedClock:
+    """The time, and what it cut short, by round."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._record = record
+        self._decisions: dict[int, Decision] = {item.round: item for item in record.decisions}
+        self._rewrites: dict[int, Rewrite] = {}
+        for item in record.rewrites:
+            self._rewrites.setdefault(item.round, item)
+
+    def decision(self, index: int) -> Decision | None:
+        return self._decisions.get(index)
+
+    def rewrite_before(self, index: int) -> Rewrite | None:
+        """The rewrite that made the query of a round."""
+        return self._rewrites.get(index - 1)
+
+    def over(self, index: int) -> bool:
+        """Whether the deadline decided the round."""
+        decision = self._decisions.get(index)
+        return decision is not None and decision.reason == "deadline"
+
+    def unreached(self, index: int) -> bool:
+        """Whether the round was decided without its grader."""
+        decision = self._decisions.get(index)
+        return decision is not None and decision.reason == "grader_unavailable"
+
+    def elapsed_s(self, index: int) -> float:
+        """Time at a decision that the deadline made; else 0, a moment before any budget."""
+        return self._decisions[index].comparisons[-1].value if self.over(index) else 0.0
+
+    def ended_s(self, index: int) -> float:
+        """When the round and all before it had been searched and judged."""
+        ends = (
+            item.start_ms + (item.duration_ms or 0.0)
+            for item in self._record.nodes
+            if item.round <= index and item.node in ("retrieve", "grade")
+        )
+        return max(ends, default=0.0) / 1000.0
+
+    def left_out(self, index: int) -> bool:
+        """Whether the round lacks its search or a verdict for want of time, whatever it was decided by."""
+        recorded = self._record.rounds[index]
+        if not recorded.searched:
+            before = self.rewrite_before(index)
+            return not (before and (before.repeated or before.failed))
+        if index not in self._decisions or self.unreached(index):
+            return False
+        return any(passage.id not in recorded.verdicts for passage in kept_passages(recorded, self._record.config))

@@ -1,0 +1,197 @@
+"""The grid is ``what_if`` many times over: SC-02 to SC-07 and SC-10."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from engine.config import RunConfig
+from engine.decide import passed_ids
+from engine.errors import InvalidConfig
+from engine.events import fold_all
+from engine.values import Fork, Outcome, PassageId, RunId, RunRecord, Verdict
+from engine.whatif import WhatIf, what_if
+from engine.whatif.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, paths
+from engine.whatif.table import RunTable, run_table
+from tests.engine.whatif.world import World, recordings, run_in, settings, variations, worlds
+from tests.support.recorded import recorded_run
+
+WORLD = World(
+    found=(((0, 0.6), (1, 0.5), (2, 0.4), (3, 0.2)), (), (), ()),
+    verdicts=(
+        Verdict(True, 0.9, "yes"),
+        Verdict(False, 0.9, "no"),
+        Verdict(True, 0.8, "yes"),
+        Verdict(True, 0.7, "yes"),
+    ),
+    rewriting=("new", "repeated", "repeated", "repeated"),
+)
+
+
+def facts(found: WhatIf, table: RunTable) -> dict[str, object]:
+    """What a what-if says, in the words of :class:`Paths`."""
+    last = found.decisions[-1] if found.decisions else None
+    where = {name: index for index, name in enumerate(table.passages)}
+    given_ids = {passage.id for passage in found.passages}
+    kept_ids = {passage.id for passage in found.steps[-1].round.kept} if found.steps else set()
+    first = [
+        next(
+            (
+                index
+                for index, step in enumerate(found.steps)
+                if any(place in table.met[where[name]] for name in passed_ids(step.round, found.config))
+            ),
+            -1,
+        )
+        for place in range(table.expectations)
+    ]
+
+    def met(ids: set[PassageId]) -> list[bool]:
+        return [any(place in table.met[where[name]] for name in ids) for place in range(table.expectations)]
+
+    return {
+        "state": found.state,
+        "gap": found.gap,
+        "outcome": found.outcome,
+        "route": last.route if last else None,
+        "reason": last.reason if last else None,
+        "round": len(found.steps) - 1,
+        "rewrites": found.rewrites,
+        "passed": last.passed if last else 0,
+        "kept": last.kept if last else 0,
+        "pass_rate": last.pass_rate if last else 0.0,
+        "calls": found.cost.calls,
+        "built_in_calls": found.cost.built_in_calls,
+        "seconds": None if found.cost.seconds is None else round(found.cost.seconds, 6),
+        "context": given_ids,
+        "given": met(given_ids),
+        "found": met(kept_ids),
+        "first_given": first,
+    }
+
+
+def facts_at(every: Paths, place: int) -> dict[str, object]:
+    def named(codes: tuple[str, ...], code: int) -> str | None:
+        return codes[code] if code >= 0 else None
+
+    seconds = float(every.seconds[place])
+    return {
+        "state": STATES[every.state[place]],
+        "gap": named(GAPS, every.gap[place]),
+        "outcome": named(OUTCOMES, every.outcome[place]),
+        "route": named(ROUTES, every.route[place]),
+        "reason": named(REASONS, every.reason[place]),
+        "round": every.round[place],
+        "rewrites": every.rewrites[place],
+        "passed": every.passed[place],
+        "kept": every.kept[place],
+        "pass_rate": every.pass_rate[place],
+        "calls": every.calls[place],
+        "built_in_calls": every.built_in_calls[place],
+        "seconds": None if math.isnan(seconds) else round(seconds, 6),
+        "context": set(every.context_ids(place)),
+        "given": every.given[place].tolist(),
+        "found": every.found[place].tolist(),
+        "first_given": every.first_given[place].tolist(),
+    }
+
+
+def table_of(record: RunRecord) -> RunTable:
+    """With an expectation that every third passage meets, and one that a few meet besides."""
+    names = {item.passage.id for current in record.rounds for item in current.candidates}
+    met = {name: tuple(place for place in range(2) if int(name[1:]) % (place + 3) == 0) for name in names}
+    return run_table(record, met, expectations=2)
+
+
+@hypothesis_settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_a_grid_says_of_every_setting_what_a_what_if_of_it_says(data: st.DataObject) -> None:
+    """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07, SC-10: runs of any ending, with every fault that a record can show."""
+    recorded = run_in(data.draw(worlds()), data.draw(recordings()))
+    table = table_of(recorded)
+    assert table.record is None
+    base = data.draw(variations(recorded.config))
+    configs = [base, *(data.draw(settings(base)) for _ in range(4))]
+    every = paths(table, SettingsGrid.of(configs))
+    for place, config in enumerate(configs):
+        assert facts_at(every, place) == facts(what_if(recorded, config), table), config
+
+
+@pytest.mark.parametrize("outcome", get_args(Outcome))
+def test_a_run_whose_rewriter_inputs_cannot_be_made_again_is_replayed_one_by_one(outcome: Outcome) -> None:
+    """SC-06, SC-10: the fixtures' hashes are made up, so nothing may be concluded from them."""
+    recorded = fold_all(recorded_run(2, outcome))
+    table = run_table(recorded)
+    grid = SettingsGrid.product(recorded.config, {"top_k": [1, 5, 7], "grade_pass_threshold": [0, 0.2, 1]})
+    every = paths(table, grid)
+    assert table.record is not None
+    for place in range(len(grid)):
+        assert facts_at(every, place) == facts(what_if(recorded, grid.config(place)), table)
+
+
+def test_a_branch_is_replayed_one_by_one() -> None:
+    """SC-10: its first rounds stand as another run had them."""
+    recorded = fold_all(recorded_run(0))
+    branch = replace(recorded, fork=Fork(RunId("run-0")))
+    assert run_table(recorded).record is None
+    assert run_table(branch).record is not None
+    grid = SettingsGrid.product(recorded.config, {"grade_pass_threshold": [0.2, 0.6, 1]})
+    assert paths(run_table(branch), grid).outcome.tolist() == paths(run_table(recorded), grid).outcome.tolist()
+
+
+@pytest.mark.parametrize("change", [{"collection": "other"}, {"mode": "local"}])
+def test_another_search_is_never_guessed(change: dict[str, str]) -> None:
+    """SC-10: settings that search elsewhere need calls from the start."""
+    recorded = fold_all(recorded_run(1))
+    base = replace(recorded.config, **change)  # type: ignore[arg-type]
+    every = paths(run_table(recorded), SettingsGrid.of([base]))
+    assert facts_at(every, 0)["state"] == "needs_calls"
+    assert facts_at(every, 0)["gap"] == "retrieval"
+
+
+def test_a_table_can_be_pickled_and_says_the_same() -> None:
+    table = table_of(run_in(WORLD, RunConfig(grade_pass_threshold=0.9)))
+    grid = SettingsGrid.product(RunConfig(), {"similarity_threshold": [0.0, 0.3, 0.5]})
+    thawed = pickle.loads(pickle.dumps(table))
+    assert [facts_at(paths(thawed, grid), place) for place in range(3)] == [
+        facts_at(paths(table, grid), place) for place in range(3)
+    ]
+
+
+def test_a_table_names_what_each_place_of_a_ranking_meets() -> None:
+    table = table_of(run_in(WORLD, RunConfig()))
+    names = [table.passages[place] for place in range(len(table.passages))]
+    assert names == ["p00", "p01", "p02", "p03"]
+    assert table.met_by_rank(0) == [(0, 1), (), (), (0,)]
+    assert table.ids(table.rounds[0].kept) == ("p00", "p01", "p02")
+
+
+def test_a_product_runs_its_last_axis_fastest_and_rounds_as_a_config_does() -> None:
+    """SC-08"""
+    grid = SettingsGrid.product(RunConfig(), {"top_k": [1, 2.0], "similarity_threshold": [0.1, 0.30000000001]})
+    assert [(grid.config(i).top_k, grid.config(i).similarity_threshold) for i in range(len(grid))] == [
+        (1, 0.1),
+        (1, 0.3),
+        (2, 0.1),
+        (2, 0.3),
+    ]
+    assert grid.config(3) == RunConfig(top_k=2, similarity_threshold=0.3)
+
+
+def test_a_grid_refuses_what_is_no_column_what_is_out_of_range_and_configs_that_differ_elsewhere() -> None:
+    """SC-08"""
+    with pytest.raises(ValueError, match="no column 'budget_s'"):
+        SettingsGrid.product(RunConfig(), {"budget_s": [1]})
+    with pytest.raises(InvalidConfig):
+        SettingsGrid.product(RunConfig(), {"top_k": [0]})
+    with pytest.raises(ValueError, match="columns alone"):
+        SettingsGrid.of([RunConfig(), RunConfig(probe_k=5)])
+    with pytest.raises(ValueError, match="at least one"):
+        SettingsGrid.of([])
