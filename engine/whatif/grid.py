@@ -183,9 +183,8 @@ class _Sweep:
         else:
             asked = np.take(recorded.by_rank, np.minimum(self.fetch_k, recorded.depth), axis=1)
         fresh = asked & ~self.graded
-        if not recorded.complete:
-            missing = column(recorded.kept & ~recorded.judged)
-            fresh = np.where(self.as_recorded, fresh & ~missing, fresh)
+        if recorded.left.any():
+            fresh = np.where(self.as_recorded, fresh & ~column(recorded.left), fresh)
         np.add(self.out.gradings, counted(fresh), out=self.out.gradings, where=self.active)
         self.graded = self.graded | (fresh & ~column(recorded.unreadable) if self.same_grader else fresh)
 

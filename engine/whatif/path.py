@@ -187,7 +187,8 @@ class _Walk:
         for item in self._to_judge(current):
             name = item.passage.id
             verdict = current.verdicts.get(name)
-            if name in self.graded or (verdict is None and item.gate == "kept" and judged.as_recorded):
+            left_out = judged.as_recorded and (item.gate == "kept" or self.record.config.grade_probe)
+            if name in self.graded or (verdict is None and left_out):
                 continue
             fresh += 1
             verdict = verdict or self._recorded_verdict(recorded, name)

@@ -47,6 +47,8 @@ class RoundTable:
     failed: Words
     """As recorded: kept, read, and not passed. The rewriter sees these."""
     passed: Words
+    left: Words
+    """Passages that were to be judged and have no verdict."""
     judged: Words
     """Passages with a recorded verdict of this round, unreadable ones included."""
     readable: Words
@@ -189,6 +191,7 @@ class _Layout:
         current, config = self.record.rounds[index], self.record.config
         decision, before = self.clock.decision(index), self.clock.rewrite_before(index)
         kept = [item.id for item in kept_passages(current, config)]
+        to_judge = [item.passage.id for item in current.candidates] if config.grade_probe else kept
         rank, similarity, version = self._as_seen(index)
         levels, by_similarity = by_level(similarity, [self.place[item.passage.id] for item in current.candidates])
         readable, unreadable = self._known(current)
@@ -205,6 +208,7 @@ class _Layout:
             kept=self._mask(kept),
             failed=self._mask(item.id for item in failed_passages(current, config)),
             passed=self._mask(passed_ids(current, config)),
+            left=self._mask(name for name in to_judge if name not in current.verdicts),
             judged=self._mask(name for name in current.verdicts if name in self.place),
             readable=self._mask(readable),
             unreadable=self._mask(unreadable),

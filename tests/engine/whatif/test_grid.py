@@ -110,7 +110,7 @@ def table_of(record: RunRecord) -> RunTable:
     return run_table(record, met, expectations=2)
 
 
-@hypothesis_settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_a_grid_says_of_every_setting_what_a_what_if_of_it_says(data: st.DataObject) -> None:
     """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07, SC-10: runs of any ending, with every fault that a record can show."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 
@@ -12,8 +13,14 @@ from engine.evaluation.matching import met_map
 from engine.samples.demos import demo_record, demos
 from engine.values import PassageId
 from engine.whatif import what_if
+from engine.whatif.flips import Flip
 from engine.whatif.remedy import remedy
 from tests.engine.whatif.world import World, recordings, run_in, worlds
+
+
+def _with(config: RunConfig, found: Flip) -> RunConfig:
+    changed: dict[str, Any] = {found.name: found.value_to}
+    return replace(config, **changed)
 
 
 @given(worlds(), recordings())
@@ -25,7 +32,7 @@ def test_what_a_remedy_promises_a_real_run_does(world: World, config: RunConfig)
     found = remedy(record, config)
     if found is None:
         return
-    again = run_in(world, replace(config, **{found.name: found.value_to}))
+    again = run_in(world, _with(config, found))
     assert (again.outcome, again.rounds[-1].index) == ("answered", found.round)
 
 
@@ -34,7 +41,7 @@ def test_the_forced_exit_has_a_remedy_and_one_change_is_enough() -> None:
         record = demo_record(name)
         found = remedy(record, record.config)
         assert found is not None
-        assert what_if(record, replace(record.config, **{found.name: found.value_to})).outcome == "answered"
+        assert what_if(record, _with(record.config, found)).outcome == "answered"
         assert found.rewrites_saved == 3
 
 
