@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import uuid
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
+from engine.archive import Archive
 from engine.config import RunConfig, WorkflowName
-from engine.errors import (
-    EngineClosed,
-    InvalidQuestion,
-    ReadOnlyRun,
-    RunActive,
-    TooManyRuns,
-    UnknownRun,
-    WorkbenchError,
-)
-from engine.events import Event, RunFinished
-from engine.execution import execute
-from engine.fork import Branch, branch_off
+from engine.errors import InvalidQuestion, WorkbenchError
+from engine.evaluation.opening import Evaluations
+from engine.events import Event
+from engine.fork import branch_off
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
+from engine.live_runs import LiveRuns
 from engine.llm.discovery import OllamaStatus
+from engine.loop_thread import LoopThread
 from engine.nodes.run_context import fault_of
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
-from engine.runs import LiveRun
-from engine.samples.demos import demo_events, demo_record, is_demo
 from engine.settings import Settings
 from engine.values import Fault, PassageId, RunId, RunRecord, Verdict
 from engine.whatif import WhatIf, what_if
@@ -44,12 +34,10 @@ if TYPE_CHECKING:
     from engine.evaluation.batch import BatchRunner
     from engine.evaluation.store import EvaluationStore
 
-_T = TypeVar("_T")
-_KEPT_IN_MEMORY = 50
 _PATIENCE_S = 0.5
 """How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
-_log = logging.getLogger(__name__)
+_KEPT_FAULTS = 50
 
 
 class Engine:
@@ -62,20 +50,17 @@ class Engine:
         self.settings = settings
         self.instance = uuid.uuid4().hex
         """Tells this engine from any other that may answer at the same address later."""
-        self._runs: OrderedDict[RunId, LiveRun] = OrderedDict()
-        self._guard = threading.Lock()
+        self._closing = threading.Lock()
         self._closed = False
-        self._faults: list[Fault] = []
-        self._opening_evaluation = threading.Lock()
-        self._evaluation: EvaluationStore | None = None
-        self._batches: BatchRunner | None = None
+        self._faults: deque[Fault] = deque(maxlen=_KEPT_FAULTS)
+        self._evaluations = Evaluations(self)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self._store = RunStore(settings.data_dir / "runs.db", on_fault=self._note_fault)
         self.resources = resources or Resources(settings)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="engine-loop", daemon=True)
-        self._thread.start()
-        self._submit(self.resources.warm_up())
+        self._archive = Archive(self._store)
+        self._loop = LoopThread("engine-loop")
+        self._runs = LiveRuns(self._loop, self.resources, self._store.append, settings.max_concurrent_runs)
+        self._loop.submit(self.resources.warm_up())
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Self:
@@ -90,30 +75,16 @@ class Engine:
 
     def close(self) -> None:
         """Cancel what runs, write what is left, release the knowledge base; a second call does nothing."""
-        with self._guard:
+        with self._closing:
             if self._closed:
                 return
             self._closed = True
-            runs = list(self._runs.values())
-        for run in runs:
-            self._loop.call_soon_threadsafe(run.stop)
-        for run in runs:
-            run.wait(_CLOSING_S)
-        with self._opening_evaluation:
-            batches, evaluation = self._batches, self._evaluation
-        if batches is not None:
-            batches.close(_CLOSING_S)
-        try:
-            asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(_CLOSING_S)
-        except Exception:
-            _log.exception("the knowledge base could not be closed in order")
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSING_S)
-        if not self._thread.is_alive():
-            self._loop.close()
+        self._loop.refuse()
+        self._runs.close(_CLOSING_S)
+        self._evaluations.end_batches(_CLOSING_S)
+        self._loop.close(self.resources.close, _CLOSING_S)
         self._store.close()
-        if evaluation is not None:
-            evaluation.close()
+        self._evaluations.close()
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
@@ -129,7 +100,7 @@ class Engine:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:
             raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
-        return self._begin(question, config, run_id=run_id)
+        return self._runs.begin(question, config, run_id=run_id)
 
     def fork(
         self,
@@ -152,64 +123,59 @@ class Engine:
         branch = branch_off(
             record, config, round_index=round, query=query, verdicts=verdicts or {}, longest_query=longest
         )
-        return self._begin(record.question, config, branch)
+        return self._runs.begin(record.question, config, branch)
 
     def run(self, question: str, config: RunConfig | None = None) -> RunRecord:
         """Run a question to its end and return its record, whatever the outcome."""
-        run = self._live(self.start(question, config))
+        run = self._runs.named(self.start(question, config))
         run.wait()
         return run.record
 
     def stream(self, question: str, config: RunConfig | None = None) -> Iterator[Event]:
         """The same run as typed events; closing the iterator before its end cancels the run."""
-        run = self._live(self.start(question, config))
+        run = self._runs.named(self.start(question, config))
         try:
             yield from run.follow()
         finally:
-            self._stop(run)
+            self._runs.stop(run)
 
     def cancel(self, run_id: str) -> bool:
         """Stop a run within one step; False where it had ended already. Raises ``UnknownRun``."""
-        with self._guard:
-            run = self._runs.get(RunId(run_id))
+        run = self._runs.find(run_id)
         if run is None:
-            self._stored(run_id)
+            self._archive.record(run_id)
             return False
         if not run.active:
             return False
-        self._stop(run)
+        self._runs.stop(run)
         return True
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> bool:
         """Block until a run has ended; False where ``timeout_s`` passed first. Raises ``UnknownRun``."""
-        with self._guard:
-            run = self._runs.get(RunId(run_id))
+        run = self._runs.find(run_id)
         if run is None:
-            self._stored(run_id)
+            self._archive.record(run_id)
             return True
         return run.wait(timeout_s)
 
     def record(self, run_id: str) -> RunRecord:
         """The record of a run, live or stored; raises ``UnknownRun``."""
-        with self._guard:
-            run = self._runs.get(RunId(run_id))
-        return run.record if run else self._stored(run_id)
+        run = self._runs.find(run_id)
+        return run.record if run else self._archive.record(run_id)
 
     def events(self, run_id: str, after: int = 0) -> Iterator[Event]:
         """Events above sequence number ``after``; follows a live run to its end. Raises ``UnknownRun``."""
-        with self._guard:
-            run = self._runs.get(RunId(run_id))
-        return run.follow(after) if run else iter(self._stored_events(run_id, after))
+        run = self._runs.find(run_id)
+        return run.follow(after) if run else iter(self._archive.events(run_id, after))
 
     async def aevents(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
         """:meth:`events` for an event loop, e.g. the web server's."""
-        with self._guard:
-            run = self._runs.get(RunId(run_id))
+        run = self._runs.find(run_id)
         if run is not None:
             async for event in run.afollow(after):
                 yield event
             return
-        for event in await asyncio.to_thread(self._stored_events, run_id, after):
+        for event in await asyncio.to_thread(self._archive.events, run_id, after):
             yield event
 
     def runs(self, limit: int = 50, **filters: Unpack[Filters]) -> list[RunSummary]:
@@ -218,12 +184,12 @@ class Engine:
 
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
-        _require_own(run_id)
+        self._archive.require_own(run_id)
         return self._store.tag(run_id, tag)
 
     def untag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Take a tag from a run and return those left; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
-        _require_own(run_id)
+        self._archive.require_own(run_id)
         return self._store.untag(run_id, tag)
 
     def tags(self) -> dict[str, int]:
@@ -232,14 +198,10 @@ class Engine:
 
     def delete_run(self, run_id: str) -> None:
         """Remove a record; raises ``RunActive`` while it runs, ``ReadOnlyRun``, ``UnknownRun`` where there is none."""
-        _require_own(run_id)
-        with self._guard:
-            run = self._runs.get(RunId(run_id))
-            if run is not None and run.active:
-                raise RunActive.named(run_id)
+        self._archive.require_own(run_id)
+        self._runs.require_over(run_id)
         self._store.delete(run_id)
-        with self._guard:
-            self._runs.pop(RunId(run_id), None)
+        self._runs.forget(run_id)
 
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
         """What ``record``'s question would have done under ``config``; no calls."""
@@ -250,31 +212,30 @@ class Engine:
         return self._store.flush()
 
     def active_runs(self) -> int:
-        with self._guard:
-            return sum(run.active for run in self._runs.values())
+        return self._runs.active()
 
     # -- knowledge ----------------------------------------------------------------------------------------------
 
     def collections(self) -> list[CollectionInfo]:
-        return self._call(self.resources.knowledge.collections())
+        return self._loop.call(self.resources.knowledge.collections())
 
     def describe(self, collection: str) -> CollectionInfo:
         """Raises ``UnknownCollection``."""
-        return self._call(self.resources.knowledge.describe(collection))
+        return self._loop.call(self.resources.knowledge.describe(collection))
 
     def sources(self, collection: str) -> list[SourceInfo]:
-        return self._call(self.resources.knowledge.sources(collection))
+        return self._loop.call(self.resources.knowledge.sources(collection))
 
     def passages(self, collection: str, source: str) -> list[StoredPassage]:
-        return self._call(self.resources.knowledge.passages(collection, source))
+        return self._loop.call(self.resources.knowledge.passages(collection, source))
 
     def delete_source(self, collection: str, source: str) -> int:
         """Remove a source's passages; returns how many."""
-        return self._call(self.resources.knowledge.delete_source(collection, source))
+        return self._loop.call(self.resources.knowledge.delete_source(collection, source))
 
     def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Change what is put before queries of a collection; ``InvalidConfig`` where its model has a fixed prefix."""
-        return self._call(self.resources.knowledge.set_query_prefix(collection, prefix))
+        return self._loop.call(self.resources.knowledge.set_query_prefix(collection, prefix))
 
     def ingest(
         self,
@@ -300,11 +261,12 @@ class Engine:
         passage_prefix: str | None = None,
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
-        return self._submit(self.resources.knowledge.ingest(items, collection, progress, query_prefix, passage_prefix))
+        knowledge = self.resources.knowledge
+        return self._loop.submit(knowledge.ingest(items, collection, progress, query_prefix, passage_prefix))
 
     def wait_until_ready(self) -> None:
         """Block until the knowledge base is open; raises what kept it from opening, e.g. ``StoreLocked``."""
-        self._call(self.resources.knowledge.ready())
+        self._loop.call(self.resources.knowledge.ready())
 
     @property
     def ready(self) -> bool:
@@ -319,7 +281,7 @@ class Engine:
 
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
-        self._submit(self.resources.warm_up())
+        self._loop.submit(self.resources.warm_up())
 
     # -- evaluation ---------------------------------------------------------------------------------------------
 
@@ -329,7 +291,7 @@ class Engine:
         """Judge the passages of these runs ``times`` times more, never from the cache; see ``evaluation.regrade``."""
         from engine.evaluation.regrade import regrade
 
-        return self._submit(regrade(self.resources, records, times, note))
+        return self._loop.submit(regrade(self.resources, records, times, note))
 
     @property
     def evaluation(self) -> EvaluationStore:
@@ -337,25 +299,12 @@ class Engine:
 
         Raises ``EvaluationError`` where their file cannot be used.
         """
-        from engine.evaluation.store import EvaluationStore
-
-        with self._opening_evaluation:
-            if self._closed:
-                raise EngineClosed.now()
-            if self._evaluation is None:
-                self._evaluation = EvaluationStore(self.settings.data_dir / "evaluation.db")
-            return self._evaluation
+        return self._evaluations.store
 
     @property
     def batches(self) -> BatchRunner:
         """The one runner of batches of this process; raises like :attr:`evaluation`."""
-        from engine.evaluation.batch import BatchRunner
-
-        store = self.evaluation
-        with self._opening_evaluation:
-            if self._batches is None:
-                self._batches = BatchRunner(self, store)
-            return self._batches
+        return self._evaluations.batches
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
@@ -369,90 +318,12 @@ class Engine:
 
     def ollama(self, *, fresh: bool = False) -> OllamaStatus:
         """What Ollama offers on this machine; looked up again at most every half minute unless ``fresh``."""
-        return self._call(self.resources.ollama(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
+        return self._loop.call(self.resources.ollama(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What went wrong apart from any run, e.g. a disk that is full; newest last."""
+        """What went wrong apart from any run, e.g. a disk that is full: the last fifty, newest last."""
         return tuple(self._faults)
 
     def _note_fault(self, error: WorkbenchError) -> None:
         self._faults.append(Fault(error.code, error.fact, error.remedy, error.params))
-
-    def _begin(
-        self, question: str, config: RunConfig, branch: Branch | None = None, *, run_id: str | None = None
-    ) -> RunId:
-        with self._guard:
-            if self._closed:
-                raise EngineClosed.now()
-            if sum(run.active for run in self._runs.values()) >= self.settings.max_concurrent_runs:
-                raise TooManyRuns.limit(self.settings.max_concurrent_runs)
-            run = LiveRun(RunId(run_id or uuid.uuid4().hex), self._store.append)
-            run.begin(question, config, branch.fork if branch else None)
-            self._runs[run.id] = run
-            self._forget_oldest()
-            self._loop.call_soon_threadsafe(self._launch, run, question, config, branch)
-        return run.id
-
-    def _launch(self, run: LiveRun, question: str, config: RunConfig, branch: Branch | None) -> None:
-        """On the loop: begin a run's task, and see to it that the run ends when the task does."""
-        run.task = self._loop.create_task(execute(run, question, config, self.resources, branch))
-        run.task.add_done_callback(partial(_ended, run))
-
-    def _stop(self, run: LiveRun) -> None:
-        # A closed engine has stopped its runs already, and its loop takes no more calls.
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(run.stop)
-
-    async def _wind_up(self) -> None:
-        """On the loop: end what goes on, e.g. an ingestion, before the store is closed under it."""
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        await self.resources.close()
-
-    def _stored(self, run_id: str) -> RunRecord:
-        """A record of the store or of a shipped demo; raises ``UnknownRun``."""
-        return demo_record(run_id) if is_demo(run_id) else self._store.load(run_id)
-
-    def _stored_events(self, run_id: str, after: int) -> Sequence[Event]:
-        if is_demo(run_id):
-            return [event for event in demo_events(run_id) if event.seq > after]
-        return self._store.events(run_id, after)
-
-    def _live(self, run_id: RunId) -> LiveRun:
-        with self._guard:
-            run = self._runs.get(run_id)
-        if run is None:
-            raise UnknownRun.named(run_id)
-        return run
-
-    def _forget_oldest(self) -> None:
-        finished = [run_id for run_id, run in self._runs.items() if not run.active]
-        for run_id in finished[: max(0, len(self._runs) - _KEPT_IN_MEMORY)]:
-            del self._runs[run_id]
-
-    def _submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
-        with self._guard:
-            if not self._closed:
-                return asyncio.run_coroutine_threadsafe(work, self._loop)
-        work.close()
-        raise EngineClosed.now()
-
-    def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._submit(work).result()
-
-
-def _require_own(run_id: str) -> None:
-    """A demo ships with the program, so it can be neither tagged nor deleted."""
-    if is_demo(run_id):
-        raise ReadOnlyRun.named(run_id)
-
-
-def _ended(run: LiveRun, task: asyncio.Task[None]) -> None:
-    """A task that was cancelled before its first step had no chance to say how its run ended."""
-    if task.cancelled():
-        run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
-    elif (failure := task.exception()) is not None:
-        run.emit(RunFinished(outcome="failed", reason="WB000", error=fault_of(failure)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from engine.config import RoleName, RunConfig
 from engine.errors import ForkRefused, RunNotOver
 from engine.settings_difference import settings_difference
-from engine.values import BY_HAND, Fork, PassageId, Round, RunRecord, Verdict
+from engine.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
 from engine.whatif import CallsNeeded, WhatIf, what_if
 from engine.whatif.price import tariff
 
@@ -135,17 +135,24 @@ def fork_price(
 def fork_outlook(branch: Branch) -> WhatIf:
     """The path of a branch without a new query, as far as its parent's evidence can tell; no calls.
 
-    It is a what-if's own, save that the clock begins anew and what once failed is tried again.
+    It is a what-if's own, save that the clock begins anew and what once failed is tried again. Rounds that the parent
+    took over from its own parent were decided by settings that nobody knows here, so their decisions are no evidence.
     """
     record, first = branch.evidence, branch.fork.round
+    own = max(first, record.fork.round if record.fork else 0)
     tried = replace(
         record,
         fork=branch.fork,
         config=replace(record.config, budget_s=branch.config.budget_s),
-        decisions=tuple(i for i in record.decisions if i.round < first or i.reason not in _NEVER_ANSWERED),
+        decisions=tuple(i for i in record.decisions if _stands(i, first, own)),
         rewrites=tuple(i for i in record.rewrites if i.round < first or not i.failed),
     )
     return what_if(tried, branch.config)
+
+
+def _stands(decision: Decision, first: int, own: int) -> bool:
+    """Whether a decision is evidence of what a branch from round ``first`` does; ``own``: the parent's first one."""
+    return decision.round < first or (decision.round >= own and decision.reason not in _NEVER_ANSWERED)
 
 
 def _judged(current: Round, round_index: int, verdicts: Mapping[PassageId, bool]) -> Round:
@@ -172,4 +179,13 @@ def _probed_anew(branch: Branch, outlook: WhatIf) -> int:
         for item in step.round.candidates
         if item.gate != "kept" and item.rank <= branch.config.fetch_k
     }
-    return len(below - known)
+    deeper = sum(max(0, _unreached(branch, step.round) - step.unseen) for step in steps)
+    return len(below - known) + deeper
+
+
+def _unreached(branch: Branch, recorded: Round) -> int:
+    """How many passages below those recorded a search of the branch may bring."""
+    depth, parent = len(recorded.candidates), branch.parent
+    own = parent.fork is None or recorded.index >= parent.fork.round
+    exhausted = own and depth < parent.config.fetch_k
+    return 0 if exhausted else max(0, branch.config.fetch_k - depth)

@@ -276,12 +276,18 @@ class BatchRunner:
         for case_id, run_id in batch.runs.items():
             ended = outcomes.get(run_id) not in _REPEATED
             if ended and case_id not in batch.done and case_id not in batch.failures:
-                self._tag(run_id)
-                self._store.end_case(batch_id, case_id, _failure(self._engine.record(run_id)))
+                self._take_over(batch_id, case_id, run_id)
             elif not ended and case_id in batch.done:
                 # Its record was deleted, or the disk never took it.
                 self._store.forget_case(batch_id, case_id)
         return self._store.batch(batch_id)
+
+    def _take_over(self, batch_id: str, case_id: str, run_id: RunId) -> None:
+        """Note the end of a run that is in the file; a damaged one tells nothing, and its case is left to be run."""
+        with suppress(RecordError):
+            failure = _failure(self._engine.record(run_id))
+            self._tag(run_id)
+            self._store.end_case(batch_id, case_id, failure)
 
     def _launch(self, batch: Batch, cases: Sequence[Case]) -> None:
         workers = min(batch.concurrency, len(cases))

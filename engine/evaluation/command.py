@@ -19,6 +19,7 @@ from engine.config import RunConfig, config_from_dict
 from engine.errors import DataSetUnusable, InvalidConfig
 from engine.evaluation.bars import USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
+from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
 from engine.knowledge.milvus_schema import check_new_name
 from engine.values import Fault, RunRecord
@@ -207,12 +208,12 @@ def _write_json(report: Report) -> None:
     target = report.job.json_to
     if not target:
         return
-    text = json.dumps(report.to_dict(), ensure_ascii=False, indent=2)
+    text = plain_text(json.dumps(report.to_dict(), ensure_ascii=False, indent=2)) + "\n"
     if target == "-":
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text)
         return
     try:
-        Path(target).write_text(text + "\n", encoding="utf-8")
+        Path(target).write_text(text, encoding="utf-8")
     except OSError as error:
         raise _unwritable(target, error.strerror or type(error).__name__) from None
 

@@ -13,7 +13,7 @@ from typing import Any
 from engine.errors import DataSetTooLarge, DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.formats.beir import FolderFiles, parse_beir, zipped
-from engine.evaluation.formats.common import MOST_BYTES, ImportNote, Notes, Parsed, json_of, text_of
+from engine.evaluation.formats.common import MOST_BYTES, ImportNote, Notes, Parsed, json_of, plain_text, text_of
 from engine.evaluation.formats.squad import is_squad, parse_squad
 from engine.evaluation.formats.table import parse_csv, parse_jsonl, parse_list
 from engine.knowledge.ingest import IngestItem
@@ -60,8 +60,8 @@ def read_query_set(
     a source's name from a text in CSV and JSONL. Lines that cannot be used are noted with their number and the reason,
     and the others go in. Raises ``DataSetUnusable`` or ``DataSetTooLarge``.
     """
-    notes = Notes()
-    file = name if isinstance(data, bytes) else data.name or str(data)
+    notes, name = Notes(), plain_text(name)
+    file = name if isinstance(data, bytes) else plain_text(data.name or str(data))
     parsed = _parsed(data, file, notes, known_sources)
     if not parsed.cases:
         first = f": {notes.kept[0]}" if notes.kept else ""

@@ -70,8 +70,9 @@ class EvaluationStore:
             return sample_set()
         with self._open() as connection:
             head = "SELECT collection, origin FROM query_sets WHERE name = ?"
-            found = connection.execute(head, (name,)).fetchone()
-            rows = connection.execute("SELECT data FROM cases WHERE set_name = ? ORDER BY place", (name,)).fetchall()
+            found = connection.execute(head, (_clean(name),)).fetchone()
+            query = "SELECT data FROM cases WHERE set_name = ? ORDER BY place"
+            rows = connection.execute(query, (_clean(name),)).fetchall()
         if found is None:
             raise UnknownQuerySet.named(name)
         return QuerySet(name, tuple(self._case(data) for (data,) in rows), str(found[0]), str(found[1]))
@@ -84,14 +85,15 @@ class EvaluationStore:
         name = _usable(query_set.name)
         seen: set[str] = set()
         for case in query_set.cases:
-            if case.id in seen:
-                raise InvalidQuerySet.twice(name, case.id)
-            seen.add(case.id)
-        rows = [(name, place, case.id, _json(case.to_dict())) for place, case in enumerate(query_set.cases)]
+            case_id = _clean(case.id)
+            if case_id in seen:
+                raise InvalidQuerySet.twice(name, case_id)
+            seen.add(case_id)
+        rows = [(name, place, _clean(case.id), _json(case.to_dict())) for place, case in enumerate(query_set.cases)]
         with self._writing() as connection:
             connection.execute("DELETE FROM query_sets WHERE name = ?", (name,))
             head = "INSERT INTO query_sets (name, collection, origin, saved_at) VALUES (?, ?, ?, ?)"
-            connection.execute(head, (name, query_set.collection, query_set.origin, _now()))
+            connection.execute(head, (name, _clean(query_set.collection), _clean(query_set.origin), _now()))
             connection.executemany(_CASE, rows)
 
     def add_case(self, name: str, case: Case, collection: str = "samples") -> None:
@@ -99,12 +101,12 @@ class EvaluationStore:
         usable = _usable(name)
         with self._writing() as connection:
             head = "INSERT INTO query_sets (name, collection, origin, saved_at) VALUES (?, ?, 'runs', ?)"
-            connection.execute(f"{head} ON CONFLICT (name) DO NOTHING", (usable, collection, _now()))
+            connection.execute(f"{head} ON CONFLICT (name) DO NOTHING", (usable, _clean(collection), _now()))
             last = "SELECT coalesce(max(place), -1) + 1 FROM cases WHERE set_name = ?"
             (place,) = connection.execute(last, (usable,)).fetchone()
             connection.execute(
                 f"{_CASE} ON CONFLICT (set_name, id) DO UPDATE SET data = excluded.data",
-                (usable, place, case.id, _json(case.to_dict())),
+                (usable, place, _clean(case.id), _json(case.to_dict())),
             )
 
     def delete_query_set(self, name: str) -> None:
@@ -112,7 +114,7 @@ class EvaluationStore:
         if name == SAMPLE_SET:
             raise InvalidQuerySet.reserved(name)
         with self._writing() as connection:
-            gone = connection.execute("DELETE FROM query_sets WHERE name = ?", (name,)).rowcount
+            gone = connection.execute("DELETE FROM query_sets WHERE name = ?", (_clean(name),)).rowcount
         if not gone:
             raise UnknownQuerySet.named(name)
 
@@ -120,8 +122,15 @@ class EvaluationStore:
 
     def add_batch(self, batch: Batch, cases: Sequence[Case], owner: str) -> None:
         """Keep a batch before its first case; ``owner`` is the process that runs it."""
-        rows = [(batch.id, place, case.id, _json(case.to_dict())) for place, case in enumerate(cases)]
-        values = (batch.id, batch.set_name, _json(asdict(batch.config)), batch.concurrency, batch.created_at, owner)
+        rows = [(batch.id, place, _clean(case.id), _json(case.to_dict())) for place, case in enumerate(cases)]
+        values = (
+            batch.id,
+            _clean(batch.set_name),
+            _json(asdict(batch.config)),
+            batch.concurrency,
+            batch.created_at,
+            owner,
+        )
         with self._writing() as connection:
             connection.execute(
                 "INSERT INTO batches (id, set_name, config, concurrency, created_at, owner) VALUES (?, ?, ?, ?, ?, ?)",
@@ -131,18 +140,19 @@ class EvaluationStore:
 
     def batches(self, set_name: str | None = None) -> tuple[Batch, ...]:
         """Newest first; of one query set, or all."""
+        wanted = None if set_name is None else _clean(set_name)
         with self._open() as connection:
             chosen = "SELECT id FROM batches WHERE ? IS NULL OR set_name = ? ORDER BY created_at DESC, rowid DESC"
-            ids = [str(row[0]) for row in connection.execute(chosen, (set_name, set_name))]
+            ids = [str(row[0]) for row in connection.execute(chosen, (wanted, wanted))]
             return tuple(self.batch(batch_id) for batch_id in ids)
 
     def batch(self, batch_id: str) -> Batch:
         """Raises ``UnknownBatch``."""
         with self._open() as connection:
             head = "SELECT id, set_name, config, concurrency, created_at FROM batches WHERE id = ?"
-            found = connection.execute(head, (batch_id,)).fetchone()
+            found = connection.execute(head, (_clean(batch_id),)).fetchone()
             query = "SELECT case_id, run_id, ended, fault FROM batch_cases WHERE batch_id = ? ORDER BY place"
-            rows = connection.execute(query, (batch_id,)).fetchall()
+            rows = connection.execute(query, (_clean(batch_id),)).fetchall()
         if found is None:
             raise UnknownBatch.named(batch_id)
         failures = {case_id: self._read(fault, _fault) for case_id, _, _, fault in rows if fault is not None}
@@ -162,7 +172,7 @@ class EvaluationStore:
         """The cases as they were when the batch was begun, in order; raises ``UnknownBatch``."""
         with self._open() as connection:
             query = "SELECT data FROM batch_cases WHERE batch_id = ? ORDER BY place"
-            rows = connection.execute(query, (batch_id,)).fetchall()
+            rows = connection.execute(query, (_clean(batch_id),)).fetchall()
         if not rows:
             raise UnknownBatch.named(batch_id)
         return tuple(self._case(data) for (data,) in rows)
@@ -182,7 +192,7 @@ class EvaluationStore:
     def owner_of(self, batch_id: str) -> str:
         """The process that runs a batch, or ran it last; empty where it was let go in order."""
         with self._open() as connection:
-            found = connection.execute("SELECT owner FROM batches WHERE id = ?", (batch_id,)).fetchone()
+            found = connection.execute("SELECT owner FROM batches WHERE id = ?", (_clean(batch_id),)).fetchone()
         if found is None:
             raise UnknownBatch.named(batch_id)
         return str(found[0])
@@ -204,7 +214,7 @@ class EvaluationStore:
     def delete_batch(self, batch_id: str) -> None:
         """Remove a batch; its runs stay. Raises ``UnknownBatch``."""
         with self._writing() as connection:
-            gone = connection.execute("DELETE FROM batches WHERE id = ?", (batch_id,)).rowcount
+            gone = connection.execute("DELETE FROM batches WHERE id = ?", (_clean(batch_id),)).rowcount
         if not gone:
             raise UnknownBatch.named(batch_id)
 
@@ -253,7 +263,7 @@ class EvaluationStore:
     def delete_settings(self, name: str) -> None:
         """Where there are none of that name nothing happens."""
         with self._writing() as connection:
-            connection.execute("DELETE FROM saved_settings WHERE name = ?", (name,))
+            connection.execute("DELETE FROM saved_settings WHERE name = ?", (_clean(name),))
 
     # -- the file -----------------------------------------------------------------------------------------------
 
@@ -272,7 +282,7 @@ class EvaluationStore:
     def _set_case(self, batch_id: str, case_id: str, change: str, value: str | None) -> None:
         with self._writing() as connection:
             query = f"UPDATE batch_cases SET {change} WHERE batch_id = ? AND case_id = ?"  # noqa: S608 - our own words
-            if not connection.execute(query, (value, batch_id, case_id)).rowcount:
+            if not connection.execute(query, (value, batch_id, _clean(case_id))).rowcount:
                 raise UnknownBatch.named(batch_id)
 
     def _case(self, data: str) -> Case:

@@ -119,7 +119,7 @@ class RunStore:
 
         Raises ``UnknownRun``, or ``RecordError`` where the record is damaged or the file cannot be read.
         """
-        events, owner = self._recorded(RunId(run_id))
+        events, owner = self._recorded(_storable(run_id))
         if not any(isinstance(event, RunFinished) for event in events) and not self._lives(owner):
             last = events[-1]
             # Above what the reader has seen: tokens may have reached it that were never stored.
@@ -142,7 +142,7 @@ class RunStore:
         """Remove a run. Raises ``RunActive`` while it goes on, ``UnknownRun``, or ``RecordError`` where it cannot."""
         if self._closed:
             raise EngineClosed.now()
-        run = RunId(run_id)
+        run = _storable(run_id)
         if self._goes_on(run):
             raise RunActive.named(run_id)
         if not self._writer.delete(run):
@@ -199,7 +199,7 @@ class RunStore:
     def _tagged(self, run_id: str, tag: str, *, add: bool) -> tuple[str, ...]:
         if self._closed:
             raise EngineClosed.now()
-        tags = self._writer.tag(RunId(run_id), tag, add=add)
+        tags = self._writer.tag(_storable(run_id), tag, add=add)
         if tags is None:
             raise UnknownRun.named(run_id)
         return tags
@@ -271,3 +271,12 @@ class RunStore:
     def _end_instance(self) -> None:
         if self._instance is not None:
             self._instance.end()
+
+
+def _storable(run_id: str) -> RunId:
+    """The id as that of a stored run; raises ``UnknownRun`` for one that no file of ours can hold."""
+    try:
+        run_id.encode()
+    except UnicodeEncodeError:
+        raise UnknownRun.named(run_id.encode("utf-8", "replace").decode()) from None
+    return RunId(run_id)

@@ -193,6 +193,10 @@ class RecordWriter:
             # Without any file the run is in memory alone; with one, a part of it would come back from there.
             if self._path.exists():
                 raise faults.unwritable(self._path, error) from None
+        except BaseException:
+            # An open transaction would lock the file for every process.
+            self._close()
+            raise
         return self._buffer.drop(run_id) or gone > 0
 
     def _tag(self, run_id: RunId, tag: str, add: bool) -> tuple[str, ...] | None:
@@ -205,6 +209,9 @@ class RecordWriter:
         except (sqlite3.Error, OSError) as error:
             self._close()
             raise faults.unwritable(self._path, error) from None
+        except BaseException:
+            self._close()
+            raise
         if tags is None and self._fault is not None and self._buffer.events(run_id):
             raise self._fault
         return tags

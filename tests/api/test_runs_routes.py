@@ -252,7 +252,7 @@ def test_a_reader_that_leaves_is_forgotten_and_the_run_goes_on(tmp_path: Path) -
     gate = Gate()
     with engine_of(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as engine:
         run_id = engine.start("first")
-        run = engine._runs[run_id]
+        run = engine._runs.named(run_id)
         freed = threading.Event()
 
         class Listeners(set[Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 from pathlib import Path
@@ -104,6 +105,22 @@ def test_failures_are_counted_and_listed_and_in_no_average(
     assert [(item["case"], item["code"]) for item in reply["failures"]] == [("b", "WB000")]
     assert (reply["measures"]["recall@5"]["value"], reply["measures"]["recall@5"]["n"]) == (1.0, 1)
     assert reply["measures"]["failed"]["value"] == 1.0
+
+
+def test_names_that_are_no_text_cost_neither_the_table_nor_the_json(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a surrogate pair stands in file names that are no UTF-8, and can stand in any JSON."""
+    odd, written = tmp_path / "odd\udcff.jsonl", tmp_path / "result.json"
+    odd.write_text('{"id": "c\\ud800", "question": "first", "expected": "p1.md"}\n{"id": "\\udfff", "question": " "}\n')
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict")
+    monkeypatch.setattr("sys.stdout", printed)
+    monkeypatch.setattr("sys.stderr", printed)
+    with handed_over(data_dir):
+        assert main(["eval", str(odd), "--json", str(written)]) == 0
+        assert main(["eval", str(odd), "--json", "-"]) == 0
+    reply = json.loads(written.read_text(encoding="utf-8"))
+    assert (reply["dataset"], list(reply["runs"])) == ("odd?", ["c?"])
 
 
 def test_documents_of_a_data_set_go_into_a_collection_first(

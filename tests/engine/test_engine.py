@@ -13,7 +13,15 @@ import pytest
 
 from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
-from engine.errors import EngineClosed, InvalidConfig, InvalidQuestion, RunActive, TooManyRuns, UnknownRun
+from engine.errors import (
+    EngineClosed,
+    InvalidConfig,
+    InvalidQuestion,
+    RunActive,
+    TooManyRuns,
+    UnknownRun,
+    WorkbenchError,
+)
 from engine.events import RunFinished, fold_all
 from engine.knowledge.ingest import IngestItem
 from tests.api.served import FakeCollections, engine_of, relevant
@@ -111,7 +119,7 @@ def test_a_run_stopped_before_its_first_step_ends_too(tmp_path: Path) -> None:
             busy.set()
             go_on.wait(PATIENCE_S)
 
-        engine._loop.call_soon_threadsafe(hold_the_loop)
+        engine._loop.soon(hold_the_loop)
         assert busy.wait(PATIENCE_S)
         run_id = engine.start("first")
         assert engine.cancel(run_id) is True
@@ -215,11 +223,11 @@ def test_what_does_not_exist_is_unknown_whatever_is_asked_of_it(engine: Engine) 
 
 
 def test_a_record_that_left_memory_comes_from_the_store(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.engine._KEPT_IN_MEMORY", 3)
+    monkeypatch.setattr("engine.live_runs.KEPT_IN_MEMORY", 3)
     records = [engine.run(f"question {place}") for place in range(8)]
     oldest = records[0]
-    assert oldest.id not in engine._runs
-    assert len(engine._runs) <= 4
+    assert engine._runs.find(oldest.id) is None
+    assert sum(engine._runs.find(record.id) is not None for record in records) <= 4
     assert engine.record(oldest.id) == oldest
     assert [event.seq for event in engine.events(oldest.id)][-1] == oldest.last_seq
     assert fold_all(engine.events(oldest.id)) == oldest
@@ -245,8 +253,7 @@ def test_closing_stops_what_runs_and_keeps_its_record(tmp_path: Path) -> None:
         gate.wait_until_reached()
         just_begun = engine.start("second")
     assert engine.record(at_gate).outcome == engine.record(just_begun).outcome == "cancelled"
-    assert not engine._thread.is_alive()
-    assert engine._loop.is_closed()
+    assert engine._loop.closed
     with engine_of(tmp_path) as later:
         assert {item.outcome for item in later.runs()} == {"cancelled"}
 
@@ -282,7 +289,7 @@ def test_a_knowledge_base_that_cannot_be_closed_does_not_keep_the_engine_open(
 
     with engine_of(tmp_path, Stuck()) as engine:
         record = engine.run("first")
-    assert not engine._thread.is_alive()
+    assert engine._loop.closed
     assert "could not be closed" in caplog.text
     assert engine.record(record.id).outcome == "abstained"
 
@@ -301,3 +308,18 @@ def test_the_longest_run_is_known_before_it_begins(engine: Engine) -> None:
     assert 0 < short < long
     assert engine.worst_case_calls(RunConfig()) == 0
     assert {"retrieve", "grade", "rewrite", "generate"} == set(engine.graph().nodes)
+
+
+def test_faults_of_a_disk_that_comes_and_goes_for_days_are_not_all_kept(engine: Engine) -> None:
+    for number in range(200):
+        engine._note_fault(WorkbenchError(f"fault {number}", remedy="None."))
+    assert [fault.fact for fault in engine.faults] == [f"fault {number}" for number in range(150, 200)]
+
+
+def test_nothing_of_the_evaluation_is_opened_once_the_engine_closes(tmp_path: Path) -> None:
+    with engine_of(tmp_path) as engine:
+        pass
+    for ask in (lambda: engine.evaluation, lambda: engine.batches):
+        with pytest.raises(EngineClosed):
+            ask()
+    assert not (tmp_path / "evaluation.db").exists()

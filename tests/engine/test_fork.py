@@ -13,7 +13,7 @@ from engine.config import RoleModel, RoleModels, RunConfig
 from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import ForkRefused, RunNotOver, UnknownRun
-from engine.fork import fork_price
+from engine.fork import branch_off, fork_outlook, fork_price
 from engine.knowledge.ingest import IngestItem
 from engine.nodes.run_context import Roles
 from engine.resources import Resources
@@ -307,3 +307,33 @@ def test_what_was_reused_measures_nothing(engine: Engine, rewritten: RunRecord) 
     wider = replace(rewritten.config, top_k=9, similarity_threshold=0.0)
     assert (fork_price(rewritten, wider).next.seconds or 0) > 0
     assert fork_price(branch, wider).next.seconds is None
+
+
+def test_a_deeper_probe_is_priced_with_the_passages_that_nobody_has_fetched_yet(
+    engine: Engine, rewritten: RunRecord
+) -> None:
+    """SC-10: a price is never too low, neither for a run nor for a branch whose probe is graded already."""
+    config = replace(rewritten.config, grade_probe=True, probe_k=30)
+    price = fork_price(rewritten, config)
+    branch = forked(engine, rewritten, config)
+    assert len(branch.rounds[0].candidates) > len(rewritten.rounds[0].candidates)
+    assert 0 < paid(branch) <= price.worst.built_in_calls
+    deeper = replace(config, probe_k=40)
+    price = fork_price(branch, deeper)
+    assert 0 < paid(forked(engine, branch, deeper)) <= price.worst.built_in_calls
+
+
+def test_rounds_that_a_branch_took_over_are_not_taken_for_its_own_settings(engine: Engine) -> None:
+    """SC-10: they were kept and judged by other settings, so what these would have kept there may be unjudged."""
+    strict, lenient = RunConfig(similarity_threshold=0.6), RunConfig(similarity_threshold=0.0)
+    runs = (engine.run(question.question, strict) for question in sample_questions())
+    parents = [run for _, run in zip(range(12), (run for run in runs if len(run.rounds) > 1), strict=False)]
+    tried = 0
+    for parent in parents:
+        branch = forked(engine, parent, lenient, round=1)
+        price, outlook = fork_price(branch, lenient, 0), fork_outlook(branch_off(branch, lenient, round_index=0))
+        again = forked(engine, branch, lenient, round=0)
+        assert paid(again) <= price.worst.built_in_calls
+        assert outlook.outcome in (None, again.outcome)
+        tried += paid(again) > 0
+    assert tried

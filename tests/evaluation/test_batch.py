@@ -323,3 +323,24 @@ def test_a_runner_of_its_own_ends_with_its_engine(tmp_path: Path, gate: Gate) ->
         batch_id = runner.start("six", RunConfig())
         gate.wait_until_reached()
     assert runner.wait(batch_id, PATIENCE_S)
+
+
+def test_a_damaged_record_does_not_keep_the_rest_of_a_batch_from_going_on(engine: Engine) -> None:
+    """SC-10: a damaged record never hides the others."""
+    batch_id = engine.batches.start("six", RunConfig())
+    finished(engine, batch_id)
+    batch = engine.evaluation.batch(batch_id)
+    path = engine.settings.data_dir / "runs.db"
+    data_dir = engine.settings.data_dir
+    for name in ("c0", "c1"):
+        engine.evaluation.begin_case(batch_id, name, batch.runs[name])
+    engine.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE events SET data = '{' WHERE run_id = ?", (batch.runs["c0"],))
+    with engine_of(data_dir) as second:
+        assert second.batches.resume(batch_id) is True
+        finished(second, batch_id)
+        now = second.evaluation.batch(batch_id)
+        assert now.finished and now.runs["c0"] != batch.runs["c0"]
+        assert {name: now.runs[name] for name in NAMES[1:]} == {name: batch.runs[name] for name in NAMES[1:]}
+        assert [case.id for case, _ in second.batches.results(batch_id)] == list(NAMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -330,3 +331,20 @@ def test_a_document_of_any_name_gets_a_source_name_that_fits(name: str) -> None:
 def test_names_that_differ_only_in_chinese_give_different_collections() -> None:
     assert collection_name("茶") != collection_name("咖啡")
     assert (collection_name("xquad-dev.en"), collection_name("SciFact")) == ("xquad_dev_en", "scifact")
+
+
+def test_a_file_that_gives_everything_one_name_is_read_in_seconds() -> None:
+    """SC-13: trying every number again for every line would take minutes for questions and hours for documents."""
+    began = time.perf_counter()
+    cases, documents = common.Cases("set.csv", common.Notes()), common.Documents("corpus", common.Notes())
+    for number in range(common.MOST_CASES):
+        cases.add(Case("same", "q"))
+        documents.add("same", f"text {number}")
+    assert time.perf_counter() - began < 10
+    assert len({case.id for case in cases.found}) == len({item.name for item in documents.items}) == common.MOST_CASES
+    assert (cases.found[2].id, documents.items[2].name) == ("same-3", "same-3.txt")
+
+
+def test_a_made_up_id_never_takes_one_that_the_file_gives() -> None:
+    lines = ("id,question", "a,one", "a,two", "a-2,three", "a,four")
+    assert [case.id for case in read("\n".join(lines)).set.cases] == ["a", "a-2", "a-2-2", "a-3"]

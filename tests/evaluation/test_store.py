@@ -232,3 +232,37 @@ def test_a_folder_that_cannot_be_made_is_our_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EvaluationError):
         EvaluationStore(tmp_path / "file" / "evaluation.db")
+
+
+def test_names_that_no_file_can_hold_are_kept_as_far_as_they_can_be_or_are_unknown(store: EvaluationStore) -> None:
+    """A data set of somebody else can hold half a surrogate pair anywhere."""
+    cases = (Case("c\ud800", "q\ud800", (Expectation("source", "s\ud800"),)),)
+    store.save_query_set(QuerySet("odd", cases, collection="a\udcff", origin="b\udcff.csv"))
+    store.add_case("odd", Case("d\ud800", "q"), collection="\udcff")
+    found = store.query_set("odd")
+    assert [case.id for case in found.cases] == ["c?", "d?"]
+    assert (found.collection, found.origin) == ("a?", "b?.csv")
+    with pytest.raises(UnknownQuerySet):
+        store.query_set("\ud800")
+    with pytest.raises(UnknownQuerySet):
+        store.delete_query_set("\ud800")
+    for ask in (store.batch, store.batch_cases, store.owner_of, store.delete_batch):
+        with pytest.raises(UnknownBatch):
+            ask("\ud800")
+    assert store.batches("\ud800") == ()
+    store.delete_settings("\ud800")
+
+
+def test_ids_that_become_equal_in_the_file_are_refused_as_equal_ones_are(store: EvaluationStore) -> None:
+    with pytest.raises(InvalidQuerySet):
+        store.save_query_set(QuerySet("odd", (Case("\ud800", "q"), Case("\ud801", "q"))))
+    assert store.query_sets() == ("samples",)
+
+
+def test_a_batch_of_cases_with_odd_ids_is_noted_case_by_case(store: EvaluationStore) -> None:
+    store.save_query_set(QuerySet("odd", (Case("\ud800", "q"),)))
+    (case,) = store.query_set("odd").cases
+    store.add_batch(replace(batch(), case_ids=(case.id,)), (case,), "me")
+    store.begin_case("b1", case.id, "r1")
+    store.end_case("b1", case.id)
+    assert store.batch("b1").done == {case.id} == {item.id for item in store.batch_cases("b1")}

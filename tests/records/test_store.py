@@ -294,3 +294,20 @@ def test_closing_writes_what_is_left_and_a_second_time_does_nothing(tmp_path: Pa
     assert [path.name for path in (tmp_path / "instances").iterdir()] == []
     with RunStore(tmp_path / "runs.db") as again:
         assert again.load("run-1") == fold_all(recorded_run())
+
+
+def test_an_id_that_no_file_can_hold_is_unknown_and_leaves_nothing_locked(store: RunStore, tmp_path: Path) -> None:
+    """A command line or an address can bring half a surrogate pair."""
+    append_all(store, events := recorded_run(0))
+    assert store.flush()
+    for ask in (store.load, store.events, store.delete):
+        with pytest.raises(UnknownRun):
+            ask("\ud800")
+    for change in (store.tag, store.untag):
+        with pytest.raises(UnknownRun):
+            change("\ud800", "mine")
+    # Another process can write at once: no transaction was left open.
+    with closing(sqlite3.connect(tmp_path / "runs.db", timeout=0)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+    assert store.tag(fold_all(events).id, "mine") == ("mine",)

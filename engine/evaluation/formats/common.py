@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -85,6 +85,24 @@ class Parsed:
     items: tuple[IngestItem, ...] = ()
 
 
+class Distinct:
+    """Names that differ: one that is taken gets a number, from 2."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def take(self, wanted: str, numbered: Callable[[int], str]) -> str:
+        """``wanted`` where it is free, else the first ``numbered`` one that is."""
+        # Goes on where it ended: a file that gives every line one name would take hours from the start each time.
+        found, number = wanted, self._next.get(wanted, 2)
+        while found in self._taken:
+            found, number = numbered(number), number + 1
+        self._taken.add(found)
+        self._next[wanted] = number
+        return found
+
+
 class Documents:
     """Texts that become sources, each content once: the knowledge base would skip the second of two equal ones."""
 
@@ -92,7 +110,7 @@ class Documents:
         self._name = name
         self._notes = notes
         self._by_content: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._names = Distinct()
         self.items: list[IngestItem] = []
 
     def add(self, wanted: str, text: str) -> str | None:
@@ -109,15 +127,12 @@ class Documents:
             raise DataSetTooLarge.beyond(self._name, "documents", MOST_DOCUMENTS)
         source = self._free(source_name(wanted))
         self._by_content[key] = source
-        self._taken.add(source)
         self.items.append(IngestItem(source, data=content.encode("utf-8", "replace")))
         return source
 
     def _free(self, source: str) -> str:
-        stem, number, found = source.removesuffix(".txt"), 2, source
-        while found in self._taken:
-            found, number = f"{stem}-{number}.txt", number + 1
-        return found
+        stem = source.removesuffix(".txt")
+        return self._names.take(source, lambda number: f"{stem}-{number}.txt")
 
 
 class Cases:
@@ -126,20 +141,23 @@ class Cases:
     def __init__(self, name: str, notes: Notes) -> None:
         self._name = name
         self._notes = notes
-        self._ids: set[str] = set()
+        self._ids = Distinct()
         self.found: list[Case] = []
 
     def add(self, case: Case, line: int | None = None) -> None:
         if len(self.found) >= MOST_CASES:
             raise DataSetTooLarge.beyond(self._name, "questions", MOST_CASES)
-        case_id, number = case.id, 2
-        while case_id in self._ids:
-            case_id, number = f"{case.id}-{number}", number + 1
-        if case_id != case.id:
-            fact = f"The id {case.id[:80]!r} stands twice; the second one is called {case_id[:90]!r}."
+        given = plain_text(case.id)
+        case_id = self._ids.take(given, lambda number: f"{given}-{number}")
+        if case_id != given:
+            fact = f"The id {given[:80]!r} stands twice; the second one is called {case_id[:90]!r}."
             self._notes.add("duplicate_id", fact, self._name, line)
-        self._ids.add(case_id)
         self.found.append(replace(case, id=case_id))
+
+
+def plain_text(name: str) -> str:
+    """The name without halves of surrogate pairs, which neither a file nor a terminal takes."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def source_name(wanted: str) -> str:
@@ -147,7 +165,7 @@ def source_name(wanted: str) -> str:
     plain = (
         re.sub(r"\s+", " ", "".join(char if char.isprintable() else " " for char in wanted)).strip(" /") or "document"
     )
-    cleaned = plain.encode("utf-8", "replace").decode()
+    cleaned = plain_text(plain)
     if len(cleaned.encode()) > _LONGEST_SOURCE:
         short = cleaned.encode()[: _LONGEST_SOURCE - 20].decode("utf-8", "ignore")
         cleaned = f"{short}-{hashlib.sha256(wanted.encode('utf-8', 'replace')).hexdigest()[:12]}"

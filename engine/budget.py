@@ -1,0 +1,43 @@
+"""What the next run may cost at worst, before it is asked: by counting its steps and by what earlier runs measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from engine.config import RoleName, RunConfig
+from engine.values import RunRecord
+from engine.whatif.price import Tariff, tariff
+from engine.whatif.values import Price
+
+
+def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
+    """Prices of single steps, each from the first record that measured it with the same model.
+
+    Records are read no further than until every step is measured; seconds stay None where none did.
+    """
+    found: dict[str, Price] = {
+        "search": Price(seconds=None),
+        "grading": _unmeasured(config, "grader"),
+        "rewrite": _unmeasured(config, "rewriter"),
+        "generation": _unmeasured(config, "generator"),
+    }
+    for record in records:
+        own = tariff(record, config)
+        for name, price in found.items():
+            measured: Price = getattr(own, name)
+            if price.seconds is None and measured.seconds is not None:
+                found[name] = replace(price, seconds=measured.seconds)
+        if all(price.seconds is not None for price in found.values()):
+            break
+    return Tariff(**found)
+
+
+def worst_case(prices: Tariff, config: RunConfig) -> Price:
+    """A first round that passes nothing, every rewrite that is allowed with a full round after it, and an answer."""
+    depth = config.fetch_k if config.grade_probe else config.top_k
+    return prices.search + prices.grading * depth + prices.rounds_after(0, config) + prices.generation
+
+
+def _unmeasured(config: RunConfig, role: RoleName) -> Price:
+    return Price(0, 1, None) if config.models.of(role).built_in else Price(1, 0, None)

@@ -1,0 +1,77 @@
+"""An event loop in a thread of its own, to which any other thread hands its work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from engine.errors import EngineClosed
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+
+class LoopThread:
+    """Runs from the moment it is made until :meth:`close`; every method is safe from any other thread."""
+
+    def __init__(self, name: str) -> None:
+        self._guard = threading.Lock()
+        self._refuses = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the thread has ended and its loop is gone."""
+        return self._loop.is_closed() and not self._thread.is_alive()
+
+    def submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
+        """Begin ``work`` on the loop; raises ``EngineClosed`` after :meth:`refuse`."""
+        with self._guard:
+            if not self._refuses:
+                return asyncio.run_coroutine_threadsafe(work, self._loop)
+        work.close()
+        raise EngineClosed.now()
+
+    def call(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """The result of ``work``; raises as :meth:`submit` and ``work`` do."""
+        return self.submit(work).result()
+
+    def soon(self, callback: Callable[..., object], *args: object) -> None:
+        """Call something on the loop; raises ``RuntimeError`` once it is closed."""
+        self._loop.call_soon_threadsafe(callback, *args)
+
+    def start_task(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        """A task of the loop; only to be called on it."""
+        return self._loop.create_task(work)
+
+    def refuse(self) -> None:
+        """Take no more work; what goes on goes on."""
+        with self._guard:
+            self._refuses = True
+
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]], timeout_s: float) -> None:
+        """Cancel what goes on, then run ``last``, then end the thread; a failure of ``last`` is logged."""
+        self.refuse()
+        try:
+            asyncio.run_coroutine_threadsafe(_wind_up(last), self._loop).result(timeout_s)
+        except Exception:
+            _log.exception("the knowledge base could not be closed in order")
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout_s)
+        if not self._thread.is_alive():
+            self._loop.close()
+
+
+async def _wind_up(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """End what goes on, e.g. an ingestion, before the store is closed under it."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await last()

@@ -1,0 +1,116 @@
+"""What every rewrite of a run was worth: pure reading of a finished or a running record."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.builtin.terms import surface_terms
+from engine.values import PassageId, Rewrite, Round, RunRecord
+
+Effect = Literal["helped", "none", "harmed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteScore:
+    """One rewrite, by the round before it and the round that it opened."""
+
+    rewrite: Rewrite
+    effect: Effect | None
+    """``helped``: a passage passes that had passed in no round before, or the pass rate rose; ``harmed``: otherwise,
+    where the pass rate fell. None where the new round was not decided."""
+    pass_rate: tuple[float, float] | None
+    """Before and after; None where one of the two rounds was not decided."""
+    similarity: tuple[float, float] | None
+    """Of the best candidate, before and after; None where a search found nothing or none was made."""
+    gained: tuple[PassageId, ...]
+    """Kept after and not before, best first."""
+    lost: tuple[PassageId, ...]
+    gained_passing: int
+    """How many of the gained ones pass."""
+    lost_passing: int
+    distance: float
+    """From the original question, in [0, 1]: see :func:`distance_between`."""
+    terms_kept: tuple[str, ...]
+    """Content terms of the original question that the new query has, as the question writes them."""
+    terms_lost: tuple[str, ...]
+    terms_added: tuple[str, ...]
+
+
+def scorecard(record: RunRecord) -> tuple[RewriteScore, ...]:
+    """One score per rewrite, in order."""
+    return tuple(_score(record, rewrite) for rewrite in record.rewrites)
+
+
+def distance_between(question: str, query: str) -> float:
+    """1 minus the Jaccard overlap of the two texts' character pairs, after NFKC and without case, space and marks.
+
+    No embedding of a query is stored, and pairs of characters treat both languages alike. 0 where both are the same.
+    """
+    one, other = _pairs_of(question), _pairs_of(query)
+    together = one | other
+    return 1.0 - len(one & other) / len(together) if together else 0.0
+
+
+def _score(record: RunRecord, rewrite: Rewrite) -> RewriteScore:
+    before = next((item for item in record.rounds if item.index == rewrite.round), None)
+    after = next((item for item in record.rounds if item.index == rewrite.round + 1), None)
+    rates = {decision.round: decision.pass_rate for decision in record.decisions}
+    decided = rewrite.round in rates and rewrite.round + 1 in rates
+    rate = (rates[rewrite.round], rates[rewrite.round + 1]) if decided else None
+    gained, lost = _moved(before, after), _moved(after, before)
+    passing = _passing(record, len(record.rounds))
+    own, new = surface_terms(record.question, question=True), surface_terms(rewrite.rewritten_query)
+    return RewriteScore(
+        rewrite=rewrite,
+        effect=_effect(record, rewrite, rate),
+        pass_rate=rate,
+        similarity=_best(before, after),
+        gained=gained,
+        lost=lost,
+        gained_passing=sum(item in passing for item in gained),
+        lost_passing=sum(item in passing for item in lost),
+        distance=distance_between(record.question, rewrite.rewritten_query),
+        terms_kept=tuple(surface for term, surface in own.items() if term in new),
+        terms_lost=tuple(surface for term, surface in own.items() if term not in new),
+        terms_added=tuple(surface for term, surface in new.items() if term not in own),
+    )
+
+
+def _effect(record: RunRecord, rewrite: Rewrite, rate: tuple[float, float] | None) -> Effect | None:
+    if rate is None:
+        return None
+    former, now = _passing(record, rewrite.round + 1), _passing(record, rewrite.round + 2)
+    if now - former or rate[1] > rate[0]:
+        return "helped"
+    return "harmed" if rate[1] < rate[0] else "none"
+
+
+def _passing(record: RunRecord, end: int) -> frozenset[PassageId]:
+    """Distinct kept passages that passed in the rounds before ``end``."""
+    return frozenset(
+        passage.id
+        for current in record.rounds[:end]
+        for passage in current.kept
+        if passage.id in current.verdicts and current.verdicts[passage.id].passes(record.config.min_confidence)
+    )
+
+
+def _moved(before: Round | None, after: Round | None) -> tuple[PassageId, ...]:
+    if before is None or after is None:
+        return ()
+    known = {passage.id for passage in before.kept}
+    return tuple(passage.id for passage in after.kept if passage.id not in known)
+
+
+def _best(before: Round | None, after: Round | None) -> tuple[float, float] | None:
+    if before is None or after is None or not after.searched or not (before.candidates and after.candidates):
+        return None
+    first, second = (max(item.passage.similarity for item in current.candidates) for current in (before, after))
+    return first, second
+
+
+def _pairs_of(text: str) -> frozenset[str]:
+    folded = "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+    return frozenset(folded[at : at + 2] for at in range(len(folded) - 1)) or frozenset(folded)

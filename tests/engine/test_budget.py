@@ -1,0 +1,67 @@
+"""The worst case of a run before it is asked, counted and in measured seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from engine.budget import measured_tariff, worst_case
+from engine.config import RoleModel, RoleModels, RunConfig
+from engine.events import fold_all
+from engine.values import ModelCall, RunRecord
+from engine.workflows import workflow
+from tests.support.recorded import GRADER, recorded_run
+
+_WRITING = ModelCall("generator", "generate", 0, "builtin", (), "", start_ms=0.0, duration_ms=24.0, built_in=True)
+CHAT = RoleModels(grader=RoleModel(GRADER), rewriter=RoleModel("ollama:m"), generator=RoleModel("ollama:m"))
+
+
+def finished(rewrites: int) -> RunRecord:
+    """A recorded run with the call that wrote its answer."""
+    record = fold_all(recorded_run(rewrites))
+    return replace(record, model_calls=(*record.model_calls, _WRITING))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        RunConfig(),
+        RunConfig(models=CHAT),
+        RunConfig(models=CHAT, grade_probe=True, max_rewrites=5),
+        RunConfig(models=replace(CHAT, generator=RoleModel()), max_rewrites=0, top_k=20),
+    ],
+)
+def test_the_worst_case_counts_the_calls_that_the_workflow_counts(config: RunConfig) -> None:
+    """SC-13"""
+    price = worst_case(measured_tariff((), config), config)
+    assert price.calls == workflow(config.workflow).worst_case_calls(config)
+    assert price.seconds is None
+
+
+def test_seconds_come_from_runs_with_the_same_models_alone() -> None:
+    record = finished(1)
+    own = worst_case(measured_tariff((record,), record.config), record.config)
+    other = replace(record.config, models=CHAT)
+    assert own.seconds is not None and own.seconds > 0
+    assert worst_case(measured_tariff((record,), other), other).seconds is None
+
+
+def test_a_step_that_one_run_did_not_take_is_taken_from_an_older_one() -> None:
+    straight, rewritten = finished(0), finished(1)
+    config = straight.config
+    assert worst_case(measured_tariff((straight,), config), config).seconds is None
+    assert worst_case(measured_tariff((straight, rewritten), config), config).seconds is not None
+
+
+def test_no_more_records_are_read_than_are_needed() -> None:
+    read: list[RunRecord] = []
+
+    def records() -> Iterator[RunRecord]:
+        for _ in range(3):
+            read.append(finished(1))
+            yield read[-1]
+
+    measured_tariff(records(), finished(1).config)
+    assert len(read) == 1
