@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.i18n import Words
 from components.url_state import put_into_url, take_from_url
+from components.what_if_text import ROLES, SETTINGS, differing, setting_name
 from engine.config import (
     BUILTIN,
     MODEL_PARAMETERS,
@@ -27,14 +29,10 @@ from engine.config import (
     RunConfig,
 )
 
-_ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
-_COMPARED = (
-    *("collection", "top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "gate", "min_relevant"),
-    *("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache"),
-)
 _PRESET_KEY = "preset"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _LONGEST_MODEL = 200
+_WANTED = "settings_wanted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +55,56 @@ class Chosen:
     config: RunConfig
     look_again: bool
     """The reader asked to look for Ollama again."""
+    below: Mapping[str, DeltaGenerator] = field(default_factory=dict)
+    """A place under each slider, for a note of whoever knows the run that is open."""
+
+
+def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
+    """Move the panel to these settings in the next run of the page: all of a config's, or some by name."""
+    if isinstance(wanted, RunConfig):
+        models = {role: wanted.models.of(role) for role in ROLES}
+        chat = next((model for model in models.values() if not model.built_in), None)
+        values: dict[str, Any] = {name: getattr(wanted, name) for name in SETTINGS}
+        values |= {role: model.model for role, model in models.items()}
+        values |= {"num_ctx": chat.num_ctx, "temperature": chat.temperature} if chat else {}
+    else:
+        values = dict(wanted)
+    st.session_state[_WANTED] = values
+
+
+def _take_wanted() -> None:
+    """Put wanted values where the widgets find them; only possible before they are drawn."""
+    for name, value in st.session_state.pop(_WANTED, {}).items():
+        limits = PARAMETERS.get(name)
+        # The panel's budget has no fractions of a second; a request's may.
+        st.session_state[name] = round(value) if name == "budget_s" or (limits and limits.whole) else value
 
 
 def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: OllamaNote) -> Chosen:
     """Draw the panel where the caller stands, and return what it is set to."""
+    _take_wanted()
+    below: dict[str, DeltaGenerator] = {}
     collection = _collection(words, collections)
     _heading(words, "settings.thresholds")
     presets = st.container()
     values: dict[str, Any] = {
-        name: _slider(words, name) for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
+        name: _slider(words, name, below)
+        for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
     }
     with presets:
         # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
         _preset(words, values["grade_pass_threshold"])
     gate = _one_of(words, "gate", ("pass_rate", "min_relevant"))
     if gate == "min_relevant":
-        values["min_relevant"] = _slider(words, "min_relevant")
+        values["min_relevant"] = _slider(words, "min_relevant", below)
     _heading(words, "settings.models", "settings.model.help")
     with st.container(key="models"):
-        names = {role: _model(words, role, ollama.models) for role in _ROLES}
+        names = {role: _model(words, role, ollama.models) for role in ROLES}
     look_again = _ollama_line(words, ollama)
     with st.expander(words("settings.more")):
         context = _one_of(words, "context", ("union", "last_round"))
         for name in ("min_confidence", "probe_k", "budget_s"):
-            values[name] = _slider(words, name) if name != "budget_s" else _number(words, name, PARAMETERS[name])
+            values[name] = _slider(words, name, below) if name != "budget_s" else _number(words, name, PARAMETERS[name])
         values |= {name: _switch(words, name) for name in ("answer_unverified", "grade_probe", "ignore_cache")}
         chat = _chat_parameters(words) if any(name != BUILTIN for name in names.values()) else {}
     models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
@@ -91,29 +115,12 @@ def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: 
         models=RoleModels(**models),
         **values,
     )
-    return Chosen(config, look_again)
-
-
-def budget_note(words: Words, config: RunConfig, worst_case_calls: int) -> None:
-    """What the next run may cost at most."""
-    _heading(words, "settings.before")
-    rounds = config.max_rewrites + 1
-    if worst_case_calls == 0:
-        st.caption(words("settings.before.builtin", rounds=words.count("settings.rounds", rounds)))
-    else:
-        budget = f"{config.budget_s:g}"
-        said = words.count("settings.rounds", rounds)
-        st.caption(words.count("settings.before.calls", worst_case_calls, rounds=said, budget=budget))
+    return Chosen(config, look_again, below)
 
 
 def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
     """Names of the settings of the panel in which a run was asked for something else."""
-    names = [name for name in _COMPARED if getattr(chosen, name) != getattr(run, name)]
-    if chosen.gate == "pass_rate" and "min_relevant" in names:
-        # It counts for nothing under this gate, and the panel does not show it.
-        names.remove("min_relevant")
-    roles = [role for role in _ROLES if chosen.models.of(role) != run.models.of(role)]
-    return (*(words(f"settings.{name}") for name in names), *(words(f"settings.model.{role}") for role in roles))
+    return tuple(setting_name(name, words) for name in differing(chosen, run))
 
 
 def _heading(words: Words, key: str, explained: str = "") -> None:
@@ -169,7 +176,7 @@ def _preset(words: Words, current: float) -> None:
     )
 
 
-def _slider(words: Words, name: str) -> float:
+def _slider(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
     limits = PARAMETERS[name]
     kind = int if limits.whole else float
     value = st.slider(
@@ -184,6 +191,7 @@ def _slider(words: Words, name: str) -> float:
         bind="query-params",
         persist_state="session",
     )
+    below[name] = st.empty()
     return kind(value)
 
 
@@ -233,6 +241,8 @@ def _one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
         width="stretch",
         persist_state="session",
     )
+    # In the first run after a change of page it may have none yet.
+    chosen = chosen if chosen in options else options[0]
     put_into_url(name, str(chosen), options[0])
     return str(chosen)
 

@@ -114,7 +114,8 @@ def passages_table(
         return given
     st.download_button(
         words("passages.csv"),
-        data=passages_csv(lines, record.config, words),
+        # Made when it is asked for: each slider draws this button anew.
+        data=lambda: passages_csv(lines, record.config, words),
         file_name=f"passages-{record.id}.csv",
         mime="text/csv",
         key=f"{key}_csv",

@@ -12,10 +12,12 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
 from components.phrases import probability_text, rewrite_reason
-from engine.values import Rewrite, RunRecord
+from engine.scorecard import Effect, RewriteScore, scorecard
+from engine.values import PassageId, RunRecord
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|\s+|.", re.DOTALL)
 _SIGNS = {"added": "+", "removed": "−"}
+_LOOKS: dict[Effect, tuple[str, str]] = {"helped": ("pass", "▲"), "none": ("grey", "="), "harmed": ("warn", "▼")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +50,17 @@ def rewrite_history(record: RunRecord, words: Words, *, key: str) -> None:
     if not record.rewrites:
         st.caption(words("rewrite.none" if record.outcome else "rewrite.empty"))
         return
-    draw([_card(place, item, record, words) for place, item in enumerate(record.rewrites, 1)], words, key=key)
+    draw([_card(place, item, record, words) for place, item in enumerate(scorecard(record), 1)], words, key=key)
 
 
-def _card(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> Node:
+def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> Node:
+    rewrite = score.rewrite
     flags = []
     if rewrite.repeated:
         flags.append(chip("warn", f"↺ {words('rewrite.repeated')}", words("rewrite.repeated.why")))
     if rewrite.failed:
         flags.append(chip("fault", f"✗ {words('rewrite.failed')}"))
-    effect = _effect(rewrite, record, words)
+    effect = _effect(score, words)
     parts = [
         node(
             "div",
@@ -80,19 +83,67 @@ def _card(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> Node
     if rewrite.refused:
         refused = (chip("grey", f"✗ {proposal}") for proposal in rewrite.refused)
         parts.append(node("div", "chips", node("span", "muted small", words("rewrite.refused")), *refused))
+    parts.append(_measures(score, record, words))
+    parts += _terms(score, words)
     return node("section", "card", *parts)
 
 
-def _effect(rewrite: Rewrite, record: RunRecord, words: Words) -> Node | None:
-    rates = {decision.round: decision.pass_rate for decision in record.decisions}
-    if rewrite.failed or rewrite.repeated or rewrite.round + 1 not in rates or rewrite.round not in rates:
+def _effect(score: RewriteScore, words: Words) -> Node | None:
+    if score.effect is None or score.rewrite.failed or score.rewrite.repeated:
         return None
-    before, after = rates[rewrite.round], rates[rewrite.round + 1]
-    course = f"{probability_text(before)} → {probability_text(after)}"
-    key = "same" if abs(after - before) < 0.005 else "helped" if after > before else "hurt"
-    look = {"same": "grey", "helped": "pass", "hurt": "warn"}[key]
-    sign = {"same": "=", "helped": "▲", "hurt": "▼"}[key]
-    return chip(look, f"{sign} {words('rewrite.rate', course=course)}")
+    look, sign = _LOOKS[score.effect]
+    return chip(look, f"{sign} {words(f'score.{score.effect}')}", words("score.rule"))
+
+
+def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
+    """Pass rate, best similarity, passages gained and lost, distance: label and value, side by side."""
+    places = {
+        item.passage.id: f"{item.passage.source} § {item.passage.section}".removesuffix(" § ")
+        for current in record.rounds
+        for item in current.candidates
+    }
+    measures = (
+        ("score.rate", _course(score.pass_rate), ""),
+        ("score.similarity", _course(score.similarity), ""),
+        ("score.gained", _counted(score.gained, score.gained_passing, words), _named(score.gained, places)),
+        ("score.lost", _counted(score.lost, score.lost_passing, words), _named(score.lost, places)),
+        ("score.distance", probability_text(score.distance), words("score.distance.help")),
+    )
+    cells = (
+        node("div", "measure", node("span", "muted small", words(key)), node("strong", "num", value), title=title)
+        for key, value, title in measures
+    )
+    return node("div", "measures", *cells)
+
+
+def _terms(score: RewriteScore, words: Words) -> list[Node]:
+    groups = (
+        ("score.kept", "pass", "✓", score.terms_kept),
+        ("score.dropped", "warn", "−", score.terms_lost),
+        ("score.added", "accent", "+", score.terms_added),
+    )
+    return [
+        node("div", "chips", node("span", "muted small", words(key)), *(chip(look, f"{sign} {term}") for term in found))
+        for key, look, sign, found in groups
+        if found
+    ]
+
+
+def _course(values: tuple[float, float] | None) -> str:
+    if values is None:
+        return "–"
+    before, after = values
+    change = after - before
+    sign = "=" if abs(change) < 0.005 else f"▲ {change:.2f}" if change > 0 else f"▼ {-change:.2f}"
+    return f"{probability_text(before)} → {probability_text(after)}  {sign}"
+
+
+def _counted(moved: tuple[PassageId, ...], passing: int, words: Words) -> str:
+    return words("score.of_which_pass", n=len(moved), passed=passing) if moved else "0"
+
+
+def _named(moved: tuple[PassageId, ...], places: dict[PassageId, str]) -> str:
+    return "\n".join(places.get(item, item) for item in moved)
 
 
 def _change(change: Change) -> Node:

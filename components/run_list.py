@@ -112,7 +112,7 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
     sign, look = _SIGNS[item.outcome]
     return {
         "id": item.id,
-        "href": f"{base}/run?run={item.id}",
+        "href": f"{base}/?run={item.id}",
         "question": item.question if item.question.strip() else words("runs.untitled"),
         "outcome": f"{sign} {outcome_text(item.outcome, words)}",
         "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",

@@ -92,7 +92,9 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words) -> Card:
     help_text = words(f"tune.measure.{measure}.help")
     figure = evaluation.figure(measure, AFTER)
     if figure.value is None:
-        return Card(label, "–", words("tune.card.none"), help=help_text)
+        rewrites = evaluation.figure("rewrites", AFTER)
+        none = measure == "false_rewrites" and rewrites.value == 0
+        return Card(label, "–", words("tune.card.no_rewrites" if none else "tune.card.none"), help=help_text)
     value = value_text(measure, figure.value)
     if measure == "refused_unanswerable":
         value = f"{round(figure.value * figure.n)} / {figure.n}"
@@ -108,7 +110,9 @@ def _change(evaluation: Evaluation, measure: Measure, words: Words) -> tuple[str
         return words("tune.card.n", n=evaluation.figure(measure, AFTER).n), "muted"
     change = test.difference.value
     if test.gained == test.lost == 0:
-        return words("tune.card.same"), "muted"
+        # Questions that are not known on both sides are not compared, and the figure itself may rest on others.
+        everyone = test.n == max(evaluation.n(measure)[BEFORE], evaluation.n(measure)[AFTER])
+        return words("tune.card.same") if everyone else words("tune.card.same_of", n=test.n), "muted"
     if test.verdict == "not_distinguishable":
         return words("tune.card.undecided", n=test.n), "muted"
     half = (test.difference.high - test.difference.low) / 2

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Callable
+
 import streamlit as st
 
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
 from components.phrases import outcome_text
 from engine.evaluation.flip_values import Flip, Flips, Side
+from engine.values import RunId
+
+Link = Callable[[RunId], str]
+"""Makes the address of a run on the workbench."""
 
 _LOOKS = {"better": "pass", "worse": "warn", "same": "grey", "unknown": "plain"}
+_SHOWN = 60
+"""Rows that are drawn; the file has all of them."""
 _SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
 
 
@@ -26,22 +36,36 @@ def flips_card(flips: Flips, words: Words, *, key: str) -> None:
     ]
     test = flips.test
     said = words("tune.flips.test", verdict=words(f"tune.verdict.{test.verdict}"), p=_p_text(test.p), n=test.n)
-    parts = [node("div", "heading", words("tune.flips", flipped=flips.flipped, n=flips.n))]
-    parts.append(node("div", "counts", *counts) if counts else node("p", "muted small", words("tune.flips.none")))
-    parts.append(node("p", "muted small", said))
-    draw((node("section", "card", *parts),), words, key=key)
+    heading = node("span", "heading", words("tune.flips", flipped=flips.flipped, n=flips.n))
+    second = said if flips.flipped else words("tune.flips.all_unknown" if flips.unknown else "tune.flips.none")
+    parts = (node("div", "head counts", heading, *counts), node("p", "muted small", second))
+    draw((node("section", "card flips-card", *parts),), words, key=key)
 
 
-def flips_table(flips: Flips, words: Words, *, key: str, base: str) -> None:
-    """One row a question that goes another way; ``base`` is what the address of the pages begins with."""
+def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
+    """One row a question that goes another way; ``link`` makes the address of its run with the settings under test."""
     if not flips.shown:
         st.caption(words("tune.flips.none"))
         return
     heads = ("question", "before", "after", "change", "open")
     head = node("tr", "", *(node("th", "", words(f"tune.flip.{name}"), scope="col") for name in heads))
-    rows = [_row(flip, words, base) for flip in flips.shown]
-    table = node("table", "flips", node("thead", "", head), node("tbody", "", *rows))
-    draw((table,), words, key=key)
+    rows = [_row(flip, words, link) for flip in flips.shown[:_SHOWN]]
+    table = node("table", "flips changes", node("thead", "", head), node("tbody", "", *rows))
+    more = len(flips.shown) - _SHOWN
+    below = (node("p", "muted small", words("tune.flips.more", n=more)),) if more > 0 else ()
+    draw((table, *below), words, key=key)
+
+
+def flips_csv(flips: Flips, words: Words) -> bytes:
+    """Every question that goes another way, for a spreadsheet; a cell never begins a formula."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    heads = ("question", "before", "after", "change")
+    table.writerow([*(words(f"tune.flip.{name}") for name in heads), "verdict", "run"])
+    for flip in flips.shown:
+        cells = (flip.question, side_text(flip.before, words), side_text(flip.after, words), change_text(flip, words))
+        table.writerow([*(f"'{cell}" if cell[:1] in "=+-@\t" else cell for cell in cells), flip.verdict, flip.run_id])
+    return written.getvalue().encode("utf-8-sig")
 
 
 def side_text(side: Side, words: Words) -> str:
@@ -53,19 +77,20 @@ def side_text(side: Side, words: Words) -> str:
 
 def change_text(flip: Flip, words: Words) -> str:
     if flip.reason in ("fewer_calls", "more_calls"):
-        return words(f"tune.reason.{flip.reason}", n=abs(flip.steps_change or 0))
+        return words.count(f"tune.reason.{flip.reason}", abs(flip.steps_change or 0))
     return words(f"tune.reason.{flip.reason}")
 
 
-def _row(flip: Flip, words: Words, base: str) -> Node:
+def _row(flip: Flip, words: Words, link: Link) -> Node:
     verdict = chip(_LOOKS[flip.verdict], f"{_SIGNS[flip.verdict]} {words(f'tune.verdict.{flip.verdict}')}")
-    link = node("a", "", words("tune.flip.link"), href=f"{base}/?run={flip.run_id}&lang={words.language}")
+    help_text = words("tune.flip.link.help")
+    opened = node("a", "", words("tune.flip.link"), href=link(flip.run_id), title=help_text)
     cells = (
         ("question", node("span", "", flip.question)),
         ("before", side_text(flip.before, words)),
         ("after", side_text(flip.after, words)),
         ("change", node("span", "", verdict, " ", change_text(flip, words))),
-        ("open", link),
+        ("open", opened),
     )
     return node("tr", "", *(node("td", "", cell, data_label=words(f"tune.flip.{name}")) for name, cell in cells))
 

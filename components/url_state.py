@@ -27,6 +27,12 @@ class _Written:
     at_s: float
 
 
+def base_path() -> str:
+    """What stands before every path of the app, e.g. ``/rag`` behind a proxy; empty where nothing does."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"/{base}" if base else ""
+
+
 def note_page() -> None:
     """Once a run, before anything else: notice a change of page, which empties the address of its settings."""
     path = urlsplit(st.context.url or "").path

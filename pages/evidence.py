@@ -32,8 +32,9 @@ from engine.values import PassageId, RunRecord
 from engine.waste import gate_waste
 from engine.whatif import WhatIf
 from pages.fork import fork_panel_of
+from pages.remedy import remedy_panel
 from pages.report import report_download
-from pages.what_if import tried, what_if_panel
+from pages.what_if import replayed, tried, what_if_panel
 
 _WATCH_S = 0.6
 _ANSWER_AND_WHAT_IF = (0.58, 0.42)
@@ -74,7 +75,7 @@ def evidence(
         found = None if record.active else engine.what_if(record, tried(chosen, record.config))
         beside = st.columns(_ANSWER_AND_WHAT_IF, gap="small")
         with beside[0]:
-            cited = result(record, words, again)
+            cited = result(engine, record, words, again)
         with beside[1]:
             cited = what_if_panel(engine, record, found, words) or cited
         if cited is not None:
@@ -84,7 +85,7 @@ def evidence(
     watch()
 
 
-def result(record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
+def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
     """The answer, or in its place what kept it from being written; warnings below. Returns a passage to open."""
     cited = None
     if record.answer or record.error is None:
@@ -96,6 +97,8 @@ def result(record: RunRecord, words: Words, again: Callable[[RunRecord], None]) 
     for place, warning in enumerate(record.warnings):
         fault_box(warning, words, key=f"warning_{place}", severity="warning")
     waste_of_the_gate(record, words)
+    if not record.active:
+        remedy_panel(engine, replayed(record), words)
     return cited
 
 

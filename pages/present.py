@@ -72,7 +72,7 @@ def stage(record: RunRecord) -> None:
     st.session_state["presented"] = record.id
     events = list(engine.events(record.id))
     followed = steps(events)
-    start = int(take_from_url("step", "1", lambda given: given.isdecimal() and int(given) <= _MOST_STEPS))
+    start = int(take_from_url("step", "1", _is_step))
     graph = engine.graph(record.workflow)
     at = presenter(graph, record, events, followed, words, start=start - 1, key="presenter")
     st.session_state["step"] = str(at + 1)
@@ -94,6 +94,11 @@ def what_if(record: RunRecord) -> None:
         share, count = what_if_slider(record, words, key=f"bar_{record.id}")
         config = replace(record.config, grade_pass_threshold=share, min_relevant=count)
         st.markdown(what_if_line(engine.what_if(record, config), record, words))
+
+
+def _is_step(given: str) -> bool:
+    # Its length first: Python refuses to read numbers of thousands of digits.
+    return len(given) <= len(str(_MOST_STEPS)) and given.isdecimal() and int(given) <= _MOST_STEPS
 
 
 page()

@@ -13,7 +13,7 @@ from components.faults import fault_box
 from components.i18n import Words
 from components.phrases import outcome_text
 from components.run_list import RunLine, RunListEvent, run_list
-from components.url_state import put_into_url, take_from_url
+from components.url_state import base_path, put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.nodes.run_context import fault_of
@@ -222,6 +222,9 @@ def confirm(selected: tuple[RunSummary, ...]) -> None:
         st.text(f"• {item.question[:90]}")
     if len(selected) > _NAMED_IN_DIALOG:
         st.caption(words("runs.delete.more", n=len(selected) - _NAMED_IN_DIALOG))
+    for tag, needed in ((PINNED, "runs.delete.pinned"), (BATCH, "runs.delete.evidence")):
+        if count := sum(tag in item.tags for item in selected):
+            st.warning(words.count(needed, count), icon=":material/warning:")
     with st.container(horizontal=True):
         if st.button(
             words("runs.delete.yes"),
@@ -310,11 +313,6 @@ def _goes_on(run_id: RunId) -> bool:
         return engine.record(run_id).active
     except WorkbenchError:
         return False
-
-
-def base_path() -> str:
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}" if base else ""
 
 
 page()

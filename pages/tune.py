@@ -11,22 +11,26 @@ from components.badge import builtin_badge
 from components.config_panel import CollectionChoice, OllamaNote, config_panel, want_settings
 from components.faults import fault_box
 from components.i18n import Words
-from components.tune_charts import heat_map, outcome_bars, pass_rate_bars
-from components.tune_figures import AFTER, failures_list, measures_table, tune_figures
-from components.tune_flips import flips_card, flips_table
+from components.run_link import run_link
+from components.tune_bars import outcome_bars, pass_rate_bars
+from components.tune_charts import heat_map
+from components.tune_figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
+from components.tune_flips import flips_card, flips_csv, flips_table
+from components.what_if_text import differing, setting_name
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.evaluation.aggregate import evaluate
-from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.flip_values import Flips
-from engine.evaluation.flips import flips
+from engine.evaluation.flips import flips_between
 from engine.evaluation.sweep_values import AxisValue
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
+from engine.whatif.settings import COLUMNS
 from pages.opening import opening
 from pages.tune_bench import grader_bench_tab
-from pages.tune_evidence import Gathering, base_path, evidence_of, map_of
+from pages.tune_evidence import Gathering, Shown, base_path, evidence_of, map_of
+from pages.tune_gather import gather_form
 from pages.tune_set import query_set_bar
 from pages.tune_sweep import front_card, sweep_tab
 
@@ -38,34 +42,36 @@ _MAP_AXES = ("similarity_threshold", "grade_pass_threshold", "top_k", "max_rewri
 
 def page() -> None:
     with st.sidebar:
-        config = settings()
+        panel = settings()
     with st.session_state["top_bar"]:
-        builtin_badge(config.models, words)
-    st.markdown(f"#### {words('tune.title')}")
-    st.caption(words("tune.intro"))
-    gathering = query_set_bar(engine, config, words)
-    evidence = evidence_of(engine, gathering)
-    if evidence is None or not len(evidence):
-        nothing_yet(evidence, gathering)
+        builtin_badge(panel.models, words)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tune_head"):
+        st.markdown(f"#### {words('tune.title')}", width="content")
+        st.caption(words("tune.intro"), width="content")
+    gathering = query_set_bar(engine, panel, words)
+    # A set belongs to a collection: the sliders are tried on what was found there, whatever the panel searches.
+    gathered = gathering.config
+    config = replace(panel, collection=gathered.collection, milvus_address=gathered.milvus_address)
+    shown = evidence_of(engine, gathering)
+    if shown is None or not len(shown):
+        nothing_yet(shown, gathering, panel)
         return
-    with st.container(key="tune_compare"):
-        left, right = st.columns([2, 3], gap="medium")
-        with left:
-            before = compared_with(gathering.config, config)
-        evaluation = evaluate(evidence, (before, config))
-        changed = flips(evidence, before, config)
-        with right:
-            flips_card(changed, words, key="tune_flips_card")
-        with left:
-            apply_button()
-            evidence_note(evidence, evaluation)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tune_compare"):
+        before = compared_with(gathered, config)
+        evaluation = evaluate(shown.evidence, (before, config))
+        changed = flips_between(shown.evidence, evaluation, BEFORE, AFTER)
+        flips_card(changed, words, key="tune_flips_card")
+        apply_button(config)
+    st.caption(evidence_note(shown, evaluation, gathering, panel))
+    if not int(evaluation.known_n[AFTER]):
+        all_unknown(config, gathered)
     tune_figures(evaluation, words, key="tune_figures")
-    left, right = st.columns([3, 2], gap="medium")
-    with left, st.container(border=True):
-        map_card(evidence, config)
-    with right, st.container(border=True):
-        front_card(evidence, config, before, words)
-    tabs(evidence, evaluation, changed, (before, config), gathering)
+    left, right = st.columns([3, 2], gap="small")
+    with left, st.container(border=True, height="stretch", key="tune_map_card"):
+        map_card(shown, config)
+    with right, st.container(border=True, height="stretch", key="tune_front_card"):
+        front_card(shown, evaluation, words)
+    tabs(shown, evaluation, changed, gathering)
 
 
 def settings() -> RunConfig:
@@ -90,15 +96,24 @@ def collections() -> list[CollectionChoice]:
         return []
 
 
-def nothing_yet(evidence: Evidence | None, gathering: Gathering) -> None:
+def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) -> None:
     """What to do next, where no question of the set has a finished run."""
     if not engine.ready:
         opening(engine, words)
-    with st.container(border=True):
-        st.markdown(f"**{words('tune.empty.title')}**")
-        st.caption(words("tune.empty"))
-    if evidence is not None and evidence.failed:
-        failures_list(failures(evidence, gathering), words, key="tune_failed_alone")
+    with st.container(border=True, key="tune_empty"):
+        if gathering.running:
+            st.markdown(f"**{words('tune.empty.running')}**")
+            st.caption(words("tune.empty.running.note"))
+        elif not gathering.query_set.cases:
+            st.caption(words("tune.empty.no_questions"))
+        else:
+            st.markdown(f"**{words('tune.empty.title')}**")
+            st.caption(words("tune.empty"))
+            if gathering.batch is None:
+                with st.container(width=420):
+                    gather_form(engine, gathering, config, words)
+    if shown is not None and shown.evidence.failed:
+        failures_list(failures(shown, gathering), words, key="tune_failed_alone")
 
 
 def compared_with(gathered: RunConfig, config: RunConfig) -> RunConfig:
@@ -112,6 +127,7 @@ def compared_with(gathered: RunConfig, config: RunConfig) -> RunConfig:
     chosen = st.selectbox(
         words("tune.compared"),
         names,
+        width=250,
         format_func=_compared_name,
         key="tune_compared",
         help=words("tune.compared.help"),
@@ -127,27 +143,48 @@ def _compared_name(name: str) -> str:
     return words("tune.compared.saved", name=saved) if kind == "saved" else words(f"tune.compared.{kind}")
 
 
-def apply_button() -> None:
+def apply_button(config: RunConfig) -> None:
     """The workbench has the same sliders, so going there takes the settings along."""
-    if st.button(words("tune.apply"), type="primary", width="stretch", help=words("tune.apply.help"), key="tune_apply"):
+    if st.button(words("tune.apply"), type="primary", help=words("tune.apply.help"), key="tune_apply"):
+        want_settings({"collection": config.collection})
         st.switch_page("workbench.py")
 
 
-def evidence_note(evidence: Evidence, evaluation: Evaluation) -> None:
-    st.caption(words("tune.evidence.line", n=len(evidence)))
-    unknown = int(evaluation.unknown_n[AFTER])
+def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: RunConfig) -> str:
+    """What the figures rest on, and what is in none of them: one line."""
+    total, unknown, failed = len(shown), int(evaluation.unknown_n[AFTER]), len(shown.evidence.failed)
+    parts = [words.count("tune.evidence.line", total)]
+    if gathering.batch is not None and total + failed < gathering.batch.total:
+        parts.insert(0, words("tune.evidence.part", n=total + failed, total=gathering.batch.total))
     if unknown:
-        st.caption(words("tune.evidence.unknown", n=unknown, total=len(evidence)))
-    if evidence.failed:
-        st.caption(words("tune.evidence.failed", n=len(evidence.failed)))
+        parts.append(words("tune.evidence.unknown", n=unknown))
+        if not gathering.config.grade_probe:
+            parts.append(words("tune.evidence.not_probed"))
+    if failed:
+        parts.append(words("tune.evidence.failed", n=failed))
+    if panel.collection != gathering.config.collection:
+        parts.append(words("tune.evidence.set_collection", collection=f"`{gathering.config.collection}`"))
+    return " · ".join(parts)
 
 
-def map_card(evidence: Evidence, config: RunConfig) -> None:
+def all_unknown(config: RunConfig, gathered: RunConfig) -> None:
+    """Why the settings lead nowhere that a run has been, and the way back."""
+    names = [name for name in differing(config, gathered) if name not in COLUMNS and name != "grade_probe"]
+    with st.container(border=True, key="tune_all_unknown"):
+        st.markdown(f"**{words('tune.unknown.title')}**")
+        listed = words("list.joint").join(setting_name(name, words) for name in names)
+        st.caption(words("tune.unknown.changed", names=listed) if names else words("tune.unknown.far"))
+        if st.button(words("tune.unknown.back"), icon=":material/undo:", key="tune_unknown_back"):
+            want_settings(replace(gathered, grade_probe=config.grade_probe))
+            st.rerun()
+
+
+def map_card(shown: Shown, config: RunConfig) -> None:
     """A measure over two settings; a click on a cell moves the sliders there."""
-    across, up, shown = st.columns(3, gap="small")
+    across, up, over = st.columns(3, gap="small")
     x = _axis(across, "x", "grade_pass_threshold")
     y = _axis(up, "y", "similarity_threshold")
-    measure = shown.selectbox(
+    measure = over.selectbox(
         words("tune.map.measure"),
         _MAP_MEASURES,
         format_func=lambda name: words(f"tune.measure.{name}"),
@@ -157,10 +194,9 @@ def map_card(evidence: Evidence, config: RunConfig) -> None:
     if x == y:
         st.caption(words("tune.map.same"))
         return
-    heat = map_of(evidence, config, x, y, measure)
-    st.caption(words("tune.map.note", measure=words(f"tune.measure.{measure}")))
-    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(evidence))
-    if int(heat.known_n.min()) < len(evidence):
+    heat = map_of(shown, config, x, y, measure)
+    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown))
+    if int(heat.known_n.min()) < len(shown):
         st.caption(words("tune.map.partly"))
 
 
@@ -180,25 +216,22 @@ def try_settings(settings: Mapping[str, AxisValue]) -> None:
     want_settings(settings)
 
 
-def tabs(
-    evidence: Evidence,
-    evaluation: Evaluation,
-    changed: Flips,
-    compared: tuple[RunConfig, RunConfig],
-    gathering: Gathering,
-) -> None:
-    before, config = compared
+def tabs(shown: Shown, evaluation: Evaluation, changed: Flips, gathering: Gathering) -> None:
+    before, config = evaluation.configs
+    failed = len(shown.evidence.failed)
     names = {
         "flips": words("tune.tab.flips", n=changed.flipped),
         "outcomes": words("tune.tab.outcomes"),
         "measures": words("tune.tab.measures"),
         "sweep": words("tune.tab.sweep"),
         "bench": words("tune.tab.bench"),
-        "failures": words("tune.tab.failures", n=len(evidence.failed)),
+        "failures": words("tune.tab.failures", n=failed),
     }
     drawn = dict(zip(names, st.tabs(list(names.values()), key="tune_tabs", on_change="rerun"), strict=True))
-    with drawn["flips"]:
-        flips_table(changed, words, key="tune_flips", base=base_path())
+    # Hidden tabs cost nothing.
+    if drawn["flips"].open:
+        with drawn["flips"]:
+            flips_tab(changed, config)
     if drawn["outcomes"].open:
         with drawn["outcomes"]:
             outcome_bars(evaluation, words, key="tune_outcomes")
@@ -208,19 +241,33 @@ def tabs(
             measures_table(evaluation, words, key="tune_measures")
     if drawn["sweep"].open:
         with drawn["sweep"]:
-            sweep_tab(engine, evidence, config, before, words)
+            sweep_tab(engine, shown, config, before, words)
     if drawn["bench"].open:
         with drawn["bench"]:
             grader_bench_tab(engine, gathering, config, words)
     if drawn["failures"].open:
         with drawn["failures"]:
-            failures_list(failures(evidence, gathering), words, key="tune_failures")
+            failures_list(failures(shown, gathering), words, key="tune_failures")
 
 
-def failures(evidence: Evidence, gathering: Gathering) -> list[tuple[str, str]]:
+def flips_tab(changed: Flips, config: RunConfig) -> None:
+    base = base_path()
+    flips_table(changed, words, key="tune_flips", link=lambda run_id: run_link(run_id, config, words, base))
+    if changed.shown:
+        st.download_button(
+            words("tune.flips.csv"),
+            lambda: flips_csv(changed, words),
+            file_name="flips.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+            key="tune_flips_csv",
+        )
+
+
+def failures(shown: Shown, gathering: Gathering) -> list[tuple[str, str]]:
     """Question and what happened, of those that are in no figure."""
-    questions = {case.id: case.question for case in gathering.cases}
-    return [(questions.get(name, name), gathering.why(name, words)) for name in evidence.failed]
+    return [(shown.cases[name].question, gathering.why(name, words)) for name in shown.evidence.failed]
 
 
 try:

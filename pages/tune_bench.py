@@ -13,15 +13,14 @@ from components.faults import fault_box
 from components.i18n import Words
 from engine.config import RunConfig
 from engine.engine import Engine
-from engine.evaluation.cases import Case
 from engine.evaluation.grader_bench import compare, cut_for_precision, figures
-from engine.evaluation.grader_pairs import Pair, pairs
+from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.noise import noise
 from engine.evaluation.regrade import judged_passages
-from engine.evaluation.values import Batch
 from engine.nodes.run_context import fault_of
 from engine.values import PassageId, RunRecord, Verdict
-from pages.tune_evidence import Gathering
+from pages.tune_evidence import Gathering, judged_pairs, records_of
+from pages.tune_gather import batch_name
 
 _SNIPPET = 140
 _WATCH_S = 0.5
@@ -51,14 +50,15 @@ class _Regrading:
 
 def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """Everything about the grader that gave the verdicts of the gathered evidence."""
+    if gathering.batch is None:
+        return
     st.caption(words("bench.intro", grader=_grader_name(gathering.config, words)))
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     only = left.toggle(words("bench.only_labelled"), help=words("bench.only_labelled.help"), key="bench_only")
     cut = right.slider(
         words("bench.cut"), 0.0, 1.0, config.min_confidence, 0.01, help=words("bench.cut.help"), key="bench_cut"
     )
-    results = engine.batches.results(gathering.batch.id) if gathering.batch else []
-    graded = _pairs(engine, results, only)
+    graded = judged_pairs(engine, gathering.batch, only_labelled=only)
     found = figures(graded, cut)
     bench_figures(found, words, key="bench_figures")
     if found.assumed_n:
@@ -72,7 +72,7 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     st.divider()
     other_grader(engine, gathering, graded, _Look(only, cut), words)
     st.divider()
-    scatter(engine, [record for _, record in results], cut, words)
+    scatter(engine, [record for _, record in records_of(engine, gathering.batch)], cut, words)
 
 
 def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
@@ -96,19 +96,18 @@ def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
 def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...], look: _Look, words: Words) -> None:
     """Another gathering of the same set, by another grader, on the pairs that both have judged."""
     st.markdown(f"**{words('bench.two')}**")
-    current = gathering.batch
-    others = [item for item in engine.evaluation.batches(gathering.set_name) if current and item.id != current.id]
-    others = [item for item in others if item.done]
+    others = gathering.others
     if not others:
         st.caption(words("bench.two.none"))
         return
     chosen = st.selectbox(
-        words("bench.second"), others, format_func=lambda item: _batch_name(item, words), key="bench_other", width=420
+        words("bench.second"), others, format_func=lambda item: batch_name(item, words), key="bench_other", width=420
     )
-    judged_there = engine.batches.results(chosen.id) if chosen is not None else []
-    if judged_there:
-        compared = compare(graded, _pairs(engine, judged_there, look.only), look.cut)
-        comparison(compared, words, key="bench_comparison", texts=_texts([record for _, record in judged_there]))
+    if chosen is None:
+        return
+    compared = compare(graded, judged_pairs(engine, chosen, only_labelled=look.only), look.cut)
+    records = [record for _, record in records_of(engine, chosen)]
+    comparison(compared, words, key="bench_comparison", texts=_texts(records))
 
 
 def scatter(engine: Engine, judged: list[RunRecord], cut: float, words: Words) -> None:
@@ -166,11 +165,6 @@ def _outcome(job: _Regrading, cut: float, words: Words) -> None:
     noise_table(noise(gradings, cut), words, key="bench_noise_table", texts=texts)
 
 
-def _pairs(engine: Engine, results: list[tuple[Case, RunRecord]], only: bool) -> tuple[Pair, ...]:
-    records = {case.id: record for case, record in results}
-    return pairs([case for case, _ in results], records, engine.evaluation.labels(), only_labelled=only)
-
-
 def _texts(records: list[RunRecord]) -> dict[PassageId, str]:
     """First words of every passage, for a table."""
     return {
@@ -184,8 +178,3 @@ def _texts(records: list[RunRecord]) -> dict[PassageId, str]:
 def _grader_name(config: RunConfig, words: Words) -> str:
     model = config.models.grader
     return words("model.builtin") if model.built_in else model.model
-
-
-def _batch_name(batch: Batch, words: Words) -> str:
-    when = batch.created_at[:16].replace("T", " ")
-    return f"{_grader_name(batch.config, words)} · {when} · {len(batch.done)}/{batch.total}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -12,49 +12,76 @@ from components.config_panel import want_settings
 from components.faults import fault_box
 from components.i18n import Words
 from components.setting_words import setting_label, setting_text
-from components.tune_charts import quality_against_cost
+from components.tune_charts import Kind, Point, quality_against_cost, settings_text
+from components.tune_figures import AFTER, BEFORE
 from components.tune_recommendation import recommendation_card
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.evaluation.evidence import Evidence
-from engine.evaluation.recommend import recommend
+from engine.evaluation.figures import Evaluation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
-from engine.evaluation.sweep import Cost, front, rows
-from engine.evaluation.sweep_values import AxisValue, Recommendation, Sweep
+from engine.evaluation.sweep import Cost
+from engine.evaluation.sweep_values import AxisValue
 from engine.nodes.run_context import fault_of
-from pages.tune_evidence import SWEPT, swept
+from pages.tune_evidence import COSTS, Shown, Tried, tried, tried_rows
 
-_COSTS: tuple[Cost, ...] = ("steps", "calls", "seconds")
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
 _DEFAULT_AXES = ["similarity_threshold", "grade_pass_threshold", "max_rewrites"]
 _MOST_AXES = 3
 
 
-def front_card(evidence: Evidence, config: RunConfig, before: RunConfig, words: Words) -> None:
+def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     """Every swept setting as a point of quality against cost, with the recommended one."""
-    made = _sweep(evidence, config)
-    recommended = _recommended(made, before)
-    cost = st.selectbox(
+    before, config = evaluation.configs
+    made = tried(shown, config, _axes(), before)
+    cost: Cost = st.selectbox(
         words("tune.front.cost"),
-        _COSTS,
+        COSTS,
         format_func=lambda name: words(f"tune.measure.{name}"),
         key="tune_front_cost",
         persist_state="session",
     )
-    st.caption(words("tune.front.note", n=len(made.configs)))
-    quality_against_cost(
-        made,
-        front(made, cost),
-        words,
-        key="tune_front",
-        tried=_try,
-        current=config,
-        recommended=recommended.setting,
+    telling, total = sum(made.telling), len(made.configs)
+    st.caption(words("tune.front.note" if telling == total else "tune.front.note_known", n=telling, total=total))
+    points = _points(made, evaluation, cost, words)
+    quality_against_cost(points, cost, words, key="tune_front", tried=_try, total=len(shown))
+
+
+def _points(made: Tried, evaluation: Evaluation, cost: Cost, words: Words) -> list[Point]:
+    """The settings of the sweep of which enough is known, and those under test, which may lie between them."""
+    on_front = frozenset(made.fronts[cost].settings)
+    star = made.recommended.setting
+    points = [
+        Point(
+            quality=made.values["quality"][place],
+            cost=made.values[cost][place],
+            text=settings_text(settings, words),
+            known=made.known[place],
+            settings=settings,
+            on_front=place in on_front,
+            kind="recommended" if place == star else "front" if place in on_front else "others",
+        )
+        for place, settings in enumerate(made.settings)
+        if made.telling[place] or place == star
+    ]
+    if star is None:
+        points.append(_own_point(evaluation, BEFORE, cost, made, words=words, kind="recommended"))
+    return [*points, _own_point(evaluation, AFTER, cost, made, words=words, kind="current")]
+
+
+def _own_point(evaluation: Evaluation, side: int, cost: Cost, made: Tried, *, words: Words, kind: Kind) -> Point:
+    settings = {axis.name: getattr(evaluation.configs[side], axis.name) for axis in made.axes}
+    return Point(
+        quality=float(evaluation.value("quality")[side]),
+        cost=float(evaluation.value(cost)[side]),
+        text=settings_text(settings, words),
+        known=int(evaluation.known_n[side]),
+        settings=settings,
+        kind=kind,
     )
 
 
-def sweep_tab(engine: Engine, evidence: Evidence, config: RunConfig, before: RunConfig, words: Words) -> None:
+def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig, words: Words) -> None:
     """Which settings are swept, what is recommended and how sure that is, and exports."""
     st.multiselect(
         words("tune.sweep.axes"),
@@ -66,8 +93,8 @@ def sweep_tab(engine: Engine, evidence: Evidence, config: RunConfig, before: Run
         persist_state="session",
         help=words("tune.sweep.axes.help"),
     )
-    made = _sweep(evidence, config)
-    recommended = _recommended(made, before)
+    made = tried(shown, config, _axes(), before)
+    recommended = made.recommended
     changed = [
         f"{setting_label(name, words)} {setting_text(name, getattr(recommended.config, name), words)}"
         for name in _AXES
@@ -83,7 +110,7 @@ def sweep_tab(engine: Engine, evidence: Evidence, config: RunConfig, before: Run
         take_away(engine, config, words)
     st.download_button(
         words("tune.sweep.csv", n=len(made.configs)),
-        _csv(made),
+        lambda: _csv(tried_rows(shown, config, _axes())),
         file_name="sweep.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -131,23 +158,16 @@ def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
     st.caption(words("tune.out.eval"))
 
 
-def _sweep(evidence: Evidence, config: RunConfig) -> Sweep:
+def _axes() -> tuple[str, ...]:
     chosen = st.session_state.get("tune_axes") or _DEFAULT_AXES
-    names = tuple(name for name in _AXES if name in chosen)
-    return swept(evidence, config, names, SWEPT[len(names)])
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Sweep: id, RunConfig: repr})
-def _recommended(made: Sweep, before: RunConfig) -> Recommendation:
-    return recommend(made, before)
+    return tuple(name for name in _AXES if name in chosen)
 
 
 def _try(settings: Mapping[str, AxisValue]) -> None:
     want_settings(settings)
 
 
-def _csv(made: Sweep) -> bytes:
-    lines = rows(made)
+def _csv(lines: Sequence[Mapping[str, AxisValue | None]]) -> bytes:
     written = io.StringIO()
     table = csv.DictWriter(written, list(lines[0]))
     table.writeheader()

@@ -5,35 +5,45 @@ from __future__ import annotations
 import streamlit as st
 
 from components.badge import builtin_badge
+from components.budget_note import budget_note
 from components.config_panel import (
     Chosen,
     CollectionChoice,
     OllamaNote,
-    budget_note,
     config_panel,
     differing_settings,
+    want_settings,
 )
 from components.faults import fault_box
 from components.figures import figures
 from components.i18n import Words
 from components.live_run import live_run
+from components.presenter import demo_buttons, present_button
 from components.sample_questions import sample_buttons
+from components.slider_marks import slider_marks
 from components.url_state import put_into_url, take_from_url
 from components.words_live import live_words
+from engine.budget import measured_tariff, worst_case
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import sample_questions
+from engine.samples.demos import is_demo
 from engine.values import Fault, RunRecord
+from engine.whatif.price import Tariff
 from pages.evidence import evidence
 from pages.opening import opening
+from pages.stored_runs import recent_records
+from pages.what_if import marks_of
 
 engine = get_engine()
 words: Words = st.session_state["words"]
 # Width of Run and of Stop, in pixels. (A bare string below it would be written on the page.)
 _BUTTON = 132
 _LONGEST_ID = 64
+# How many of the newest runs are looked at for the time of a step.
+_MEASURED_BY = 8
 _SHOWN_SAMPLES = {
     "en": ("dc-en-03", "dm-en-06", "dc-en-01", "dm-en-12", "dc-en-17"),
     "zh": ("dc-zh-05", "dm-zh-01", "dc-zh-01", "dc-zh-13", "dc-zh-17"),
@@ -43,7 +53,9 @@ _SHOWN_SAMPLES = {
 def page() -> None:
     record = opened()
     with st.sidebar:
-        chosen = settings()
+        chosen = settings(record)
+    if record is not None and not record.active:
+        slider_marks(chosen.below, chosen.config, record.config, marks_of(record, chosen.config), words)
     with st.session_state["top_bar"]:
         builtin_badge(chosen.config.models, words)
     ask(chosen.config, record)
@@ -68,6 +80,7 @@ def page() -> None:
         engine,
         record.id,
         words,
+        chosen=chosen.config,
         active=active,
         node=shown.selected_node,
         again=lambda failed: start(failed.question, failed.config),
@@ -95,7 +108,7 @@ def opened() -> RunRecord | None:
         return None
 
 
-def settings() -> Chosen:
+def settings(record: RunRecord | None) -> Chosen:
     ollama = engine.ollama(fresh=st.session_state.pop("look_again_now", False))
     note = OllamaNote(
         address=ollama.address,
@@ -105,11 +118,22 @@ def settings() -> Chosen:
     if "gate_wanted" in st.session_state:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
     chosen = config_panel(words, collection_choices(), note)
-    budget_note(words, chosen.config, engine.worst_case_calls(chosen.config))
+    budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()
     return chosen
+
+
+def prices(config: RunConfig, record: RunRecord | None) -> Tariff:
+    """What single steps cost, as the open run or the newest ones measured them; looked up when models or run change."""
+    finished = None if record is None or record.active else record
+    asked = (config.models, finished.id if finished else "")
+    known: tuple[object, Tariff] | None = st.session_state.get("prices")
+    if known is None or known[0] != asked:
+        known = (asked, measured_tariff(recent_records(engine, finished, _MEASURED_BY), config))
+        st.session_state["prices"] = known
+    return known[1]
 
 
 def collection_choices() -> list[CollectionChoice]:
@@ -145,6 +169,8 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             stop = words("ask.stop")
             if st.button(stop, icon=":material/stop:", shortcut="Esc", key="stop", width=_BUTTON):
                 engine.cancel(record.id)
+        if record is not None:
+            present_button(record, words)
     if pressed:
         # The box says it already: it keeps its key, and with it the keyboard.
         asked = (question or "").strip()
@@ -156,6 +182,19 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     picked = sample_buttons([(item.question, item.kind) for item in offered], words, disabled=active)
     if picked is not None:
         start(picked, config)
+    if record is None or is_demo(record.id):
+        recorded_demos(record)
+
+
+def recorded_demos(record: RunRecord | None) -> None:
+    """Runs that ship with the program; one that is opened brings its settings along."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
+        st.caption(words("presenter.demos"), width="content")
+        picked = demo_buttons(words, current=record.id if record else "")
+    if picked is not None:
+        st.session_state["run"] = picked
+        want_settings(engine.record(picked).config)
+        st.rerun()
 
 
 def next_step(config: RunConfig, record: RunRecord | None) -> str:

@@ -15,7 +15,7 @@ COMPARE: dict[str, tuple[str, str]] = {
     "compare.swap": ("Swap A and B", "交换 A 与 B"),
     "compare.pick": ("Choose a run, or type to search", "选一次运行，或输入文字查找"),
     "compare.open_now": ("open in the workbench", "工作台中打开的"),
-    "compare.demo": ("demo", "演示"),
+    "compare.demo": ("demo", "示例"),
     "compare.no_runs": (
         "There is no run yet. Ask a question in the workbench first; every run is kept.",
         "还没有运行过。请先在工作台提一个问题，每次运行都会保存下来。",

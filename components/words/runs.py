@@ -18,7 +18,7 @@ RUNS: Mapping[str, tuple[str, str]] = {
     ),
     "runs.empty.batches": (
         "No run of your own is stored yet; those of batches are hidden.",
-        "还没有你自己的运行；批量运行的记录没有显示。",
+        "还没有自己发起的运行；批量运行的记录没有显示。",
     ),
     "runs.go": ("Ask a question", "去提问"),
     "runs.no_match": ("No run matches these filters.", "没有符合筛选条件的运行。"),
@@ -98,6 +98,22 @@ RUNS: Mapping[str, tuple[str, str]] = {
     "runs.delete.confirm.one": (
         "This run and all its evidence will be deleted. This cannot be undone.",
         "这次运行及其全部证据将被删除，无法恢复。",
+    ),
+    "runs.delete.pinned": (
+        "{n} of them are pinned: their questions will no longer be watched while you tune.",
+        "其中 {n} 次是置顶的运行：删除后，调参时不再关注它们的问题。",
+    ),
+    "runs.delete.pinned.one": (
+        "One is pinned: its question will no longer be watched while you tune.",
+        "其中有 1 次置顶的运行：删除后，调参时不再关注它的问题。",
+    ),
+    "runs.delete.evidence": (
+        "{n} of them were made by a batch: their questions drop out of the figures of Tune until they are run again.",
+        "其中 {n} 次来自批量运行：删除后，这些问题不再计入“调参”页的数字，重新运行后才会恢复。",
+    ),
+    "runs.delete.evidence.one": (
+        "One was made by a batch: its question drops out of the figures of Tune until it is run again.",
+        "其中有 1 次来自批量运行：删除后，它的问题不再计入“调参”页的数字，重新运行后才会恢复。",
     ),
     "runs.delete.more": ("… and {n} more", "……以及另外 {n} 次"),
     "runs.delete.yes": ("Delete", "删除"),

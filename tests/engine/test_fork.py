@@ -337,3 +337,18 @@ def test_rounds_that_a_branch_took_over_are_not_taken_for_its_own_settings(engin
         assert outlook.outcome in (None, again.outcome)
         tried += paid(again) > 0
     assert tried
+
+
+def test_a_round_that_a_branch_took_over_may_have_been_searched_less_deep_than_it_would_have(engine: Engine) -> None:
+    """SC-10: that a search gave fewer passages than these settings fetch does not mean that there were no more."""
+    shallow = RunConfig(top_k=2, probe_k=2, similarity_threshold=0.0, grade_pass_threshold=1.0)
+    deep = replace(shallow, probe_k=20)
+    runs = (engine.run(question.question, shallow) for question in sample_questions())
+    parent = next(run for run in runs if len(run.rounds) > 1)
+    branch = forked(engine, parent, deep, round=1)
+    wider = replace(deep, top_k=8, grade_pass_threshold=0.0)
+    price, outlook = fork_price(branch, wider, 0), fork_outlook(branch_off(branch, wider, round_index=0))
+    again = forked(engine, branch, wider, round=0)
+    assert len(again.rounds[0].candidates) == 20
+    assert outlook.state == "needs_calls"
+    assert 0 < paid(again) <= price.worst.built_in_calls

@@ -86,3 +86,10 @@ def test_a_question_is_shown_as_text_and_never_as_markdown(engine: Engine) -> No
     app = opened("present", "en", run=record.id)
     assert [item.value for item in app.text] == [record.question]
     assert all(record.question not in str(item.value) for item in app.markdown)
+
+
+@pytest.mark.parametrize("step", ["9" * 5000, "-1", "1e3", "٣" * 20, " "])
+def test_a_step_that_is_none_is_passed_over(engine: Engine, step: str) -> None:
+    app = opened("present", "en", run="demo-forced-en", step=step)
+    assert not app.exception
+    assert demo_record("demo-forced-en").question in visible(app)

@@ -105,7 +105,7 @@ def test_runs_are_listed_newest_first_with_what_they_came_to(own: Engine, words:
     assert words("outcome.answered") in answered["outcome"]
     assert (answered["rounds"], answered["pinned"]) == ("2", True)
     assert [item["tag"] for item in answered["tags"]] == ["to review"]
-    assert answered["href"] == "/run?run=aaaa1111"
+    assert answered["href"] == "/?run=aaaa1111"
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 
 
@@ -289,6 +289,20 @@ def test_a_fork_says_where_it_comes_from() -> None:
 def test_links_stand_below_the_base_path_of_the_server() -> None:
     item = RunLine(RunId("b" * 32), "", None, "2025", 5.0, 0, 0)
     row = run_row(item, EN, "/rag")
-    assert row["href"] == f"/rag/run?run={'b' * 32}"
+    assert row["href"] == f"/rag/?run={'b' * 32}"
     assert row["question"] == EN("runs.untitled")
     assert EN("outcome.running") in row["outcome"]
+
+
+def test_the_question_before_deleting_says_what_the_runs_are_needed_for(own: Engine) -> None:
+    app = opened("runs", batches="true")
+    select(app, "cccc3333")
+    widget(app, "runs_delete").click().run()
+    assert not app.warning
+    widget(app, "runs_delete_no").click().run()
+    select(app, "aaaa1111", "bbbb2222")
+    widget(app, "runs_delete").click().run()
+    assert [item.value for item in app.warning] == [
+        EN.count("runs.delete.pinned", 1),
+        EN.count("runs.delete.evidence", 1),
+    ]

@@ -52,7 +52,7 @@ def test_a_set_without_evidence_says_what_to_do_next(engine: Engine, language: U
     app = tune(language, "untouched")
     words = words_for(language)
     assert words("tune.empty") in visible(app)
-    assert words("tune.gather.start", n=1) in visible(app)
+    assert words.count("tune.gather.start", 1) in visible(app)
 
 
 def test_gathering_runs_every_question_once_and_the_figures_appear(engine: Engine) -> None:
@@ -140,9 +140,9 @@ def test_an_open_run_becomes_a_case_with_its_cited_passages(engine: Engine) -> N
     app = opened()
     run_id = ask(app, engine, "What is the power set of the empty set?")
     cited = {item.passage_id for item in engine.record(run_id).citations}
+    engine.evaluation.save_query_set(QuerySet("from runs", ()))
     app.switch_page("tune.py").run()
-    app.session_state["tune_add_to"] = "from runs"
-    app.run()
+    setting(app, "tune_add_to").set_value("from runs").run()
     button(app, lambda label: label == EN("tune.add.do")).click().run()
     assert not app.exception, app.exception
     (case,) = engine.evaluation.query_set("from runs").cases
@@ -153,7 +153,8 @@ def test_a_file_of_questions_is_imported_and_its_bad_lines_are_named(engine: Eng
     app = tune()
     content = "question,expected\nWhat is a set?,dm-sets.en.md\n,nothing\n"
     app.file_uploader[0].upload("mine.csv", content.encode(), "text/csv").run()
-    assert EN("tune.import.plan", n=1, documents=0) in visible(app)
+    questions, documents = EN.count("tune.import.questions", 1), EN.count("tune.import.documents", 0)
+    assert EN("tune.import.plan", questions=questions, documents=documents) in visible(app)
     assert "3" in inline(app)
     button(app, lambda label: label == EN("tune.import.start")).click().run()
     assert not app.exception, app.exception

@@ -280,7 +280,7 @@ def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
     config = RunConfig(max_rewrites=1, models=config_models(grader="ollama:m"))
     calls = engine.worst_case_calls(config)
     rounds = EN.count("settings.rounds", 2)
-    assert EN.count("settings.before.calls", calls, rounds=rounds, budget="120") in [item.value for item in app.caption]
+    assert EN.count("settings.before.calls", calls, rounds=rounds, budget="120") in inline(app)
 
 
 def test_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:

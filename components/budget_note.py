@@ -1,0 +1,39 @@
+"""What the next run may cost at most, against the time it is given."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.i18n import Words
+from components.markup import Node, draw, node
+from components.phrases import duration_text
+from engine.config import RunConfig
+from engine.whatif.values import Price
+
+
+def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> None:
+    """Draw the worst case in calls and seconds, with a bar of the budget that it would use."""
+    st.caption(f"**{words('settings.before')}**")
+    draw((node("section", "budget", *budget_nodes(words, config, worst)),), words, key=key)
+
+
+def budget_nodes(words: Words, config: RunConfig, worst: Price) -> list[Node]:
+    """The sentences and, where every step has been measured, the bar."""
+    budget = f"{config.budget_s:g}"
+    rounds = words.count("settings.rounds", config.max_rewrites + 1)
+    if worst.calls == 0:
+        counted = words("settings.before.builtin", rounds=rounds)
+    else:
+        counted = words.count("settings.before.calls", worst.calls, rounds=rounds, budget=budget)
+    parts = [node("p", "", counted)]
+    if worst.seconds is None:
+        return [*parts, node("p", "muted small", words("budget.unmeasured"))]
+    over = worst.seconds > config.budget_s
+    time = duration_text(worst.seconds * 1000.0)
+    parts.append(node("p", "small num", words("budget.time", time=time, budget=budget)))
+    share = f"{min(1.0, worst.seconds / config.budget_s):.1%}"
+    bar = node("i", "", data_fill=share)
+    parts.append(node("div", "gauge over" if over else "gauge", bar, aria_hidden="true"))
+    if over:
+        parts.append(node("p", "note small", "! ", words("budget.over")))
+    return parts

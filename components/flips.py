@@ -1,0 +1,40 @@
+"""The nearest flips in words: the smallest single moves that would end the run otherwise, each one press away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.i18n import Words
+from components.markup import Node, button, node
+from components.what_if_text import saving_parts, value_text
+from engine.whatif.flips import Flip
+
+_SHOWN = 3
+
+
+def flip_nodes(flips: Sequence[Flip], words: Words) -> list[Node]:
+    """A line of buttons (``set:NAME:VALUE``), nearest first; says so where nothing flips."""
+    if not flips:
+        return [node("p", "muted small flips", words("flip.none"))]
+    chips = [button(flip_text(item, words), f"set:{item.name}:{item.value_to}", "chip link") for item in flips[:_SHOWN]]
+    return [node("div", "chips flips", node("span", "muted small", words("flip.title")), *chips)]
+
+
+def flip_text(flip: Flip, words: Words) -> str:
+    """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites less``."""
+    end = words(f"flip.end.{flip.outcome}", round=flip.round)
+    saved = saving_parts((("waste.rewrites", flip.rewrites_saved),), words)
+    return words(
+        "flip.change",
+        name=words(f"flip.name.{flip.name}"),
+        old=value_text(flip.name, flip.value_from, words),
+        new=value_text(flip.name, flip.value_to, words),
+        end=f"{end}{words('whatif.joint')}{saved}" if saved else end,
+    )
+
+
+def setting_of(action: str) -> tuple[str, str] | None:
+    """Name and value of a pressed ``set:NAME:VALUE``."""
+    kind, _, rest = action.partition(":")
+    name, _, value = rest.partition(":")
+    return (name, value) if kind == "set" and name and value else None

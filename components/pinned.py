@@ -1,0 +1,44 @@
+"""Pinned runs in the what-if card: whether this run is one, and what the sliders do to all of them."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import Node, button, node
+from components.phrases import outcome_text
+from components.what_if_text import rich
+from engine.pinned import Direction, PinnedEffect, PinnedFlip
+
+_LONGEST = 48
+_SIGNS: dict[Direction, tuple[str, str]] = {"better": ("▲", "pass"), "worse": ("▼", "warn"), "other": ("=", "grey")}
+
+
+def pin_button(pinned: bool, words: Words) -> Node:
+    """The switch that pins a run or lets it go: the action is ``pin`` or ``unpin``."""
+    made = button(words("pin.unpin" if pinned else "pin.pin"), "unpin" if pinned else "pin", "button quiet pin")
+    return Node(made.tag, {**made.attrs, "title": words("pin.help"), "aria-pressed": str(pinned).lower()}, made.kids)
+
+
+def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
+    """One sentence about all pinned runs, and a button (``run:ID``) for each that would end otherwise."""
+    if effect.total == 0:
+        return []
+    if effect.flips:
+        counted = {"better": effect.count("better"), "worse": effect.count("worse")}
+        said = words("pin.flips", flips=len(effect.flips), n=effect.total, **counted)
+    else:
+        said = words.count("pin.none", effect.total)
+    if effect.unknown:
+        said = f"{said} {words.count('pin.unknown', len(effect.unknown))}"
+    parts = [node("p", "small", *rich(said))]
+    if effect.flips:
+        parts.append(node("div", "chips", *(_flip(item, words) for item in effect.flips)))
+    return [node("div", "pinned", *parts)]
+
+
+def _flip(flip: PinnedFlip, words: Words) -> Node:
+    sign, look = _SIGNS[flip.direction]
+    question = flip.record.question
+    short = question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"
+    before, after = (outcome_text(item.outcome, words) for item in (flip.before, flip.after))
+    label = words("pin.change", question=short, before=before, after=after)
+    return button(f"{sign} {label}", f"run:{flip.record.id}", f"chip {look} link")

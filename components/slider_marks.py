@@ -1,0 +1,95 @@
+"""What the open run had, marked on the sliders: a tick where its value stands, and a line under what decides alike.
+
+The marks are a few rules of a style sheet that hold numbers only: they cost neither an element nor a rerun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.i18n import Words
+from components.what_if_text import value_text
+from engine.config import PARAMETERS, RunConfig
+from engine.whatif.settings import Column
+
+MARKED: tuple[Column, ...] = (
+    "top_k",
+    "similarity_threshold",
+    "grade_pass_threshold",
+    "max_rewrites",
+    "min_relevant",
+    "min_confidence",
+)
+"""The sliders whose value a replay can tell something of; probing deeper is never known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Values of one setting, both ends included, that give the same what-if as the one it is set to."""
+
+    low: float
+    high: float
+
+
+def slider_marks(
+    below: Mapping[str, DeltaGenerator],
+    chosen: RunConfig,
+    run: RunConfig,
+    alike: Mapping[str, Alike],
+    words: Words,
+) -> None:
+    """Mark the sliders that are drawn, and write below those that were moved what the run had."""
+    rules = []
+    for name in MARKED:
+        if name not in below:
+            continue
+        rules.append(mark_rules(name, getattr(run, name), alike.get(name)))
+        if getattr(chosen, name) != getattr(run, name):
+            place = below[name].container(key=f"tick_{name}")
+            place.caption(note_text(name, getattr(run, name), alike.get(name), words))
+    st.html(f"<style>{''.join(rules)}</style>")
+
+
+def note_text(name: str, run_value: float, alike: Alike | None, words: Words) -> str:
+    """``the run had 0.60 · 0.21 to 0.40 decide alike here``."""
+    parts = [words("tick.run", value=value_text(name, run_value, words))]
+    if alike is not None and alike.low < alike.high:
+        low, high = (value_text(name, end, words) for end in _shown(name, alike))
+        parts.append(words("tick.alike", low=low, high=high))
+    return words("tick.joint").join(parts)
+
+
+def _shown(name: str, alike: Alike) -> tuple[float, float]:
+    """The range in steps of the slider: ends between two of them move inwards."""
+    limits = PARAMETERS[name]
+    low, high = ceil(alike.low / limits.step - 1e-6), floor(alike.high / limits.step + 1e-6)
+    ends = (round(low * limits.step, 4), round(high * limits.step, 4))
+    return (int(ends[0]), int(ends[1])) if limits.whole else ends
+
+
+def mark_rules(name: str, run_value: float, alike: Alike | None) -> str:
+    """The rules of one slider; its inner track is as wide as its range."""
+    track = f".st-key-{name} .stSlider [role=group] > div"
+    rules = (
+        f"{track}{{position:relative}}"
+        f"{track}::after{{content:'';position:absolute;left:calc({_share(name, run_value)} - 1px);top:12px;width:2px;"
+        "height:16px;border-radius:1px;background:currentColor;pointer-events:none}"
+    )
+    if alike is None or alike.low >= alike.high:
+        return rules
+    left, right = _share(name, alike.low), _share(name, alike.high)
+    return rules + (
+        f"{track}::before{{content:'';position:absolute;left:{left};width:calc({right} - {left});top:26px;height:3px;"
+        "border-radius:2px;background:currentColor;opacity:.28;pointer-events:none}"
+    )
+
+
+def _share(name: str, value: float) -> str:
+    limits = PARAMETERS[name]
+    share = (value - limits.low) / (limits.high - limits.low)
+    return f"{min(1.0, max(0.0, share)):.2%}"

@@ -1,0 +1,141 @@
+"""The what-if card: what the run would have done under the settings of the sidebar, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.i18n import Words
+from components.markup import Node, button, chip, draw, node
+from components.what_if_text import (
+    COMPLETE,
+    changes_text,
+    consequence_text,
+    differing,
+    needed_text,
+    price_text,
+    rich,
+)
+from engine.values import Passage, PassageId, RunRecord
+from engine.whatif.values import WhatIf
+
+_SHOWN_UNGRADED = 3
+
+
+def what_if_waiting(words: Words, *, key: str) -> None:
+    """Hold the card's place while the run goes on."""
+    head = node("div", "head", node("strong", "heading", words("whatif.title")))
+    draw((node("section", "card whatif", head, node("p", "muted", words("whatif.waiting"))),), words, key=key)
+
+
+def what_if_card(
+    found: WhatIf,
+    record: RunRecord,
+    words: Words,
+    *,
+    key: str,
+    corner: Sequence[Node] = (),
+    below: Sequence[Node] = (),
+) -> str | None:
+    """Draw the card, with ``corner`` beside its badge and ``below`` at its end; returns the action that was pressed.
+
+    ``fork``: go on from the record where it stops being known; ``run``: all of it anew; ``back``: the run's settings;
+    ``open:ID``: show a passage.
+    """
+    head, *rest = card_nodes(found, record, words)
+    head = Node(head.tag, head.attrs, (*head.kids, node("span", "grow"), *corner)) if corner else head
+    return draw((node("section", "card whatif", head, *rest, *below),), words, key=key)
+
+
+def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
+    """What the card holds, from its badge to its buttons."""
+    moved = bool(differing(found.config, record.config))
+    title = node("strong", "heading", words("whatif.title"))
+    if not moved and (found.state == "known" or record.outcome in COMPLETE):
+        # What a finished run did under its own settings is its recording, whatever a replay could tell.
+        known = chip("pass", words("whatif.badge.known"))
+        return [node("div", "head", title, known), node("p", "muted own", words("whatif.own"))]
+    head = node("div", "head", title, *badges(found, words))
+    parts = [head, node("p", "say", *rich(said(found, record, words)))]
+    parts += _missing(found, record, words)
+    return [*parts, _actions(found, words, moved)]
+
+
+def said(found: WhatIf, record: RunRecord, words: Words) -> str:
+    """The whole sentence: the changed settings and what they would have led to."""
+    consequence = consequence_text(found, record, words)
+    sentence = changes_text(found.config, record.config, words) + consequence
+    return sentence if sentence.endswith((".", "。")) else sentence + words("whatif.stop")
+
+
+def badges(found: WhatIf, words: Words) -> tuple[Node, ...]:
+    """The honest state: never *known* where only the path is, never *path known* where a route is open."""
+    if found.state == "known":
+        return (chip("pass", words("whatif.badge.known")),)
+    if found.state == "generation":
+        return (chip("pass", words("whatif.badge.path")), chip("grey", words("whatif.badge.generation")))
+    return (chip("warn", words("whatif.badge.needs", needs=needed_text(found, words))),)
+
+
+def ungraded_passages(found: WhatIf) -> tuple[Passage, ...]:
+    """The kept passages of the last known round that nobody judged."""
+    if not found.steps:
+        return ()
+    last = found.steps[-1]
+    wanted: frozenset[PassageId] = frozenset(last.ungraded)
+    return tuple(item.passage for item in last.round.candidates if item.passage.id in wanted)
+
+
+def _missing(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
+    """What is not known and what it would cost to know it."""
+    parts = []
+    if found.state == "generation":
+        missing = len(found.steps[-1].ungraded) + found.steps[-1].unseen if found.steps else 0
+        if found.gap == "verdicts":
+            why = words.count("whatif.why.verdicts", missing)
+        else:
+            why = words("whatif.why.answer" if record.outcome in COMPLETE else "whatif.why.unwritten")
+        parts.append(node("p", "muted small", words("whatif.generated_from", why=why)))
+    same_grader = found.config.models.grader == record.config.models.grader
+    if found.gap == "verdicts" and same_grader:
+        parts += _ungraded(found, words)
+    if found.state != "known":
+        first, worst = price_text(found.calls_needed.next, words), price_text(found.calls_needed.worst, words)
+        key = "whatif.price_one" if first == worst else "whatif.price"
+        parts.append(node("p", "muted small num", words(key, next=first, worst=worst)))
+    if found.gap == "candidates" or (found.gap == "verdicts" and same_grader and not found.config.grade_probe):
+        parts.append(node("p", "muted small", words(f"whatif.hint.{found.gap}")))
+    return parts
+
+
+def _ungraded(found: WhatIf, words: Words) -> list[Node]:
+    passages = ungraded_passages(found)
+    if not passages:
+        return []
+    chips = [
+        button(f"{item.source} § {item.section}" if item.section else item.source, f"open:{item.id}", "chip link")
+        for item in passages[:_SHOWN_UNGRADED]
+    ]
+    if len(passages) > _SHOWN_UNGRADED:
+        chips.append(node("span", "muted small", words("whatif.ungraded_more", n=len(passages) - _SHOWN_UNGRADED)))
+    return [node("div", "chips", node("span", "muted small", words("whatif.ungraded")), *chips)]
+
+
+def _actions(found: WhatIf, words: Words, moved: bool) -> Node:
+    made = []
+    if found.gap != "retrieval" and found.state != "known":
+        made.append(_wish(fork_label(found, words), "fork", primary=True))
+    if moved:
+        made.append(_wish(words("whatif.do.run"), "run", primary=not made))
+        made.append(_wish(words("whatif.do.back"), "back"))
+    return node("div", "actions", *made)
+
+
+def fork_label(found: WhatIf, words: Words) -> str:
+    """What going on from the record does first."""
+    if found.state == "generation":
+        return words("whatif.do.generate")
+    return words("whatif.do.grade" if found.gap in ("verdicts", "candidates") else "whatif.do.go_on")
+
+
+def _wish(label: str, wish: str, *, primary: bool = False) -> Node:
+    return button(label, wish, "button primary" if primary else "button quiet")

@@ -1,0 +1,203 @@
+"""What a what-if says in plain sentences; ``**`` stands around what a card sets in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from components.i18n import Words
+from components.markup import Node, node
+from components.phrases import duration_text, probability_text, reason_text
+from components.setting_words import setting_text
+from engine.config import BUILTIN, PARAMETERS, RunConfig
+from engine.values import Outcome, RunRecord
+from engine.whatif.values import Gap, Price, WhatIf
+
+SETTINGS = (
+    *("collection", "top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "gate", "min_relevant"),
+    *("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache"),
+)
+"""The settings of the panel, in its order; the models of the roles come besides."""
+ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
+COMPLETE: frozenset[Outcome | None] = frozenset(
+    {"answered", "answered_forced", "answered_unverified", "abstained", "fallback"}
+)
+"""Outcomes of runs that came to their end by themselves."""
+_MOST_NAMED = 3
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
+
+
+def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
+    """Settings and roles in which the panel differs from a run, where the difference counts for anything."""
+    names = [name for name in SETTINGS if getattr(chosen, name) != getattr(run, name)]
+    if chosen.gate == "pass_rate" and "min_relevant" in names:
+        # It counts for nothing under this gate, and the panel does not show it.
+        names.remove("min_relevant")
+    return (*names, *(role for role in ROLES if chosen.models.of(role) != run.models.of(role)))
+
+
+def setting_name(name: str, words: Words) -> str:
+    """The name of a setting, or of a role, as the panel writes it."""
+    return words(f"settings.model.{name}" if name in ROLES else f"settings.{name}")
+
+
+def value_text(name: str, value: Any, words: Words) -> str:
+    """The value of a setting as the panel shows it; two thresholds that differ never look alike."""
+    if name == "collection" and value == RunConfig().collection:
+        return words("settings.collection.samples")
+    if name in PARAMETERS and not PARAMETERS[name].whole and round(value, 2) != value:
+        return f"{value:.4f}".rstrip("0")
+    return setting_text(name, value, words)
+
+
+def rich(text: str) -> list[Node | str]:
+    """Text with what stands between ``**`` in bold."""
+    return [node("strong", "", part) if place % 2 else part for place, part in enumerate(text.split("**")) if part]
+
+
+def changes_text(chosen: RunConfig, run: RunConfig, words: Words) -> str:
+    """``With pass rate at least **0.40** (run: 0.60)``; more than three changes are counted."""
+    names = differing(chosen, run)
+    if not names:
+        return words("whatif.as_run")
+    if len(names) > _MOST_NAMED:
+        return words("whatif.with_many", n=len(names))
+    said = [
+        words(
+            "whatif.change",
+            name=begun_small(setting_name(name, words), words),
+            value=_value_of(chosen, name, words),
+            run=_value_of(run, name, words),
+        )
+        for name in names
+    ]
+    return words("whatif.with", changes=_joined(said, words))
+
+
+def begun_small(text: str, words: Words) -> str:
+    """The text as it stands inside an English sentence; abbreviations keep their capitals."""
+    return text[:1].lower() + text[1:] if words.language == "en" and text[1:2] in _SMALL else text
+
+
+def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
+    """One sentence: what would have happened, against the recording."""
+    if found.state == "needs_calls":
+        return gap_text(found, record, words)
+    if found.same_path:
+        return _same_path(found, record, words)
+    saved = saving_text(found, record, words)
+    return _ending(found, words) + (words("whatif.saving", saving=saved) if saved else "")
+
+
+def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
+    """Where the path stops being known and why, for ``needs_calls``."""
+    last = found.steps[-1] if found.steps else None
+    gap: Gap = found.gap or "unrecorded"
+    if last is None:
+        return words(f"whatif.gap.{gap}" if gap == "retrieval" else "whatif.gap.empty")
+    n = last.round.index
+    if gap == "candidates":
+        return words.count("whatif.gap.candidates", last.unseen, round=n, depth=len(last.round.candidates))
+    if gap == "verdicts" and last.decision is not None:
+        return words.count("whatif.gap.verdicts_rewriter", len(last.ungraded), round=n)
+    if gap == "verdicts" and found.config.models.grader != record.config.models.grader:
+        return words("whatif.gap.grader", round=n)
+    if gap == "verdicts":
+        return words.count(
+            "whatif.gap.verdicts",
+            len(last.ungraded),
+            round=n,
+            least=last.passed[0],
+            most=last.passed[1],
+            kept=len(last.round.kept) + last.unseen,
+            bar=_bar(found.config, words),
+        )
+    if gap == "rewrite" and found.config.models.rewriter != record.config.models.rewriter:
+        return words("whatif.gap.rewriter", round=n)
+    return words(f"whatif.gap.{gap}", round=n, budget=f"{found.config.budget_s:g}")
+
+
+def saving_text(found: WhatIf, record: RunRecord, words: Words) -> str:
+    """``1 rewrite and 3 calls less``; empty for a run that did not come to its end, and where nothing differs."""
+    if record.outcome not in COMPLETE or found.outcome is None:
+        return ""
+    differences = (
+        ("waste.rewrites", len(record.rewrites) - found.rewrites),
+        ("waste.calls", record.calls - found.cost.calls),
+        ("whatif.built_in_calls", record.built_in_calls - found.cost.built_in_calls),
+    )
+    return saving_parts(differences, words)
+
+
+def saving_parts(differences: Iterable[tuple[str, int]], words: Words) -> str:
+    """``1 rewrite and 3 calls less, 2 built-in calls more`` of counted things that are less (or, below 0, more)."""
+    counted = tuple(differences)
+    parts = []
+    for side, sign in (("whatif.less", 1), ("whatif.more", -1)):
+        said = [words.count(key, sign * number) for key, number in counted if sign * number > 0]
+        if said:
+            parts.append(words(side, parts=_joined(said, words)))
+    return words("whatif.joint").join(parts)
+
+
+def price_text(price: Price, words: Words) -> str:
+    """``3 calls + 6 built-in calls ≈ 1.2 s``; says so where the run has measured no such step."""
+    counted = [
+        words.count(key, number)
+        for key, number in (("waste.calls", price.calls), ("whatif.built_in_calls", price.built_in_calls))
+        if number
+    ]
+    time = words("whatif.unmeasured") if price.seconds is None else f"≈ {duration_text(price.seconds * 1000.0)}"
+    return f"{' + '.join(counted) or words('whatif.no_calls')} {time}"
+
+
+def needed_text(found: WhatIf, words: Words) -> str:
+    """``needs 3–24 calls``, from the next step to the worst case; built-in ones only where no model is called."""
+    least, most = found.calls_needed.next, found.calls_needed.worst
+    if most.calls:
+        low, high, said = least.calls, most.calls, words.count("waste.calls", most.calls)
+    else:
+        low, high = least.built_in_calls, most.built_in_calls
+        said = words.count("whatif.built_in_calls", high)
+    if low == high:
+        return words("whatif.needs", calls=said)
+    return words("whatif.needs_between", low=low, calls=said) if low else words("whatif.needs_up_to", calls=said)
+
+
+def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
+    if found.state == "known":
+        return words("whatif.same")
+    given = len(record.context.passages) if record.context else 0
+    if found.passages and len(found.passages) != given:
+        return words.count("whatif.same_path", len(found.passages), given=given)
+    return words("whatif.same_path_other")
+
+
+def _ending(found: WhatIf, words: Words) -> str:
+    last = found.steps[-1].round.index
+    reason = reason_text(found.reason, words)
+    key = f"whatif.end.{found.outcome or 'open'}"
+    if found.passages:
+        return words.count(f"{key}.from", len(found.passages), round=last, reason=reason)
+    return words(key, round=last, reason=reason)
+
+
+def _bar(config: RunConfig, words: Words) -> str:
+    if config.gate == "min_relevant":
+        return words("whatif.bar_count", n=config.min_relevant)
+    return words("whatif.bar_rate", value=probability_text(config.grade_pass_threshold))
+
+
+def _value_of(config: RunConfig, name: str, words: Words) -> str:
+    role = next((role for role in ROLES if role == name), None)
+    if role is not None:
+        model = config.models.of(role).model
+        return words("settings.model.builtin") if model == BUILTIN else model
+    return value_text(name, getattr(config, name), words)
+
+
+def _joined(parts: Sequence[str], words: Words) -> str:
+    """``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return words("whatif.and", first=words("list.joint").join(parts[:-1]), last=parts[-1])

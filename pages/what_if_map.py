@@ -1,0 +1,49 @@
+"""The decision map below the what-if card: a chosen cell moves the sliders there."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.config_panel import want_settings
+from components.decision_map import decision_map_card
+from components.decision_map_view import map_view, pairs_for
+from components.i18n import Words
+from engine.config import RunConfig
+from engine.values import RunRecord
+from engine.whatif.decision_map import DecisionMap, decision_map
+from engine.whatif.settings import Column
+from engine.whatif.table import RunTable
+from pages.remembered import is_remembered, remembered
+
+_AXES = "map_axes"
+
+
+def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Words) -> None:
+    """Draw the map around the sliders' settings."""
+    pairs = pairs_for(config)
+    names = {
+        name: words("map.pair", across=words(f"flip.name.{x}"), up=words(f"flip.name.{y}"))
+        for name, (x, y) in pairs.items()
+    }
+    chosen = st.session_state.get(_AXES)
+    shown = chosen if chosen in pairs else next(iter(pairs))
+    x, y = pairs[shown]
+    asked = (record.id, record.last_seq, config, x, y)
+    if table.record is not None and not is_remembered("map", asked):
+        # Its evidence is no plain run's, and is replayed anew for each of ten thousand cells.
+        st.caption(words("map.slow"))
+        if not st.button(words("map.draw"), key="draw_map", icon=":material/grid_on:"):
+            return
+    drawn: DecisionMap = remembered("map", asked, lambda: decision_map(record, config, x, y))
+    view = map_view(drawn, config, record.config, words)
+    event = decision_map_card(view, names, shown, words, key="decision_map", file_name=f"decision-map-{record.id[:8]}")
+    if event.axes is not None and event.axes != shown:
+        st.session_state[_AXES] = event.axes
+        st.rerun()
+    if event.tried is not None:
+        want_settings(_values((x, y), event.tried))
+        st.rerun()
+
+
+def _values(names: tuple[Column, Column], tried: tuple[float, float]) -> dict[str, float]:
+    return dict(zip(names, tried, strict=True))

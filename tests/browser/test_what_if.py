@@ -1,0 +1,129 @@
+"""What only a browser shows of what-if: a slider repaints the card at once, and a cell of the map moves the sliders."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from statistics import median
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenTab
+from tests.browser.server import App
+
+pytestmark = pytest.mark.browser
+LOOPS = "What are the main symptoms of diabetes?"
+_WITHIN_MS = 1000.0
+"""Far above what it takes on an idle machine (docs name the figure): a busy one must not fail the test."""
+_REPAINTED = """([name, key]) => new Promise((done) => {
+  const shadows = [...document.querySelectorAll("*")].flatMap((one) => one.shadowRoot ? [one.shadowRoot] : []);
+  const root = shadows.find((one) => one.querySelector(".whatif"));
+  const before = root.textContent;
+  const slider = document.querySelector(`.st-key-${name} input[type=range]`);
+  slider.focus();
+  addEventListener("keydown", () => {
+    const begun = performance.now();
+    new MutationObserver((_, watching) => {
+      if (root.textContent === before) return;
+      watching.disconnect();
+      requestAnimationFrame(() => done(performance.now() - begun));
+    }).observe(root, { subtree: true, childList: true, characterData: true });
+  }, { once: true, capture: true });
+  window.waiting = true;
+})"""
+
+
+@pytest.fixture(scope="module")
+def looped(app: App) -> str:
+    """The id of a run that rewrites until it has to answer all the same."""
+    record = app.post("/api/runs", {"question": LOOPS})
+    assert record["outcome"] == "answered_forced"
+    return str(record["id"])
+
+
+def runs(app: App) -> list[str]:
+    with urllib.request.urlopen(f"{app.url}/api/runs") as response:
+        return [item["id"] for item in json.load(response)]
+
+
+def value_of(page: Page, name: str) -> str:
+    return page.locator(f".st-key-{name} input[type=range]").input_value()
+
+
+def test_a_slider_repaints_the_card_at_once_and_calls_nothing(open_tab: OpenTab, app: App, looped: str) -> None:
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={looped}&grade_pass_threshold=0.19")
+    expect(page.locator(".whatif")).to_contain_text("With pass rate at least 0.19")
+    before = runs(app)
+    took = []
+    for key in ("ArrowRight", "ArrowLeft") * 3:
+        page.evaluate(f"window.repainted = ({_REPAINTED})(['grade_pass_threshold', '{key}'])" + "; void 0")
+        page.wait_for_function("window.waiting")
+        page.keyboard.press(key)
+        took.append(page.evaluate("window.repainted"))
+        tab.settle()
+    expect(page.locator(".whatif")).to_contain_text("0.19")
+    assert median(took) < _WITHIN_MS
+    assert runs(app) == before
+
+
+def test_back_to_the_runs_settings_moves_every_slider_back(open_tab: OpenTab, looped: str) -> None:
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={looped}&grade_pass_threshold=0.2&top_k=9&gate=min_relevant")
+    page.locator(".whatif").get_by_text("Back to the run's settings").click()
+    expect(page.locator(".whatif")).to_contain_text("These are the run's own settings")
+    tab.settle()
+    assert (value_of(page, "top_k"), value_of(page, "grade_pass_threshold")) == ("5", "0.6")
+    assert "gate=" not in page.url
+
+
+def test_a_cell_of_the_map_moves_the_sliders_and_can_be_tried_again(open_tab: OpenTab, app: App, looped: str) -> None:
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={looped}")
+    before = runs(app)
+    cell = page.locator(".map .grid .cell.answered").first
+    wanted = (cell.get_attribute("data-x"), cell.get_attribute("data-y"))
+    for _ in range(2):
+        cell.click()
+        expect(page.locator(".whatif .say")).to_contain_text("answered at round 0")
+        tab.settle()
+        assert (float(value_of(page, "grade_pass_threshold")), float(value_of(page, "similarity_threshold"))) == (
+            float(str(wanted[0])),
+            float(str(wanted[1])),
+        )
+        page.locator(".whatif").get_by_text("Back to the run's settings").click()
+        expect(page.locator(".whatif")).to_contain_text("These are the run's own settings")
+        tab.settle()
+    assert runs(app) == before
+
+
+def test_the_map_is_walked_with_the_arrow_keys(open_tab: OpenTab, looped: str) -> None:
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={looped}")
+    here = page.locator(".map .cell.here")
+    here.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.locator(".whatif")).to_contain_text("With pass rate at least")
+    tab.settle()
+    assert float(value_of(page, "grade_pass_threshold")) < 0.6
+
+
+def test_the_map_stands_below_the_answer_on_a_narrow_screen(open_tab: OpenTab, looped: str) -> None:
+    page = open_tab(width=390, height=800).open(f"/?lang=zh&run={looped}&grade_pass_threshold=0.2")
+    answer, card = page.locator("section.answer").last.bounding_box(), page.locator(".whatif").bounding_box()
+    drawn = page.locator(".map").bounding_box()
+    assert answer and card and drawn
+    assert answer["y"] + answer["height"] < card["y"] < drawn["y"]
+    assert drawn["x"] >= 0 and drawn["x"] + drawn["width"] <= 390
+
+
+def test_a_branch_is_generated_and_opened(open_tab: OpenTab, looped: str) -> None:
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={looped}&grade_pass_threshold=0.2")
+    page.locator(".whatif").get_by_text("Generate it").click()
+    expect(page.locator(".whatif")).to_contain_text("These are the run's own settings")
+    tab.settle()
+    assert looped not in page.url
+    expect(page.locator(".map .cell.here")).to_be_visible()

@@ -1,0 +1,153 @@
+"""The decision map, the flips and the remedy in words: every cell says what it knows, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.decision_map import SIGNS, map_data
+from components.decision_map_view import coupling_text, look_of, map_view, pairs_for, tip_of
+from components.flips import flip_text, setting_of
+from components.i18n import UiLanguage, words_for
+from components.remedy import effect_text, title, why_text
+from engine.config import RunConfig
+from engine.pinned import PinnedEffect
+from engine.samples.demos import demo_record
+from engine.values import Outcome, RunRecord
+from engine.whatif import what_if
+from engine.whatif.decision_map import Cell, DecisionMap, decision_map
+from engine.whatif.diagnosis import Diagnosis, Failure, diagnose
+from engine.whatif.flips import Flip, nearest_flips
+from engine.whatif.remedy import remedy
+
+EN, ZH = words_for("en"), words_for("zh")
+FORCED = demo_record("demo-forced-en")
+RESCUED = demo_record("demo-rescue-zh")
+FIGURES: dict[Failure, tuple[dict[str, float], ...]] = {
+    "nothing_retrieved": ({"rounds": 1}, {"rounds": 3}),
+    "dropped_by_similarity": ({"similarity": 0.29, "threshold": 0.3, "rank": 4, "top_k": 5},),
+    "grader_too_strict": ({"p": 0.44, "bar": 0.5},),
+    "grader_too_lenient": ({"passed": 3, "expected": 1},),
+    "rewrite_drifted": ({"rate_first": 0.4, "rate_last": 0.2, "best_first": 0.5, "best_last": 0.4},),
+    "budget_spent": ({"rewrites": 3, "passed": 2, "rate": 0.4, "bar": 0.6}, {"seconds": 11.2, "budget": 10.0}),
+    "no_such_knowledge": ({"best": 0.4, "judged": 9},),
+    "unsupported_answer": (
+        {"citations": 0, "removed": 2, "verified": 1.0},
+        {"citations": 1, "removed": 0, "verified": 0.0},
+    ),
+}
+
+
+def drawn(record: RunRecord, config: RunConfig | None = None) -> DecisionMap:
+    return decision_map(record, config or record.config, "grade_pass_threshold", "similarity_threshold")
+
+
+def cell(outcome: Outcome | None, rewrites: int = 0, state: str = "known") -> Cell:
+    return Cell(0, 0.2, 0.3, 0.4, state, outcome, "passed", rewrites, rewrites, 5, 0.1, 0.35)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("shown", "look"),
+    [
+        (cell("answered"), "answered"),
+        (cell("answered", rewrites=2), "late"),
+        (cell("answered_forced", rewrites=3), "forced"),
+        (cell("answered_unverified"), "forced"),
+        (cell("abstained"), "abstained"),
+        (cell("failed"), "failed"),
+        (cell("answered", state="needs_calls"), "unknown"),
+        (cell(None, state="generation"), "unknown"),
+    ],
+)
+def test_a_cell_is_coloured_by_what_is_known_of_it(shown: Cell, look: str) -> None:
+    assert look_of(shown) == look
+
+
+@pytest.mark.parametrize("record", [FORCED, RESCUED])
+def test_every_cell_says_what_a_what_if_at_its_values_says(record: RunRecord) -> None:
+    """The map never guesses: a cell tried gives the outcome that it was coloured by."""
+    shown = drawn(record)
+    for item in shown.cells:
+        config = replace(record.config, grade_pass_threshold=item.x_try, similarity_threshold=item.y_try)
+        found = what_if(record, config)
+        assert (found.state, found.outcome) == (item.state, item.outcome)
+        assert (look_of(item) == "unknown") == (found.outcome is None)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_view_marks_the_sliders_and_the_run_and_signs_every_cell(language: UiLanguage) -> None:
+    words = words_for(language)
+    config = replace(FORCED.config, grade_pass_threshold=0.2)
+    view = map_view(drawn(FORCED, config), config, FORCED.config, words)
+    assert sum(tile.here for tile in view.tiles) == 1 == sum(tile.ran for tile in view.tiles)
+    assert len(view.tiles) == len(view.columns) * len(view.rows)
+    data = map_data(view, words)
+    assert all(item["sign"] in SIGNS.values() and item["tip"] for item in data["cells"])  # type: ignore[attr-defined]
+    assert "{" not in str([item["tip"] for item in data["cells"]])  # type: ignore[attr-defined]
+
+
+def test_the_coupling_of_similarity_and_gate_is_said() -> None:
+    found = drawn(RESCUED).coupling
+    assert found is not None
+    said = coupling_text(found, EN)
+    assert "0.41 → 0.42" in said and "0.50 to 0.67" in said and "bar of 0.60" in said
+    assert map_view(drawn(RESCUED), RESCUED.config, RESCUED.config, ZH).note == coupling_text(found, ZH)
+
+
+def test_an_unknown_cell_says_that_it_takes_calls() -> None:
+    unknown = next(item for item in drawn(RESCUED).cells if look_of(item) == "unknown")
+    assert tip_of(unknown, drawn(RESCUED), EN).endswith(EN("map.unknown"))
+
+
+def test_the_pairs_follow_the_gate() -> None:
+    assert next(iter(pairs_for(RunConfig()))) == "grade_pass_threshold.similarity_threshold"
+    by_count = pairs_for(RunConfig(gate="min_relevant"))
+    assert next(iter(by_count)) == "min_relevant.similarity_threshold"
+    assert not any("grade_pass_threshold" in name for name in by_count)
+
+
+def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
+    flip = Flip("grade_pass_threshold", 0.6, 0.4, "answered", 0, 3, 5, "generation", 0.2)
+    assert flip_text(flip, EN) == "pass rate 0.60 → 0.40: answered at round 0, 3 rewrites less"
+    assert flip_text(flip, ZH) == "通过率 0.60 → 0.40：第 0 轮作答，少 3 次重写"
+    gate = Flip("gate", "pass_rate", "min_relevant", "answered", 1, 0, 0, "known", 1.0)
+    assert flip_text(gate, EN) == "gate Pass rate → At least n passages: answered at round 1"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_flip_of_a_demo_can_be_said_and_set(language: UiLanguage) -> None:
+    for flip in nearest_flips(FORCED, FORCED.config):
+        assert "{" not in flip_text(flip, words_for(language))
+        assert setting_of(f"set:{flip.name}:{flip.value_to}") == (flip.name, str(flip.value_to))
+    assert setting_of("run:abc") is None
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("failure", FIGURES)
+def test_every_failure_has_a_name_and_its_figures(language: UiLanguage, failure: Failure, labelled: bool) -> None:
+    words = words_for(language)
+    for figures in FIGURES[failure]:
+        found = Diagnosis(failure, figures, labelled=labelled)
+        assert title(found, words)
+        assert "{" not in why_text(found, words)
+
+
+def test_the_remedy_of_a_demo_is_confirmed_by_a_what_if() -> None:
+    found, change = diagnose(FORCED), remedy(FORCED, FORCED.config)
+    assert found is not None and change is not None
+    changed = replace(FORCED.config, **{change.name: change.value_to})  # type: ignore[arg-type]
+    assert what_if(FORCED, changed).outcome == "answered"
+
+
+@pytest.mark.parametrize(
+    ("effect", "said"),
+    [
+        (None, EN("remedy.pinned.nothing")),
+        (PinnedEffect((), (), 20), "It breaks none of 20 pinned runs."),
+        (PinnedEffect((), (FORCED,), 1), "It does not break the pinned run. 1 cannot be told without calls."),
+    ],
+)
+def test_what_the_change_does_to_pinned_runs_is_said(effect: PinnedEffect | None, said: str) -> None:
+    assert effect_text(effect, EN) == said
