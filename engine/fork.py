@@ -143,11 +143,20 @@ def fork_outlook(branch: Branch) -> WhatIf:
     tried = replace(
         record,
         fork=branch.fork,
+        rounds=_deep_enough(branch, own),
         config=replace(record.config, budget_s=branch.config.budget_s),
         decisions=tuple(i for i in record.decisions if _stands(i, first, own)),
         rewrites=tuple(i for i in record.rewrites if i.round < first or not i.failed),
     )
     return what_if(tried, branch.config)
+
+
+def _deep_enough(branch: Branch, own: int) -> tuple[Round, ...]:
+    """The rounds up to the first that was taken over and that these settings would search deeper."""
+    rounds, top_k = branch.evidence.rounds, branch.config.top_k
+    taken_over = range(branch.fork.round, own)
+    shallow = (item for item in taken_over if rounds[item].searched and len(rounds[item].candidates) < top_k)
+    return rounds[: next(shallow, len(rounds))]
 
 
 def _stands(decision: Decision, first: int, own: int) -> bool:
