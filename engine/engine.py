@@ -25,13 +25,14 @@ from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.settings import Settings
-from engine.values import Fault, PassageId, RunId, RunRecord, Verdict
+from engine.values import Fault, PassageId, RunId, RunRecord
 from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
 
 if TYPE_CHECKING:
     from engine.evaluation.batch import BatchRunner
+    from engine.evaluation.regrade import Regraded
     from engine.evaluation.store import EvaluationStore
 
 _PATIENCE_S = 0.5
@@ -287,7 +288,7 @@ class Engine:
 
     def start_regrade(
         self, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
-    ) -> Future[dict[str, dict[PassageId, list[Verdict]]]]:
+    ) -> Future[Regraded]:
         """Judge the passages of these runs ``times`` times more, never from the cache; see ``evaluation.regrade``."""
         from engine.evaluation.regrade import regrade
 

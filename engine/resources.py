@@ -82,6 +82,14 @@ class Resources:
                 manifest[f"{role}_prompt"] = _PROMPTS[role]
         return roles, manifest
 
+    async def fresh_grader(self, config: RunConfig) -> Grader:
+        """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own."""
+        model = config.models.grader
+        if model.built_in:
+            retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
+            return BuiltinGrader(retriever.similarity_of)
+        return make_grader(model, self.settings, None)
+
     async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
         """What Ollama offers here, looked up at most every half minute unless ``fresh``.
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
-from functools import lru_cache
 
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.values import RunRecord
 
 _KEPT = 64
+_kept: OrderedDict[tuple[str, str], RunRecord] = OrderedDict()
+"""By engine and run: of another engine, the same id would be another run."""
 
 
 def finished_record(engine: Engine, run_id: str) -> RunRecord | None:
     """The record of a run that has ended; None where it goes on, cannot be read, or is gone."""
-    try:
-        return _finished(engine, run_id)
-    except (WorkbenchError, _GoesOn):
-        return None
+    key = (engine.instance, run_id)
+    if key not in _kept:
+        try:
+            record = engine.record(run_id)
+        except WorkbenchError:
+            return None
+        if record.active:
+            return None
+        _kept[key] = record
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    return _kept.get(key)
 
 
 def recent_records(engine: Engine, first: RunRecord | None, limit: int) -> Iterator[RunRecord]:
@@ -32,15 +42,3 @@ def recent_records(engine: Engine, first: RunRecord | None, limit: int) -> Itera
         record = finished_record(engine, summary.id) if summary.outcome else None
         if record is not None:
             yield record
-
-
-class _GoesOn(Exception):
-    """Keeps a record that still changes from being kept."""
-
-
-@lru_cache(maxsize=_KEPT)
-def _finished(engine: Engine, run_id: str) -> RunRecord:
-    record = engine.record(run_id)
-    if record.active:
-        raise _GoesOn
-    return record

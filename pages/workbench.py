@@ -21,7 +21,7 @@ from components.live_run import live_run
 from components.presenter import demo_buttons, present_button
 from components.sample_questions import sample_buttons
 from components.slider_marks import slider_marks
-from components.url_state import put_into_url, take_from_url
+from components.url_state import base_path, put_into_url, take_from_url
 from components.words_live import live_words
 from engine.budget import measured_tariff, worst_case
 from engine.config import RunConfig
@@ -85,11 +85,6 @@ def page() -> None:
         node=shown.selected_node,
         again=lambda failed: start(failed.question, failed.config),
     )
-
-
-def base_path() -> str:
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}" if base else ""
 
 
 def opened() -> RunRecord | None:

@@ -41,7 +41,7 @@ RUN: dict[str, tuple[str, str]] = {
     "reason.rewriter_failed": ("the rewriter failed", "修正者出错"),
     "reason.grader_unavailable": ("the grader could not be reached", "联系不上质检员"),
     "reason.grader_failed": ("no verdict could be read", "没有一条判定读得懂"),
-    "reason.cancelled": ("stopped by you", "由你停止"),
+    "reason.cancelled": ("stopped by you", "已手动停止"),
     # Inequalities
     "quantity.pass_rate": ("pass rate", "通过率"),
     "quantity.relevant_passages": ("relevant passages", "相关片段数"),

@@ -10,7 +10,7 @@ RUNS: Mapping[str, tuple[str, str]] = {
     "runs.intro": (
         "Every run is kept with all it did. Open one to see its evidence, or pin it to watch its question while you "
         "tune.",
-        "每次运行都连同全过程保存在这里。打开一条可以查看证据；置顶的问题会在调参时一并关注。",
+        "每次运行都连同全过程保存在这里。打开一条可以查看证据；关注的问题在移动滑块时会一并重算。",
     ),
     "runs.empty": (
         "No run is stored yet. Ask a question on the workbench; its run will be listed here.",
@@ -55,8 +55,8 @@ RUNS: Mapping[str, tuple[str, str]] = {
     "runs.select": ("Select this run", "选中这次运行"),
     "runs.select_all": ("Select all that are shown", "选中全部已显示的运行"),
     "runs.open": ("Open this run", "打开这次运行"),
-    "runs.pin": ("Pin", "置顶"),
-    "runs.unpin": ("Unpin", "取消置顶"),
+    "runs.pin": ("Pin", "关注"),
+    "runs.unpin": ("Unpin", "取消关注"),
     "runs.copy": ("Copy the link", "复制链接"),
     "runs.copied": ("Link copied", "链接已复制"),
     "runs.untag": ("Take this tag away: {tag}", "去掉标签：{tag}"),
@@ -101,11 +101,11 @@ RUNS: Mapping[str, tuple[str, str]] = {
     ),
     "runs.delete.pinned": (
         "{n} of them are pinned: their questions will no longer be watched while you tune.",
-        "其中 {n} 次是置顶的运行：删除后，调参时不再关注它们的问题。",
+        "其中 {n} 次是关注的运行：删除后，移动滑块时不再检查它们的问题。",
     ),
     "runs.delete.pinned.one": (
         "One is pinned: its question will no longer be watched while you tune.",
-        "其中有 1 次置顶的运行：删除后，调参时不再关注它的问题。",
+        "其中有 1 次关注的运行：删除后，移动滑块时不再检查它的问题。",
     ),
     "runs.delete.evidence": (
         "{n} of them were made by a batch: their questions drop out of the figures of Tune until they are run again.",

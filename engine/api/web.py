@@ -6,6 +6,7 @@ Pure ASGI: Starlette's ``BaseHTTPMiddleware`` would buffer event streams.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,6 +56,10 @@ _UPLOAD_BYTES_PER_MB = 1_500_000
 def middleware(settings: Settings) -> list[Middleware]:
     """What stands before pages and API alike, outermost first: headers also go on what the host list refuses."""
     return [Middleware(SecurityHeaders), Middleware(HostList, allowed=settings.allowed_hosts)]
+
+
+_UPLOAD = re.compile(r"/collections/[^/]+/sources$")
+"""The one route that takes a file."""
 
 
 class SecurityHeaders:
@@ -139,7 +144,7 @@ class ApiGuard:
         await self._with_body(scope, receive, send, headers)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        limit = self._max_upload if scope["path"].endswith("/sources") else self._max_body
+        limit = self._max_upload if _UPLOAD.search(scope["path"]) else self._max_body
         announced = headers.get("content-length", "")
         try:
             body = None if announced.isdecimal() and _exceeds(announced, limit) else await _read(receive, limit)

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from engine.config import RunConfig
-from engine.nodes.run_context import Roles
-from engine.roles import SilentTrace
-from engine.values import Passage, PassageId, RunRecord, Verdict
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.roles import Grader, SilentTrace
+from engine.values import Fault, Passage, PassageId, RunId, RunRecord, Verdict
 
 MOST_TIMES = 20
 _PATIENCE_S = 120.0
-"""How long one grading of all passages may take."""
+"""How long one grading of all passages of a run may take."""
 
 
-class RoleSource(Protocol):
-    """Where roles come from; see :class:`engine.resources.Resources`."""
+class GraderSource(Protocol):
+    """Where graders without a memory come from; see :class:`engine.resources.Resources`."""
 
-    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]: ...
+    async def fresh_grader(self, config: RunConfig) -> Grader: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Regraded:
+    """What the new gradings said."""
+
+    verdicts: Mapping[RunId, Mapping[PassageId, Sequence[Verdict]]]
+    """By run and passage, in the order they were made."""
+    fault: Fault | None = None
+    """What ended it early; what was judged before stands."""
 
 
 class _Patient(SilentTrace):
@@ -39,25 +50,28 @@ def judged_passages(record: RunRecord) -> tuple[Passage, ...]:
 
 
 async def regrade(
-    roles: RoleSource, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
-) -> dict[str, dict[PassageId, list[Verdict]]]:
-    """Verdicts of ``times`` new gradings by run id and passage; no verdict comes from the cache.
+    graders: GraderSource, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
+) -> Regraded:
+    """Judge what each run judged ``times`` times more; no verdict comes from the cache, and none goes into it.
 
-    ``note`` is told how many gradings of a run are done. Raises ``ModelError`` where the grader cannot be reached.
+    ``note`` is told how many gradings of a run are done. A grader that cannot be reached ends it with a fault.
     """
-    found: dict[str, dict[PassageId, list[Verdict]]] = {}
+    found: dict[RunId, dict[PassageId, list[Verdict]]] = {}
     done = 0
     for record in records:
         passages = judged_passages(record)
         scattered: dict[PassageId, list[Verdict]] = {passage.id: [] for passage in passages}
-        made, _ = await roles.roles(replace(record.config, ignore_cache=True))
-        for _ in range(min(times, MOST_TIMES)):
-            verdicts = await made.grader.grade(record.question, passages, _Patient()) if passages else []
-            for passage, verdict in zip(passages, verdicts, strict=True):
-                scattered[passage.id].append(verdict)
-            done += 1
-            if note is not None:
-                note(done)
-            await asyncio.sleep(0)
         found[record.id] = scattered
-    return found
+        try:
+            grader = await graders.fresh_grader(record.config)
+            for _ in range(min(times, MOST_TIMES)):
+                verdicts = await grader.grade(record.question, passages, _Patient()) if passages else []
+                for passage, verdict in zip(passages, verdicts, strict=True):
+                    scattered[passage.id].append(verdict)
+                done += 1
+                if note is not None:
+                    note(done)
+                await asyncio.sleep(0)
+        except WorkbenchError as error:
+            return Regraded(found, fault_of(error))
+    return Regraded(found)
