@@ -1,4 +1,4 @@
-"""``python -m tests.browser.screenshots DIR``: the pictures of README, taken of a real app after a real run."""
+"""``python -m tests.browser.screenshots DIR``: the pictures of README, taken of a real app after real runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.evaluation.cases import SAMPLE_SET
+from engine.records import PINNED
+from engine.settings import Settings
 from tests.browser.server import App, started_app
 
 CHROMIUM_ARGUMENTS = (
@@ -28,26 +34,64 @@ CHROMIUM_ARGUMENTS = (
 MOST_BYTES = 300_000
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _PATIENCE_MS = 60_000
+_GATHERING_S = 600.0
+FORCED = "Who was the first person treated with insulin, and when?"
+EULER = "When does a connected graph have an Euler circuit?"
+HBA1C = "糖化血红蛋白应该控制在多少以下？"
+SYMPTOMS = "What are the main symptoms of diabetes?"
+PRICE = "How much does a box of insulin glargine pens cost?"
+_ASKED: tuple[tuple[str, RunConfig, str], ...] = (
+    (PRICE, RunConfig(), ""),
+    (EULER, RunConfig(), PINNED),
+    (SYMPTOMS, RunConfig(), "to show"),
+    (HBA1C, RunConfig(), PINNED),
+    (FORCED, RunConfig(gate="min_relevant"), ""),
+    (FORCED, RunConfig(), "too slow"),
+)
+"""Question, settings and tag of the runs that the pictures show, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One picture: which page, how it looks, and the question that was run before it (none: no run)."""
+    """One picture: which page, how it looks, and what its address names besides the language."""
 
     name: str
     language: Literal["en", "zh"]
     scheme: Literal["light", "dark"]
     width: int
     height: int
-    question: str = ""
     path: str = "/"
+    runs: tuple[tuple[str, str], ...] = ()
+    """Parameters that name a run, each by the question whose newest run is meant, ``question/older`` the one before."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Further parameters: settings of the sliders, or a place on the page."""
 
 
 PICTURES = (
-    Picture("workbench-en-light", "en", "light", 1440, 1250, "When does a connected graph have an Euler circuit?"),
-    Picture("workbench-zh-dark", "zh", "dark", 1440, 1150, "糖化血红蛋白应该控制在多少以下？"),
-    Picture("workbench-narrow", "en", "light", 390, 1300, "What are the main symptoms of diabetes?"),
-    Picture("knowledge", "en", "light", 1280, 850, path="/knowledge"),
+    Picture(
+        "workbench-en-light",
+        "en",
+        "light",
+        1440,
+        1400,
+        runs=(("run", FORCED),),
+        settings=(("grade_pass_threshold", "0.4"),),
+    ),
+    Picture("workbench-zh-dark", "zh", "dark", 1440, 1050, runs=(("run", HBA1C),)),
+    Picture("workbench-narrow", "en", "light", 390, 1300, runs=(("run", SYMPTOMS),)),
+    Picture(
+        "tune",
+        "en",
+        "light",
+        1440,
+        1250,
+        "/tune",
+        settings=(("grade_pass_threshold", "0.4"), ("max_rewrites", "1")),
+    ),
+    Picture("compare", "en", "light", 1280, 1150, "/compare", runs=(("a", FORCED), ("b", f"{FORCED}/older"))),
+    Picture("runs", "en", "light", 1280, 700, "/runs"),
+    Picture("presenter", "en", "light", 1280, 800, "/present", settings=(("run", "demo-forced-en"), ("step", "3"))),
+    Picture("knowledge", "en", "light", 1280, 850, "/knowledge"),
 )
 
 
@@ -61,24 +105,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("No Chromium was found: install the package `chromium`.", file=sys.stderr)
         return 1
     folder.mkdir(parents=True, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory(prefix="workbench-pictures-") as data,
-        started_app(Path(data)) as app,
-        sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_ARGUMENTS]) as browser,
-    ):
-        app.wait_until_served()
-        app.wait_until_ready()
-        for picture in PICTURES:
-            path = folder / f"{picture.name}.png"
-            path.write_bytes(taken(browser, app, picture))
-            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-            if path.stat().st_size > MOST_BYTES:
-                print(f"{path} is larger than {MOST_BYTES / 1000:.0f} kB.", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="workbench-pictures-") as data:
+        runs = prepared(Path(data))
+        with (
+            started_app(Path(data)) as app,
+            sync_playwright() as playwright,
+            playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_ARGUMENTS]) as browser,
+        ):
+            app.wait_until_served()
+            app.wait_until_ready()
+            for picture in PICTURES:
+                path = folder / f"{picture.name}.png"
+                path.write_bytes(taken(browser, app, picture, runs))
+                print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+                if path.stat().st_size > MOST_BYTES:
+                    print(f"{path} is larger than {MOST_BYTES / 1000:.0f} kB.", file=sys.stderr)
     return 0
 
 
-def taken(browser: Browser, app: App, picture: Picture) -> bytes:
+def prepared(folder: Path) -> dict[str, str]:
+    """Fill a data folder with evidence of the sample questions and with runs; returns the runs by question."""
+    runs: dict[str, str] = {}
+    # Port 1 of this machine refuses at once, as an Ollama does that is not running.
+    with Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
+        engine.wait_until_ready()
+        batch_id = engine.batches.start(SAMPLE_SET, RunConfig(grade_probe=True), 2)
+        if not engine.batches.wait(batch_id, _GATHERING_S):
+            raise RuntimeError("the sample questions did not finish")
+        for question, config, tag in _ASKED:
+            run_id = engine.run(question, config).id
+            if question in runs:
+                runs[f"{question}/older"] = runs[question]
+            runs[question] = run_id
+            if tag:
+                engine.tag_run(run_id, tag)
+    return runs
+
+
+def taken(browser: Browser, app: App, picture: Picture, runs: Mapping[str, str]) -> bytes:
     """The picture as PNG."""
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height},
@@ -89,7 +153,7 @@ def taken(browser: Browser, app: App, picture: Picture) -> bytes:
     try:
         page = context.new_page()
         page.set_default_timeout(_PATIENCE_MS)
-        page.goto(app.url + picture.path + _query(app, picture))
+        page.goto(f"{app.url}{picture.path}?{_query(picture, runs)}")
         settle(page)
         return page.screenshot(animations="disabled")
     finally:
@@ -113,11 +177,9 @@ def settle(page: Page) -> None:
     page.wait_for_selector(IDLE)
 
 
-def _query(app: App, picture: Picture) -> str:
-    if not picture.question:
-        return f"?lang={picture.language}"
-    record = app.post("/api/runs", {"question": picture.question})
-    return f"?lang={picture.language}&run={record['id']}"
+def _query(picture: Picture, runs: Mapping[str, str]) -> str:
+    named = [(name, runs[question]) for name, question in picture.runs]
+    return urlencode([("lang", picture.language), *named, *picture.settings])
 
 
 if __name__ == "__main__":
