@@ -16,10 +16,10 @@ from components.tune_bars import outcome_bars, pass_rate_bars
 from components.tune_charts import heat_map
 from components.tune_figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
 from components.tune_flips import flips_card, flips_csv, flips_table
+from components.url_state import base_path
 from components.what_if_text import differing, setting_name
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
-from engine.evaluation.aggregate import evaluate
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.flip_values import Flips
 from engine.evaluation.flips import flips_between
@@ -29,10 +29,11 @@ from engine.process import get_engine
 from engine.whatif.settings import COLUMNS
 from pages.opening import opening
 from pages.tune_bench import grader_bench_tab
-from pages.tune_evidence import Gathering, Shown, base_path, evidence_of, map_of
+from pages.tune_evidence import Gathering, Shown, evidence_of
 from pages.tune_gather import gather_form
 from pages.tune_set import query_set_bar
-from pages.tune_sweep import front_card, sweep_tab
+from pages.tune_sweep import front_card, sweep_tab, swept_axes
+from pages.tune_tried import evaluated, map_of
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -58,7 +59,7 @@ def page() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tune_compare"):
         before = compared_with(gathered, config)
-        evaluation = evaluate(shown.evidence, (before, config))
+        evaluation = evaluated(shown, before, config)
         changed = flips_between(shown.evidence, evaluation, BEFORE, AFTER)
         flips_card(changed, words, key="tune_flips_card")
         apply_button(config)
@@ -194,7 +195,7 @@ def map_card(shown: Shown, config: RunConfig) -> None:
     if x == y:
         st.caption(words("tune.map.same"))
         return
-    heat = map_of(shown, config, x, y, measure)
+    heat = map_of(shown, config, (x, y), measure, swept_axes())
     heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown))
     if int(heat.known_n.min()) < len(shown):
         st.caption(words("tune.map.partly"))

@@ -16,9 +16,9 @@ from engine.engine import Engine
 from engine.evaluation.grader_bench import compare, cut_for_precision, figures
 from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.noise import noise
-from engine.evaluation.regrade import judged_passages
+from engine.evaluation.regrade import Regraded, judged_passages
 from engine.nodes.run_context import fault_of
-from engine.values import PassageId, RunRecord, Verdict
+from engine.values import PassageId, RunRecord
 from pages.tune_evidence import Gathering, judged_pairs, records_of
 from pages.tune_gather import batch_name
 
@@ -41,7 +41,7 @@ class _Regrading:
 
     total: int
     done: int = 0
-    future: Future[dict[str, dict[PassageId, list[Verdict]]]] | None = None
+    future: Future[Regraded] | None = None
     texts: Mapping[PassageId, str] = field(default_factory=dict)
 
     def note(self, done: int) -> None:
@@ -156,9 +156,12 @@ def _outcome(job: _Regrading, cut: float, words: Words) -> None:
     if error is not None:
         fault_box(fault_of(error), words, key="bench_fault")
         return
+    regraded = job.future.result()
+    if regraded.fault is not None:
+        fault_box(regraded.fault, words, key="bench_regrade_fault")
     gradings = {
         PassageId(f"{run_id}/{passage_id}"): verdicts
-        for run_id, scattered in job.future.result().items()
+        for run_id, scattered in regraded.verdicts.items()
         for passage_id, verdicts in scattered.items()
     }
     texts = {name: job.texts.get(PassageId(str(name).split("/", 1)[1]), str(name)) for name in gradings}

@@ -1,4 +1,4 @@
-"""The evidence that the Tune page reads: gathered once, kept while nothing was added to it, and swept from memory.
+"""The evidence that the Tune page reads: gathered once, and kept while nothing was added to it.
 
 What is kept is keyed by the state of the file of evaluations, so that every session sees what any process wrote.
 """
@@ -6,34 +6,24 @@ What is kept is keyed by the state of the file of evaluations, so that every ses
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from hashlib import sha256
 
 import streamlit as st
 
 from components.i18n import Words
 from components.phrases import fault_text
-from engine.config import PARAMETERS, RunConfig
+from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.figures import Measure
 from engine.evaluation.grader_pairs import Pair, pairs
-from engine.evaluation.recommend import enough_known
-from engine.evaluation.sweep import Cost, front, recommend, rows, sweep
-from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
 from engine.evaluation.values import Batch, BatchProgress
 from engine.values import RunRecord
 
-COSTS: tuple[Cost, ...] = ("steps", "calls", "seconds")
 _KEPT = 4
-_STEPS = 11
-"""Values of one axis of the map."""
-_SWEPT = {1: (101, 20), 2: (21, 20), 3: (11, 6)}
-"""Values of a threshold and of a whole number by how many settings are swept: some hundreds of settings."""
 _PARTS = 10
 """Times that the figures are made again while a batch goes on."""
-_HASHED: Any = {RunConfig: repr}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +63,6 @@ class Shown:
 
     def __len__(self) -> int:
         return len(self.evidence)
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What the page shows of a sweep; the sweep itself takes hundreds of megabytes for a thousand runs."""
-
-    axes: tuple[Axis, ...]
-    configs: tuple[RunConfig, ...]
-    settings: tuple[Mapping[str, AxisValue], ...]
-    values: Mapping[Measure, tuple[float, ...]]
-    """Quality and costs by setting; NaN where no question can tell."""
-    known: tuple[int, ...]
-    telling: tuple[bool, ...]
-    """Whether enough is known of a setting to be shown beside the others."""
-    fronts: Mapping[Cost, Front]
-    recommended: Recommendation
 
 
 # -- what the store has ------------------------------------------------------------------------------------------
@@ -152,31 +126,39 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
     if batch is None:
         return None
     part = part_of(progress_of(engine, batch.id))
-    return _evidence(engine.instance, batch.id, part, gathering.running, len(batch.failures), _engine=engine)
+    # While it goes on, only every part of it: each run that ends would make all charts anew.
+    runs = "" if gathering.running else _runs_of(engine, batch.id)
+    return _evidence(engine.instance, batch.id, part, runs, len(batch.failures), _engine=engine)
+
+
+def _runs_of(engine: Engine, batch_id: str) -> str:
+    """Hash of the runs that there are: one may have been deleted since, or made again."""
+    ids = " ".join(record.id for _, record in engine.batches.results(batch_id))
+    return sha256(ids.encode()).hexdigest()[:16]
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _evidence(instance: str, batch_id: str, part: int, running: bool, failed: int, _engine: Engine) -> Shown:
+def _evidence(instance: str, batch_id: str, part: int, runs: str, failed: int, _engine: Engine) -> Shown:
     results = _engine.batches.results(batch_id)
     wanted = _engine.evaluation.batch(batch_id)
     ended = {*wanted.done, *wanted.failures}
     # Questions that have not run yet are no failures.
     cases = [case for case in _engine.evaluation.batch_cases(batch_id) if case.id in ended]
     evidence = gather(cases, {case.id: record for case, record in results})
-    return Shown(f"{instance}/{batch_id}/{part}/{running}/{failed}", evidence, {case.id: case for case in cases})
+    return Shown(f"{instance}/{batch_id}/{part}/{runs}/{failed}", evidence, {case.id: case for case in cases})
 
 
 def judged_pairs(engine: Engine, batch: Batch, *, only_labelled: bool) -> tuple[Pair, ...]:
     """Every verdict of a gathering beside its label; made again where somebody labelled something."""
-    part = part_of(progress_of(engine, batch.id))
-    return _pairs(engine.instance, batch.id, part, _state(engine), only_labelled, engine)
+    runs = _runs_of(engine, batch.id)
+    return _pairs(engine.instance, batch.id, runs, _state(engine), only_labelled, engine)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _pairs(
-    instance: str, batch_id: str, part: int, state: tuple[int, ...], only_labelled: bool, _engine: Engine
+    instance: str, batch_id: str, runs: str, state: tuple[int, ...], only_labelled: bool, _engine: Engine
 ) -> tuple[Pair, ...]:
-    results = _records(instance, batch_id, part, _engine)
+    results = _engine.batches.results(batch_id)
     records = {case.id: record for case, record in results}
     labels = _engine.evaluation.labels()
     return pairs([case for case, _ in results], records, labels, only_labelled=only_labelled)
@@ -184,73 +166,4 @@ def _pairs(
 
 def records_of(engine: Engine, batch: Batch) -> list[tuple[Case, RunRecord]]:
     """The finished runs of a gathering."""
-    return _records(engine.instance, batch.id, part_of(progress_of(engine, batch.id)), engine)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _records(instance: str, batch_id: str, part: int, _engine: Engine) -> list[tuple[Case, RunRecord]]:
-    return _engine.batches.results(batch_id)
-
-
-def map_of(shown: Shown, config: RunConfig, x: str, y: str, measure: Measure) -> HeatMap:
-    """The heat map of two settings, the others as the sliders have them."""
-    return _map(shown.name, _held(config, (x, y)), x, y, measure, shown.evidence)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_HASHED)
-def _map(name: str, held: RunConfig, x: str, y: str, measure: Measure, _evidence: Evidence) -> HeatMap:
-    return _sweep(_evidence, held, (x, y), (_STEPS, _STEPS)).heat(measure, x, y)
-
-
-def tried(shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig) -> Tried:
-    """Every combination of round values of these settings; computed again only where another setting moved."""
-    return _tried(shown.name, _held(config, names), names, before, shown.evidence)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_HASHED)
-def _tried(name: str, held: RunConfig, names: tuple[str, ...], before: RunConfig, _evidence: Evidence) -> Tried:
-    made = _sweep(_evidence, held, names, _SWEPT[len(names)])
-    measures: tuple[Measure, ...] = ("quality", *COSTS)
-    return Tried(
-        axes=made.axes,
-        configs=made.configs,
-        settings=tuple(made.settings(place) for place in range(len(made.configs))),
-        values={measure: tuple(map(float, made.evaluation.value(measure))) for measure in measures},
-        known=tuple(map(int, made.evaluation.known_n)),
-        telling=tuple(map(bool, enough_known(made.evaluation))),
-        fronts={cost: front(made, cost) for cost in COSTS},
-        recommended=recommend(made, before),
-    )
-
-
-def tried_rows(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> list[dict[str, AxisValue | None]]:
-    """The same settings with every measure, for a file."""
-    return rows(_sweep(shown.evidence, _held(config, names), names, _SWEPT[len(names)]))
-
-
-def _held(config: RunConfig, names: tuple[str, ...]) -> RunConfig:
-    """The settings that a sweep leaves alone; those that it varies must not tell two sweeps apart."""
-    defaults = RunConfig()
-    return replace(config, **{name: getattr(defaults, name) for name in names})
-
-
-def _sweep(evidence: Evidence, held: RunConfig, names: tuple[str, ...], most: tuple[int, int]) -> Sweep:
-    return sweep(evidence, held, [axis_of(name, most) for name in names])
-
-
-def axis_of(name: str, most: tuple[int, int]) -> Axis:
-    """Round values over the range of a setting: at most ``most`` of a threshold, and of a whole number."""
-    limits = PARAMETERS[name]
-    values: tuple[AxisValue, ...]
-    if limits.whole:
-        numbers = range(int(limits.low), int(limits.high) + 1)
-        values = tuple(numbers[:: -(-len(numbers) // most[1])])
-    else:
-        width = limits.high - limits.low
-        values = tuple(round(limits.low + width * place / (most[0] - 1), 4) for place in range(most[0]))
-    return Axis(name, values)
-
-
-def base_path() -> str:
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}" if base else ""
+    return engine.batches.results(batch.id)

@@ -97,7 +97,8 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     """Cost and choices before a batch begins."""
     query_set = gathering.query_set
     probe = st.toggle(words("tune.gather.probe"), True, help=words("tune.gather.probe.help"), key="tune_probe")
-    most = min(_MOST_AT_ONCE, engine.settings.max_concurrent_runs)
+    # One place is left for whoever asks something meanwhile.
+    most = max(1, min(_MOST_AT_ONCE, engine.settings.max_concurrent_runs - 1))
     at_once = st.slider(words("tune.gather.at_once"), 1, most, min(2, most), key="tune_at_once") if most > 1 else 1
     wanted = replace(config, collection=query_set.collection, grade_probe=bool(probe) or config.grade_probe)
     calls = engine.worst_case_calls(wanted)

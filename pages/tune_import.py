@@ -13,6 +13,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.importing import ImportNote, ImportPlan, collection_name, read_query_set
+from engine.evaluation.store import usable_set_name
 from engine.nodes.run_context import fault_of
 from engine.values import Fault
 from pages.jobs import IngestJob
@@ -76,8 +77,9 @@ def _plan(engine: Engine, file_id: str, file: str, content: bytes, limit: int) -
 
 
 def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, words: Words) -> None:
-    query_set = QuerySet(name, plan.set.cases, collection, plan.set.origin)
     try:
+        # Before any document goes in: a set that cannot be kept would leave them behind.
+        query_set = QuerySet(usable_set_name(name), plan.set.cases, collection, plan.set.origin)
         if plan.items:
             # The documents first: without them no question of the set can find anything.
             job = IngestJob.start(engine, plan.items, collection)

@@ -23,7 +23,8 @@ from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import Cost
 from engine.evaluation.sweep_values import AxisValue
 from engine.nodes.run_context import fault_of
-from pages.tune_evidence import COSTS, Shown, Tried, tried, tried_rows
+from pages.tune_evidence import Shown
+from pages.tune_tried import COSTS, Tried, recommended, tried, tried_rows
 
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
 _DEFAULT_AXES = ["similarity_threshold", "grade_pass_threshold", "max_rewrites"]
@@ -33,7 +34,7 @@ _MOST_AXES = 3
 def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     """Every swept setting as a point of quality against cost, with the recommended one."""
     before, config = evaluation.configs
-    made = tried(shown, config, _axes(), before)
+    made = tried(shown, config, swept_axes())
     cost: Cost = st.selectbox(
         words("tune.front.cost"),
         COSTS,
@@ -41,22 +42,22 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
         key="tune_front_cost",
         persist_state="session",
     )
-    telling, total = sum(made.telling), len(made.configs)
+    telling, total = int(made.telling.sum()), len(made.configs)
     st.caption(words("tune.front.note" if telling == total else "tune.front.note_known", n=telling, total=total))
-    points = _points(made, evaluation, cost, words)
+    star = recommended(shown, config, swept_axes(), before).setting
+    points = _points(made, evaluation, cost, star, words)
     quality_against_cost(points, cost, words, key="tune_front", tried=_try, total=len(shown))
 
 
-def _points(made: Tried, evaluation: Evaluation, cost: Cost, words: Words) -> list[Point]:
+def _points(made: Tried, evaluation: Evaluation, cost: Cost, star: int | None, words: Words) -> list[Point]:
     """The settings of the sweep of which enough is known, and those under test, which may lie between them."""
     on_front = frozenset(made.fronts[cost].settings)
-    star = made.recommended.setting
     points = [
         Point(
-            quality=made.values["quality"][place],
-            cost=made.values[cost][place],
+            quality=float(made.values["quality"][place]),
+            cost=float(made.values[cost][place]),
             text=settings_text(settings, words),
-            known=made.known[place],
+            known=int(made.known[place]),
             settings=settings,
             on_front=place in on_front,
             kind="recommended" if place == star else "front" if place in on_front else "others",
@@ -93,15 +94,15 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         persist_state="session",
         help=words("tune.sweep.axes.help"),
     )
-    made = tried(shown, config, _axes(), before)
-    recommended = made.recommended
+    made = tried(shown, config, swept_axes())
+    found = recommended(shown, config, swept_axes(), before)
     changed = [
-        f"{setting_label(name, words)} {setting_text(name, getattr(recommended.config, name), words)}"
+        f"{setting_label(name, words)} {setting_text(name, getattr(found.config, name), words)}"
         for name in _AXES
-        if getattr(recommended.config, name) != getattr(before, name)
+        if getattr(found.config, name) != getattr(before, name)
     ]
-    if recommendation_card(recommended, changed, words, key="tune_recommendation"):
-        want_settings(recommended.config)
+    if recommendation_card(found, changed, words, key="tune_recommendation"):
+        want_settings(found.config)
         st.rerun()
     left, right = st.columns(2, gap="medium")
     with left:
@@ -110,7 +111,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         take_away(engine, config, words)
     st.download_button(
         words("tune.sweep.csv", n=len(made.configs)),
-        lambda: _csv(tried_rows(shown, config, _axes())),
+        lambda: _csv(tried_rows(shown, config, swept_axes())),
         file_name="sweep.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -158,7 +159,8 @@ def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
     st.caption(words("tune.out.eval"))
 
 
-def _axes() -> tuple[str, ...]:
+def swept_axes() -> tuple[str, ...]:
+    """The settings that the sweep varies, as chosen in its tab."""
     chosen = st.session_state.get("tune_axes") or _DEFAULT_AXES
     return tuple(name for name in _AXES if name in chosen)
 

@@ -155,7 +155,7 @@ COMPARE: dict[str, tuple[str, str]] = {
     "report.workflow": ("Workflow", "工作流"),
     "report.rewrites": ("Rewrites", "重写"),
     "report.timeline": ("Timeline", "时间线"),
-    "report.map": ("Decision map", "决策地图"),
+    "report.map": ("Decision map", "决策图"),
     "report.map.note": (
         "How this question would have ended at every pair of {x} (across) and {y} (upwards), from this run's evidence "
         "alone. The outlined cell is this run.",

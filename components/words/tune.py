@@ -331,9 +331,10 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.gather.probe": ("Grade everything that is probed", "判定全部探查到的片段"),
     "tune.gather.probe.help": (
-        "Every candidate is judged, also those that the thresholds drop: then sliders can be moved anywhere without a "
-        "call. It costs probe-depth verdicts a round instead of top-k.",
-        "所有候选都会受检，包括被阈值剔除的：之后滑块可随意移动而无需调用。代价是每轮判定数由 top-k 增至探查深度。",
+        "Every candidate is judged, also those that the thresholds drop: far more settings can be told without a call. "
+        "What another rewrite would have found stays unknown. It costs probe-depth verdicts a round instead of top-k.",
+        "所有候选都会受检，包括被阈值剔除的：无需调用就能判断的设置会多得多；但换一种重写会检索到什么，仍然未知。"
+        "代价是每轮判定数由 top-k 增至探查深度。",
     ),
     "tune.gather.at_once": ("Runs at once", "同时运行数"),
     "tune.gather.price": (
@@ -347,8 +348,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.gathered": ("{done} of {total} gathered", "已收集 {done} / {total}"),
     "tune.gathered.probe": (
-        "The whole probe was graded: sliders can be moved anywhere without a call.",
-        "已判定全部探查片段：滑块可随意移动而无需调用。",
+        "The whole probe was graded: only what another rewrite would have found needs calls.",
+        "已判定全部探查片段：只有换一种重写会检索到什么，才需要实际调用。",
     ),
     "tune.gathered.kept": (
         "Only kept passages were graded: lower thresholds would need calls.",

@@ -82,7 +82,7 @@ class EvaluationStore:
 
         Raises ``InvalidQuerySet`` for the samples' name, an unusable name, or an id that stands twice.
         """
-        name = _usable(query_set.name)
+        name = usable_set_name(query_set.name)
         seen: set[str] = set()
         for case in query_set.cases:
             case_id = _clean(case.id)
@@ -98,7 +98,7 @@ class EvaluationStore:
 
     def add_case(self, name: str, case: Case, collection: str = "samples") -> None:
         """Put a case at the end of a set, which is made where it is missing; a case of the same id is replaced."""
-        usable = _usable(name)
+        usable = usable_set_name(name)
         with self._writing() as connection:
             head = "INSERT INTO query_sets (name, collection, origin, saved_at) VALUES (?, ?, 'runs', ?)"
             connection.execute(f"{head} ON CONFLICT (name) DO NOTHING", (usable, _clean(collection), _now()))
@@ -297,7 +297,8 @@ class EvaluationStore:
             raise EvaluationError.unusable(str(self._path), "an entry is damaged", remedy) from None
 
 
-def _usable(name: str) -> str:
+def usable_set_name(name: str) -> str:
+    """The name of a set without the spaces around it; raises ``InvalidQuerySet`` for one that a set cannot have."""
     if name.strip() == SAMPLE_SET:
         raise InvalidQuerySet.reserved(name)
     return _visible(name)

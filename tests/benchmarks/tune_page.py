@@ -43,8 +43,8 @@ _REPAINTED = """
     const now = performance.now() - pressed;
     if (took.figures === undefined && figures() !== before.figures) took.figures = now;
     if (took.map === undefined && map() !== before.map) took.map = now;
-    // The figures come first; another setting may leave all of them as they were.
-    if (took.map !== undefined) resolve(took);
+    // Another setting may leave all figures as they were: the map is waited for, they only for a while.
+    if (took.map !== undefined && (took.figures !== undefined || now > took.map + 1500)) resolve(took);
     else if (now > 60000) reject(new Error("nothing was repainted"));
     else requestAnimationFrame(look);
   };

@@ -147,7 +147,7 @@ class SlowEngine(Engine):
             begun.set_result(None)
             await asyncio.Event().wait()
 
-        future: Future[IngestReport] = self._submit(work())
+        future: Future[IngestReport] = self._loop.submit(work())
         begun.result(_PATIENCE_S)
         return future
 
