@@ -9,7 +9,7 @@ from typing import Literal
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
 from engine.language import language_of
-from engine.values import PassageId, RunRecord
+from engine.values import BY_HAND, PassageId, RunRecord
 
 _OPEN = "open:"
 _IMAGE_OR_LINK = re.compile(r"(!?)\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\)")
@@ -84,8 +84,22 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
 
 def _head(record: RunRecord, words: Words) -> Node:
     look, text = answer_badge(record, words)
-    badge = (chip(look, text),) if record.answer or (record.active and record.context is not None) else ()
+    badge = [chip(look, text)] if record.answer or (record.active and record.context is not None) else []
+    by_hand = _passed_by_hand(record)
+    if by_hand:
+        badge.append(chip("warn", words.count("badge.by_hand", by_hand)))
+    if record.fork is not None:
+        badge.append(chip("grey", words("badge.branch", round=record.fork.round), words("badge.branch.help")))
     return node("div", "head", node("strong", "heading", words("answer.title")), *badge)
+
+
+def _passed_by_hand(record: RunRecord) -> int:
+    """Passages given to the generator that passed because somebody said so."""
+    given = {passage.id for passage in record.context.passages} if record.context else set()
+    set_by_hand = {
+        name for current in record.rounds for name, verdict in current.verdicts.items() if verdict.grader == BY_HAND
+    }
+    return len(given & set_by_hand)
 
 
 def _growing(record: RunRecord, words: Words) -> Node:

@@ -34,7 +34,7 @@ def bench_figures(figures: GraderFigures, words: Words, *, key: str) -> None:
             for name in ("precision", "recall", "f1", "kappa", "auc", "ece")
         ),
     ]
-    draw((node("div", "figures", *cards), _matrix(figures.confusion, words)), words, key=key)
+    draw((node("div", "figures seven", *cards), _matrix(figures.confusion, words)), words, key=key)
 
 
 def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
@@ -52,7 +52,11 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     base = alt.Chart(_data(rows)).encode(
         x=alt.X("recall:Q", title=words("bench.recall"), scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("precision:Q", title=words("bench.precision"), scale=alt.Scale(domain=[0, 1])),
-        tooltip=[alt.Tooltip("cut:Q", title=words("bench.cut"), format=".2f"), "precision:Q", "recall:Q"],
+        tooltip=[
+            alt.Tooltip("cut:Q", title=words("bench.cut"), format=".2f"),
+            alt.Tooltip("precision:Q", title=words("bench.precision"), format=".2f"),
+            alt.Tooltip("recall:Q", title=words("bench.recall"), format=".2f"),
+        ],
     )
     line = base.mark_line(color=_ACCENT, strokeWidth=2, interpolate="step-after").encode(order="cut:Q")
     here = base.transform_filter("datum.here").mark_point(filled=True, size=130, color="#d97706")
@@ -89,7 +93,11 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
             x=alt.X("said:Q", title=words("bench.said"), scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("true:Q", title=words("bench.true"), scale=alt.Scale(domain=[0, 1])),
             size=alt.Size("n:Q", title=words("bench.pairs"), legend=None, scale=alt.Scale(range=[40, 400])),
-            tooltip=["bin:N", alt.Tooltip("true:Q", format=".2f"), "n:Q"],
+            tooltip=[
+                alt.Tooltip("bin:N", title=words("bench.said")),
+                alt.Tooltip("true:Q", title=words("bench.true"), format=".2f"),
+                alt.Tooltip("n:Q", title=words("bench.pairs")),
+            ],
         )
     )
     title = words("bench.reliability", ece=_number(figures.ece))

@@ -93,7 +93,7 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
         return Figure(label, probability_text(values[0]), note)
     change = values[-1] - values[0]
     value = f"{probability_text(values[0])} → {probability_text(values[-1])}"
-    if abs(change) < 0.005:
+    if probability_text(values[0]) == probability_text(values[-1]):
         return Figure(label, value, f"= · {note}")
     risen = change > 0
     return Figure(
@@ -102,7 +102,7 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
 
 
 def _calls(record: RunRecord, words: Words, most_calls: int | None) -> Figure:
-    parts = [words("figure.at_most", n=most_calls)] if most_calls is not None else []
+    parts = [words("figure.at_most", n=most_calls)] if most_calls else []
     if record.built_in_calls:
         parts.append(words("figure.built_in", n=record.built_in_calls))
     if record.cached_calls:

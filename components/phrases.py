@@ -71,7 +71,8 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
     if verdict.missing:
         parts.append(words("verdict.missing", terms=_listed(verdict.missing, words)))
     elif verdict.covered:
-        parts.append(words("verdict.nothing_missing"))
+        # All the words and still no answer: what it says of them is not what is asked.
+        parts.append(words("verdict.nothing_missing" if verdict.relevant else "verdict.topic_only"))
     if verdict.wanted_found is not None:
         found = "found" if verdict.wanted_found else "not_found"
         parts.append(words(f"verdict.wanted_{found}", kind=words(f"wanted.{verdict.wanted}")))

@@ -25,9 +25,11 @@ def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
     if effect.flips:
         counted = {"better": effect.count("better"), "worse": effect.count("worse")}
         said = words("pin.flips", flips=len(effect.flips), n=effect.total, **counted)
+    elif len(effect.unknown) == effect.total:
+        said = words.count("pin.all_unknown", effect.total)
     else:
         said = words.count("pin.none", effect.total)
-    if effect.unknown:
+    if 0 < len(effect.unknown) < effect.total:
         said = f"{said} {words.count('pin.unknown', len(effect.unknown))}"
     parts = [node("p", "small", *rich(said))]
     if effect.flips:

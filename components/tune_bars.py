@@ -51,16 +51,19 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         .mark_bar(cornerRadius=3)
         .encode(
             x=alt.X("count:Q", title=words("tune.outcomes.count")),
-            y=alt.Y("side:N", title=None, sort=None),
+            y=alt.Y("side:N", title=None, sort=None, axis=alt.Axis(labelLimit=160)),
             color=alt.Color(
                 "outcome:N",
                 scale=alt.Scale(domain=present, range=colours),
                 legend=alt.Legend(title=None, orient="bottom"),
             ),
             order=alt.Order("order:Q"),
-            tooltip=["side:N", "outcome:N", "count:Q"],
+            tooltip=[
+                alt.Tooltip("outcome:N", title=words("tune.tab.outcomes")),
+                alt.Tooltip("count:Q", title=words("tune.outcomes.count")),
+            ],
         )
-        .properties(height=120, title=words("tune.outcomes.title"))
+        .properties(height=220, title=words("tune.outcomes.title"))
     )
     st.altair_chart(chart, key=key, width="stretch")
 
@@ -90,12 +93,15 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
             color=alt.Color(
                 "side:N",
                 sort=None,
-                scale=alt.Scale(range=["#b8bdd6", _ACCENT]),
+                scale=alt.Scale(range=[_GREY, _ACCENT]),
                 legend=alt.Legend(title=None, orient="bottom"),
             ),
-            tooltip=["side:N", "rate:O", "count:Q"],
+            tooltip=[
+                alt.Tooltip("rate:O", title=words("tune.rates.axis")),
+                alt.Tooltip("count:Q", title=words("tune.outcomes.count")),
+            ],
         )
-        .properties(height=240, title=words("tune.rates.title"))
+        .properties(height=330, title=words("tune.rates.title"))
     )
     st.altair_chart(chart, key=key, width="stretch")
 

@@ -81,10 +81,10 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str) -> None:
                 if interval is None
                 else f"{value_text(measure, interval.low)} – {value_text(measure, interval.high)}",
                 words("tune.measures.n"): after.n,
-                "": words(f"tune.measure.{measure}.help"),
+                words("tune.measures.meaning"): words(f"tune.measure.{measure}.help"),
             }
         )
-    st.dataframe(rows, hide_index=True, key=key, width="stretch")
+    st.dataframe(rows, hide_index=True, key=key, width="stretch", height="content")
 
 
 def _card(evaluation: Evaluation, measure: Measure, words: Words) -> Card:

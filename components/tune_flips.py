@@ -11,7 +11,7 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
 from components.phrases import outcome_text
-from engine.evaluation.flip_values import Flip, Flips, Side
+from engine.evaluation.flip_values import Flip, Flips, FlipVerdict, Side
 from engine.values import RunId
 
 Link = Callable[[RunId], str]
@@ -20,16 +20,21 @@ Link = Callable[[RunId], str]
 _LOOKS = {"better": "pass", "worse": "warn", "same": "grey", "unknown": "plain"}
 _SHOWN = 60
 """Rows that are drawn; the file has all of them."""
+_ORDER: tuple[FlipVerdict, ...] = ("worse", "better", "unknown", "same")
 _SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
 
 
 def flips_card(flips: Flips, words: Words, *, key: str) -> None:
     """``Flips 9 of 60: 7 better · 1 worse · 1 unknown``, and what a paired test makes of it."""
+    cheaper = sum(row.reason == "fewer_calls" for row in flips.rows)
+    dearer = sum(row.reason == "more_calls" for row in flips.rows)
     counts = [
         node("span", look, f"{sign} {words(f'tune.flips.{name}', n=number)}")
         for name, look, sign, number in (
-            ("better", "pass-ink", "▲", flips.better),
-            ("worse", "warn-ink", "▼", flips.worse),
+            ("better", "pass-ink", "▲", flips.better - cheaper),
+            ("worse", "warn-ink", "▼", flips.worse - dearer),
+            ("cheaper", "pass-ink", "↓", cheaper),
+            ("dearer", "warn-ink", "↑", dearer),
             ("unknown", "muted", "?", flips.unknown),
         )
         if number
@@ -49,7 +54,7 @@ def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
         return
     heads = ("question", "before", "after", "change", "open")
     head = node("tr", "", *(node("th", "", words(f"tune.flip.{name}"), scope="col") for name in heads))
-    rows = [_row(flip, words, link) for flip in flips.shown[:_SHOWN]]
+    rows = [_row(flip, words, link) for flip in sorted(flips.shown, key=_place)[:_SHOWN]]
     table = node("table", "flips changes", node("thead", "", head), node("tbody", "", *rows))
     more = len(flips.shown) - _SHOWN
     below = (node("p", "muted small", words("tune.flips.more", n=more)),) if more > 0 else ()
@@ -81,8 +86,16 @@ def change_text(flip: Flip, words: Words) -> str:
     return words(f"tune.reason.{flip.reason}")
 
 
+def _place(flip: Flip) -> int:
+    """What breaks comes first, then what is mended, what only costs otherwise, and what is not known."""
+    only_cost = flip.reason in ("fewer_calls", "more_calls")
+    return _ORDER.index(flip.verdict) + len(_ORDER) * only_cost
+
+
 def _row(flip: Flip, words: Words, link: Link) -> Node:
-    verdict = chip(_LOOKS[flip.verdict], f"{_SIGNS[flip.verdict]} {words(f'tune.verdict.{flip.verdict}')}")
+    named = {"fewer_calls": ("↓", "cheaper"), "more_calls": ("↑", "dearer")}
+    sign, name = named.get(flip.reason, (_SIGNS[flip.verdict], flip.verdict))
+    verdict = chip(_LOOKS[flip.verdict], f"{sign} {words(f'tune.verdict.{name}')}")
     help_text = words("tune.flip.link.help")
     opened = node("a", "", words("tune.flip.link"), href=link(flip.run_id), title=help_text)
     cells = (

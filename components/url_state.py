@@ -60,7 +60,8 @@ def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
         wanted = default
     if wanted is None:
         wanted = default
-    if st.session_state.get(name) != wanted:
+    if st.session_state.get(name) != wanted or st.session_state.get(_MOVED):
+        # Also what it holds already: on another page a widget of the same key is a new one, and would begin empty.
         st.session_state[name] = wanted
     return str(wanted)
 

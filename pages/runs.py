@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import cast, get_args
 
 import streamlit as st
 
+from components.config_panel import want_settings
 from components.faults import fault_box
 from components.i18n import Words
 from components.phrases import outcome_text
@@ -166,6 +168,17 @@ def act(shown: Sequence[RunSummary], selected: Sequence[RunSummary], *, more: bo
     st.caption(count, width="content")
     # Always there, so that nothing moves when the first run is selected.
     tag_box(selected)
+    compare = st.button(
+        words("runs.compare"),
+        icon=":material/compare_arrows:",
+        key="runs_compare",
+        disabled=len(selected) != 2,
+        help=words("runs.compare.help"),
+    )
+    if compare:
+        # Newest first in the list: the older one is what the other is compared with.
+        second, first = selected
+        st.switch_page("compare.py", query_params={"a": first.id, "b": second.id})
     st.download_button(
         words("runs.export"),
         # Made when it is asked for: a hundred records take seconds.
@@ -259,6 +272,9 @@ def pressed(event: RunListEvent) -> None:
         case "open":
             # Set besides the address: a run that was opened a moment ago would stand above the new one.
             st.session_state["run"] = event.run_id
+            with suppress(WorkbenchError):
+                # Or what-if would speak of settings that nobody chose for this run.
+                want_settings(engine.record(event.run_id).config)
             st.switch_page("workbench.py", query_params={"run": event.run_id})
         case "pin":
             attempted([partial(engine.tag_run, event.run_id, PINNED)])

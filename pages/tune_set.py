@@ -29,11 +29,14 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
         query_set = set_choice(engine, names, words)
         batches = batches_of(engine, query_set.name)
         batch = batch_choice(batches, words)
-        with st.popover(words("tune.import"), icon=":material/upload_file:"):
+        # Another key is another popover, closed: what it was opened for is done.
+        done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
+        with st.popover(words("tune.import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
             import_form(engine, names, words)
         run_id = st.session_state.get("run")
         add_help = None if run_id else words("tune.add.help")
-        with st.popover(words("tune.add"), icon=":material/playlist_add:", disabled=not run_id, help=add_help):
+        icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
+        with st.popover(words("tune.add"), icon=icon, disabled=not run_id, help=add_help, key=key):
             if run_id:
                 add_form(engine, str(run_id), names, words)
         if query_set.name != SAMPLE_SET:
@@ -102,6 +105,7 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
             fault_box(fault_of(error), words, key="tune_add_failed")
         else:
             st.session_state["tune_set_wanted"] = str(name).strip()
+            st.session_state["tune_added"] += 1
             st.rerun()
 
 

@@ -156,7 +156,8 @@ def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
     for tab, (language, text) in zip(st.tabs(list(forms), key="tune_out"), forms.values(), strict=True):
         with tab:
             st.code(text, language=language, wrap_lines=True)
-    st.caption(words("tune.out.eval"))
+            if language == "toml":
+                st.caption(words("tune.out.eval"))
 
 
 def swept_axes() -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None
             want_settings(record.config)
             st.rerun()
         case "run":
-            _begin(lambda: engine.start(record.question, found.config))
+            _begin(lambda: _again(engine, record, found.config))
         case "fork":
             _begin(lambda: engine.fork(record, found.config))
         case "pin" | "unpin":
@@ -72,6 +72,11 @@ def act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None
         case str() if pressed.startswith("open:"):
             return PassageId(pressed.removeprefix("open:"))
     return None
+
+
+def _again(engine: Engine, record: RunRecord, config: RunConfig) -> RunId:
+    """The question under these settings; a branch keeps what was changed by hand where it branched off."""
+    return engine.start(record.question, config) if record.fork is None else engine.fork(record, config)
 
 
 def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:

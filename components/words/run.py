@@ -87,6 +87,7 @@ RUN: dict[str, tuple[str, str]] = {
     "verdict.none_given": ("the grader has not judged it", "质检员没有判定它"),
     "verdict.covers": ("covers {terms}", "涵盖{terms}"),
     "verdict.missing": ("missing: {terms}", "缺{terms}"),
+    "verdict.topic_only": ("only on the same topic", "仅主题相同"),
     "verdict.nothing_missing": ("nothing missing", "无缺漏"),
     "verdict.wanted_found": ("names {kind}", "给出了{kind}"),
     "verdict.wanted_not_found": ("does not name {kind}", "没有给出{kind}"),

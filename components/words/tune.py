@@ -182,6 +182,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.flips": ("Flips {flipped} of {n}", "{n} 题中翻转 {flipped} 题"),
     "tune.flips.better": ("{n} better", "{n} 变好"),
     "tune.flips.worse": ("{n} worse", "{n} 变差"),
+    "tune.flips.cheaper": ("{n} cheaper", "{n} 更省"),
+    "tune.flips.dearer": ("{n} dearer", "{n} 更费"),
     "tune.flips.unknown": ("{n} unknown", "{n} 未知"),
     "tune.flips.none": (
         "No question goes another way than with the settings compared.",
@@ -199,6 +201,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.verdict.better": ("better", "更好"),
     "tune.verdict.worse": ("worse", "更差"),
+    "tune.verdict.cheaper": ("cheaper", "更省"),
+    "tune.verdict.dearer": ("dearer", "更费"),
     "tune.verdict.same": ("same", "不变"),
     "tune.verdict.unknown": ("unknown", "未知"),
     "tune.verdict.not_distinguishable": ("not distinguishable", "无法区分"),
@@ -252,6 +256,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.measures.change": ("Change", "变化"),
     "tune.measures.interval": ("95 % interval", "95 % 区间"),
     "tune.measures.n": ("Questions", "题数"),
+    "tune.measures.meaning": ("What it is", "含义"),
     "tune.failures.none": ("Every question ended by itself.", "所有问题都正常结束。"),
     "tune.failures.cut_off": ("The run was cut off; gather the rest to repeat it.", "运行被中断；继续收集即可重跑。"),
     "tune.set.samples": ("Samples", "示例问题"),
@@ -266,8 +271,11 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.set.delete.help": ("Its runs stay.", "其运行记录会保留。"),
     "tune.import": ("Import", "导入"),
     "tune.import.kinds": (
-        "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns question and expected.",
-        "支持 SQuAD JSON、打包成 ZIP 的 BEIR 文件夹，以及含 question 与 expected 两列的 CSV / JSONL。",
+        "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns `question` and `expected`: the name of a "
+        "source, the id of a passage, or a text that the right passage contains; several apart by `|`. A column "
+        "`answerable` with `false` marks a question that should be refused.",
+        "支持 SQuAD JSON、打包成 ZIP 的 BEIR 文件夹，以及含 `question` 与 `expected` 两列的 CSV / JSONL：预期内容可写来源名、"
+        "片段编号，或正确片段所含的一段文字；多个以 `|` 分隔。`answerable` 列写 `false` 表示该问题应当拒答。",
     ),
     "tune.import.file": ("File", "文件"),
     "tune.import.name": ("Name of the set", "问题集名称"),
@@ -500,7 +508,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.saved.forget": ("forget", "删除"),
     "tune.out": ("Take them along", "带走设置"),
     "tune.out.eval": (
-        "The last form is the file for `python -m engine eval DATASET --config FILE`.",
-        "最后一种是 `python -m engine eval DATASET --config FILE` 所用的文件。",
+        "The file for `python -m engine eval DATASET --config FILE`.",
+        "`python -m engine eval DATASET --config FILE` 所用的文件。",
     ),
 }

@@ -351,14 +351,22 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
         "A pinned run is watched: every what-if says whether it would end otherwise.",
         "关注的运行会一直受到检查：每次假设都会说明它的结果会不会改变。",
     ),
-    "pin.none": ("Pinned runs: none of {n} would flip.", "关注的 {n} 个运行：结果都不会改变。"),
+    "pin.none": ("Pinned runs: none of {n} is known to flip.", "关注的 {n} 个运行：结果都不会改变。"),
     "pin.none.one": ("The pinned run would not flip.", "关注的 1 个运行：结果不会改变。"),
     "pin.flips": (
         "Pinned runs: **{flips} of {n} would flip**, {better} better, {worse} worse.",
         "关注的 {n} 个运行：**{flips} 个会改变**，{better} 个变好，{worse} 个变差。",
     ),
-    "pin.unknown": ("{n} cannot be told without calls.", "另有 {n} 个不调用就无法得知。"),
-    "pin.unknown.one": ("1 cannot be told without calls.", "另有 1 个不调用就无法得知。"),
+    "pin.unknown": ("{n} cannot be told without calls.", "其中 {n} 个不调用就无法得知。"),
+    "pin.unknown.one": ("1 cannot be told without calls.", "其中 1 个不调用就无法得知。"),
+    "pin.all_unknown": (
+        "Pinned runs: of none of the {n} can it be told without calls.",
+        "关注的 {n} 个运行：不调用就都无法得知。",
+    ),
+    "pin.all_unknown.one": (
+        "Of the pinned run it cannot be told without calls.",
+        "关注的 1 个运行：不调用就无法得知。",
+    ),
     "pin.change": ("{question}: {before} → {after}", "{question}：{before} → {after}"),
     # The rewrite scorecard
     "score.helped": ("helped", "有帮助"),

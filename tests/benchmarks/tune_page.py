@@ -29,10 +29,10 @@ SET = "many"
 _FEW = 60
 _GATHERED_S = 600.0
 _PATIENCE_MS = 120_000
-_STARTS = "similarity_threshold=0&top_k=4"
-_SLIDERS = {"similarity": ("Similarity at least", "PageUp"), "top-k": ("Top-k", "ArrowRight")}
-"""Key by slider. The first stays within the sweep that is there, the second needs another one with every step."""
-_STEPS = 10
+_STARTS = "similarity_threshold=0&top_k=2"
+_SLIDERS = {"top-k": ("Top-k", "ArrowRight"), "similarity": ("Similarity at least", "PageUp")}
+"""Key by slider. The first needs another sweep with every step, the second stays within the one that is there."""
+_STEPS = 6
 _REPAINTED = """
 () => new Promise((resolve, reject) => {
   const figures = () =>
