@@ -274,8 +274,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns `question` and `expected`: the name of a "
         "source, the id of a passage, or a text that the right passage contains; several apart by `|`. A column "
         "`answerable` with `false` marks a question that should be refused.",
-        "支持 SQuAD JSON、打包成 ZIP 的 BEIR 文件夹，以及含 `question` 与 `expected` 两列的 CSV / JSONL：预期内容可写来源名、"
-        "片段编号，或正确片段所含的一段文字；多个以 `|` 分隔。`answerable` 列写 `false` 表示该问题应当拒答。",
+        "支持 SQuAD JSON、打包成 ZIP 的 BEIR 文件夹，以及含 `question` 与 `expected` 两列的 CSV / JSONL：预期内容可写"
+        "来源名、片段编号，或正确片段所含的一段文字；多个以 `|` 分隔。`answerable` 列写 `false` 表示该问题应当拒答。",
     ),
     "tune.import.file": ("File", "文件"),
     "tune.import.name": ("Name of the set", "问题集名称"),
