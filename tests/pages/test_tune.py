@@ -17,11 +17,20 @@ from tests.pages.driving import ask, button, inline, opened, setting, visible
 EN, ZH = words_for("en"), words_for("zh")
 _PATIENCE_S = 120.0
 QUESTIONS = (
-    Case("rows", "How many rows does a truth table with five variables need?", (Expectation("passage", "dm-truth-tables.en.md#1"),)),
-    Case("empty", "What is the power set of the empty set?", (Expectation("passage", "dm-sets.en.md#2"),), answerable=True),
+    Case(
+        "rows",
+        "How many rows does a truth table with five variables need?",
+        (Expectation("passage", "dm-truth-tables.en.md#1"),),
+    ),
+    Case(
+        "empty",
+        "What is the power set of the empty set?",
+        (Expectation("passage", "dm-sets.en.md#2"),),
+        answerable=True,
+    ),
     Case("vague", "logic", (Expectation("source", "dm-logic.en.md"),), kind="vague"),
     Case("none", "Who won the football world cup in 1998?", answerable=False),
-)  # fmt: skip
+)
 SET = "four questions"
 
 
@@ -172,12 +181,18 @@ def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine)
                 "paragraphs": [
                     {
                         "context": "Green tea is steeped at eighty degrees for two minutes.",
-                        "qas": [{"id": "t1", "question": "How hot is green tea steeped?", "answers": [{"text": "eighty degrees", "answer_start": 24}]}],
+                        "qas": [
+                            {
+                                "id": "t1",
+                                "question": "How hot is green tea steeped?",
+                                "answers": [{"text": "eighty degrees", "answer_start": 24}],
+                            }
+                        ],
                     }
                 ],
             }
         ],
-    }  # fmt: skip
+    }
     app.file_uploader[0].upload("tea.json", json.dumps(squad).encode(), "application/json").run()
     button(app, lambda label: label == EN("tune.import.start")).click().run()
     job, plan = app.session_state["tune_import_job"]
