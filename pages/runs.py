@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -28,6 +29,8 @@ from engine.values import Outcome, RunId
 
 engine: Engine = get_engine()
 words: Words = st.session_state["words"]
+_NOTE_S = 8.0
+"""How long the note of a deletion stands."""
 _A_PAGE = 50
 _WATCH_S = 1.5
 _LONGEST_SEARCH = 200
@@ -50,8 +53,9 @@ def page() -> None:
 
 def said() -> None:
     """What the last press led to."""
-    deleted: int = st.session_state.pop("runs_deleted", 0)
-    if deleted:
+    deleted, until = st.session_state.get("runs_deleted", (0, 0.0))
+    # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
+    if deleted and time.monotonic() < until:
         st.success(words.count("runs.deleted", deleted), icon=":material/delete:")
     fault = st.session_state.pop(_FAULT, None)
     if fault is not None:
@@ -263,7 +267,7 @@ def delete(selected: Sequence[RunSummary]) -> None:
             st.session_state.setdefault(_FAULT, fault_of(error))
         if st.session_state.get("run") == item.id:
             st.session_state["run"] = ""
-    st.session_state["runs_deleted"] = deleted
+    st.session_state["runs_deleted"] = (deleted, time.monotonic() + _NOTE_S)
 
 
 def pressed(event: RunListEvent) -> None:
