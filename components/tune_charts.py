@@ -145,7 +145,8 @@ def quality_against_cost(
         "x": {"field": "cost", "title": words(f"tune.measure.{cost}")},
         "y": {"field": "quality", "title": words("tune.measure.quality")},
     }
-    ends = {end: {**found, "type": "quantitative", "scale": scale, "axis": _AXIS} for end, found in ends.items()}
+    axis = {**_AXIS, "format": ".3~g"}
+    ends = {end: {**found, "type": "quantitative", "scale": scale, "axis": axis} for end, found in ends.items()}
     kinds = [words(f"tune.front.{name}") for name in _KINDS]
     legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolSize": 80}
     marks = {

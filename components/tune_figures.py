@@ -33,13 +33,14 @@ def tune_figures(evaluation: Evaluation, words: Words, *, key: str) -> None:
 
 
 def cards_of(evaluation: Evaluation, words: Words) -> tuple[Card, ...]:
-    """Right passage in context (or answered, without labels), wasted rewrites, refusals, cost, time."""
+    """Right passage in context (or answered, without labels), wasted rewrites, refusals if any is due, cost, time."""
     labelled = evaluation.n("context_hit")[AFTER] > 0
+    refusals = max(evaluation.n("refused_unanswerable")) > 0
     calls = bool(evaluation.value("calls")[AFTER] > 0)
     chosen: tuple[Measure, ...] = (
         "context_hit" if labelled else "quality",
         "false_rewrites" if labelled else "rewrites",
-        "refused_unanswerable",
+        "refused_unanswerable" if refusals else "quality" if labelled else "pass_rate",
         "calls" if calls else "steps",
         "seconds",
     )

@@ -156,7 +156,7 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
     total, unknown, failed = len(shown), int(evaluation.unknown_n[AFTER]), len(shown.evidence.failed)
     parts = [words.count("tune.evidence.line", total)]
     if gathering.batch is not None and total + failed < gathering.batch.total:
-        parts.insert(0, words("tune.evidence.part", n=total + failed, total=gathering.batch.total))
+        parts = [words("tune.evidence.part", n=total + failed, total=gathering.batch.total)]
     if unknown:
         parts.append(words("tune.evidence.unknown", n=unknown))
         if not gathering.config.grade_probe:

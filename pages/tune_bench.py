@@ -72,7 +72,8 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     st.divider()
     other_grader(engine, gathering, graded, _Look(only, cut), words)
     st.divider()
-    scatter(engine, [record for _, record in records_of(engine, gathering.batch)], cut, words)
+    judged = [record for _, record in records_of(engine, gathering.batch)]
+    scatter(engine, gathering.batch.id, judged, cut, words)
 
 
 def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
@@ -110,11 +111,12 @@ def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...],
     comparison(compared, words, key="bench_comparison", texts=_texts(records))
 
 
-def scatter(engine: Engine, judged: list[RunRecord], cut: float, words: Words) -> None:
+def scatter(engine: Engine, batch_id: str, judged: list[RunRecord], cut: float, words: Words) -> None:
     """Grade the passages of some questions again, several times, and show how far the verdicts scatter."""
     st.markdown(f"**{words('bench.noise')}**")
     st.caption(words("bench.noise.help"))
-    job: _Regrading | None = st.session_state.get(_JOB)
+    name = f"{_JOB}_{batch_id}"
+    job: _Regrading | None = st.session_state.get(name)
     running = job is not None and job.future is not None and not job.future.done()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = st.number_input(words("bench.noise.questions"), 1, min(50, len(judged)), 1, key="bench_n", width=170)
@@ -126,7 +128,7 @@ def scatter(engine: Engine, judged: list[RunRecord], cut: float, words: Words) -
         if st.button(label, icon=":material/replay:", disabled=running, key="bench_regrade"):
             job = _Regrading(int(times) * len(records), texts=_texts(records))
             job.future = engine.start_regrade(records, int(times), job.note)
-            st.session_state[_JOB] = job
+            st.session_state[name] = job
             st.rerun()
     if job is not None and running:
         _follow(job, words)

@@ -103,7 +103,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     wanted = replace(config, collection=query_set.collection, grade_probe=bool(probe) or config.grade_probe)
     calls = engine.worst_case_calls(wanted)
     n = len(query_set.cases)
-    st.caption(words("tune.gather.price", n=n, calls=n * calls) if calls else words("tune.gather.builtin", n=n))
+    st.caption(words.count("tune.gather.price", n, calls=n * calls) if calls else words.count("tune.gather.builtin", n))
     if wanted.collection != config.collection:
         st.caption(words("tune.gather.collection", collection=wanted.collection))
     start = words.count("tune.gather.start", n)

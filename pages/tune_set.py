@@ -58,13 +58,13 @@ def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
     query_set = query_set_of(engine, present if present in names else SAMPLE_SET)
     labelled = sum(case.labelled or case.answerable is not None for case in query_set.cases)
     chosen = st.selectbox(
-        words("tune.set.size", n=len(query_set.cases), labelled=labelled),
+        words.count("tune.set.size", len(query_set.cases), labelled=labelled),
         names,
         format_func=lambda name: _set_name(name, words),
         key=_SET,
         bind="query-params",
         persist_state="session",
-        width=250,
+        width=210,
     )
     return query_set if chosen == query_set.name else query_set_of(engine, str(chosen or SAMPLE_SET))
 
@@ -74,7 +74,8 @@ def _take_wanted(names: Sequence[str]) -> None:
     if wanted in names:
         st.session_state[_SET] = wanted
     elif st.session_state.get(_SET, SAMPLE_SET) not in names:
-        st.session_state.pop(_SET, None)
+        # Said, not taken away: the browser would go on showing the name of a set that is gone.
+        st.session_state[_SET] = SAMPLE_SET
 
 
 def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) -> None:

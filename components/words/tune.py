@@ -22,7 +22,10 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.evidence": ("Evidence", "证据"),
     "tune.evidence.line": ("{n} questions · every slider move since: 0 calls", "{n} 个问题 · 此后移动滑块：0 次调用"),
     "tune.evidence.line.one": ("1 question · every slider move since: 0 calls", "1 个问题 · 此后移动滑块：0 次调用"),
-    "tune.evidence.part": ("{n} of {total} questions so far", "目前 {total} 个问题中的 {n} 个"),
+    "tune.evidence.part": (
+        "{n} of {total} questions so far · every slider move since: 0 calls",
+        "目前 {total} 个问题中的 {n} 个 · 此后移动滑块：0 次调用",
+    ),
     "tune.evidence.unknown": (
         "{n} would need calls to tell under these settings: left out, never guessed",
         "{n} 个在这组设置下需要实际调用才能知道：不计入统计，也不作猜测",
@@ -63,6 +66,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.card.context_hit": ("Right passage in context", "上下文含正确片段"),
     "tune.card.quality": ("Questions answered right", "答对的问题"),
+    "tune.card.pass_rate": ("Pass rate, last round", "末轮通过率"),
     "tune.card.rewrites": ("Rewrites a question", "每题重写次数"),
     "tune.card.false_rewrites": ("Rewrites wasted", "白费的重写"),
     "tune.card.refused_unanswerable": ("Unanswerable refused", "无解问题已拒答"),
@@ -150,7 +154,6 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "Share of answerable questions that were answered, rightly or not.",
         "有解问题中得到回答的比例，不论对错。",
     ),
-    "tune.map.title": ("{x} × {y}", "{x} × {y}"),
     "tune.map.note": (
         "{measure}: {low} to {high}, the stronger the better; click a cell to try it",
         "{measure}：{low} 至 {high}，颜色越深越好；点击格子即可试用",
@@ -168,7 +171,6 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.map.unknown": ("known for {known} of {n}", "{n} 题中已知 {known} 题"),
     "tune.map.same": ("Choose two different settings.", "请选两项不同的设置。"),
-    "tune.front.title": ("Quality against cost", "质量与开销"),
     "tune.front.note": ("{n} settings; click one to try it", "{n} 组设置；点击即可试用"),
     "tune.front.note_known": (
         "{n} of {total} settings known well enough; click to try",
@@ -261,6 +263,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.failures.cut_off": ("The run was cut off; gather the rest to repeat it.", "运行被中断；继续收集即可重跑。"),
     "tune.set.samples": ("Samples", "示例问题"),
     "tune.set.size": ("{n} questions, {labelled} labelled", "{n} 个问题，{labelled} 个已标注"),
+    "tune.set.size.one": ("1 question, {labelled} labelled", "1 个问题，{labelled} 个已标注"),
     "tune.set.more": ("This set", "此问题集"),
     "tune.set.facts": (
         "From {origin}, asked of the collection {collection}.",
@@ -325,7 +328,6 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.add.to.help": ("Choose one, or type the name of a new one.", "选择一个，或输入新名称。"),
     "tune.add.new": ("my questions", "我的问题"),
     "tune.add.do": ("Add", "加入"),
-    "tune.gather": ("Gather evidence", "收集证据"),
     "tune.gather.again": ("Gather again", "重新收集"),
     "tune.gather.start": ("Run {n} questions", "运行 {n} 个问题"),
     "tune.gather.start.one": ("Run the question", "运行 1 个问题"),
@@ -349,7 +351,12 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "{n} runs, at most {calls} calls of chat models.",
         "{n} 次运行，最多 {calls} 次对话模型调用。",
     ),
+    "tune.gather.price.one": (
+        "1 run, at most {calls} calls of chat models.",
+        "1 次运行，最多 {calls} 次对话模型调用。",
+    ),
     "tune.gather.builtin": ("{n} runs with built-in models: no calls.", "{n} 次运行，使用内置模型：无调用。"),
+    "tune.gather.builtin.one": ("1 run with built-in models: no calls.", "1 次运行，使用内置模型：无调用。"),
     "tune.gather.collection": (
         "Asked of the set's own collection {collection}.",
         "将检索该问题集自己的集合 {collection}。",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.benchmarks import app_start, engine_runs, grading, ingestion, quality, retrieval, sweep, what_if
+from tests.benchmarks import app_start, engine_runs, grading, ingestion, quality, retrieval, sweep, tune_page, what_if
 from tests.benchmarks.harness import Benchmark
 
 BENCHMARKS: Mapping[str, Benchmark] = {
@@ -18,6 +18,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("ingestion", "putting in passages, hashing embedder", ingestion.hashing_ingestion),
         Benchmark("what-if", "records replayed under other settings", what_if.what_ifs),
         Benchmark("sweep", "settings tried on gathered evidence", sweep.tuning),
+        Benchmark("tune-page", "a slider of the Tune page, in Chromium", tune_page.tune_page, slow=True),
         Benchmark("app", "start of the app and first answer", app_start.app_ready, slow=True),
         Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
         Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),

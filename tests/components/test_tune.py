@@ -1,0 +1,151 @@
+"""What the Tune page says about two settings: cards, flips, links, and which mark of a chart was clicked."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from components.i18n import UiLanguage, words_for
+from components.run_link import run_link, settings_in_url
+from components.tune_charts import clicked
+from components.tune_figures import cards_of, value_text
+from components.tune_flips import change_text, flips_csv, side_text
+from engine.config import RoleModel, RoleModels, RunConfig
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.flip_values import Flip, FlipReason, Flips, Side
+from engine.evaluation.flips import flips
+from engine.values import RunId
+from tests.evaluation.gathered import evidence_of, questions
+
+EN, ZH = words_for("en"), words_for("zh")
+BOTH: tuple[UiLanguage, ...] = ("en", "zh")
+BEFORE = RunConfig(grade_probe=True)
+REASONS: tuple[FlipReason, ...] = (
+    *("gained_expected", "lost_expected", "now_answers", "now_refuses", "now_refuses_unanswerable"),
+    *("now_answers_unanswerable", "fewer_calls", "more_calls", "other_outcome", "nothing"),
+    *("unknown_before", "unknown_after"),
+)
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    return evidence_of(24, BEFORE)
+
+
+def flip(reason: FlipReason, *, steps: tuple[int, int] = (5, 4), question: str = "What is tea?") -> Flip:
+    sides = [Side(known=True, outcome="answered", round=1, steps=count, quality=1.0) for count in steps]
+    return Flip("case", question, RunId("run"), sides[0], sides[1], "better", reason)
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_cards_say_what_stays_and_what_changes(evidence: Evidence, language: UiLanguage) -> None:
+    """SC-08"""
+    words = words_for(language)
+    same = cards_of(evaluate(evidence, [BEFORE, BEFORE]), words)
+    assert [card.label for card in same][:3] == [
+        words("tune.card.context_hit"),
+        words("tune.card.false_rewrites"),
+        words("tune.card.refused_unanswerable"),
+    ]
+    assert {card.note for card in same} == {words("tune.card.same")}
+    gentle = cards_of(evaluate(evidence, [BEFORE, replace(BEFORE, grade_pass_threshold=0.0)]), words)
+    assert gentle[3].note.startswith("▼")
+    assert gentle[3].look == "pass", "fewer steps are better"
+    assert gentle[1].note == words("tune.card.no_rewrites")
+
+
+def test_refusals_have_no_card_where_nothing_has_to_be_refused() -> None:
+    cases, records = questions(8, BEFORE)
+    answerable = [case for case in cases if case.answerable]
+    evaluation = evaluate(gather(answerable, records), [BEFORE, BEFORE])
+    labels = [card.label for card in cards_of(evaluation, EN)]
+    assert EN("tune.card.refused_unanswerable") not in labels
+    assert EN("tune.card.quality") in labels
+
+
+def test_without_labels_the_cards_speak_of_answers_and_pass_rates() -> None:
+    cases, records = questions(8, BEFORE)
+    bare = [replace(case, expected=(), answerable=None) for case in cases]
+    labels = [card.label for card in cards_of(evaluate(gather(bare, records), [BEFORE, BEFORE]), EN)]
+    assert labels[:3] == [EN("tune.card.quality"), EN("tune.card.rewrites"), EN("tune.card.pass_rate")]
+
+
+def test_settings_that_need_calls_leave_dashes_and_no_guess(evidence: Evidence) -> None:
+    """SC-02"""
+    other = replace(BEFORE, models=RoleModels(grader=RoleModel("ollama:qwen3:8b")), top_k=7)
+    evaluation = evaluate(evidence, [BEFORE, other])
+    known = int(evaluation.known_n[1])
+    cards = cards_of(evaluation, EN)
+    if not known:
+        assert {card.value for card in cards} == {"–"}
+    assert all(card.value != "nan" for card in cards)
+
+
+def test_a_figure_has_the_unit_of_its_measure() -> None:
+    assert value_text("seconds", 1.24) == "1.2 s"
+    assert value_text("steps", 6.14) == "6.1"
+    assert value_text("quality", 0.934) == "0.93"
+    assert value_text("quality", None) == value_text("quality", float("nan")) == "–"
+
+
+@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_for_a_flip_has_words(language: UiLanguage, reason: FlipReason) -> None:
+    said = change_text(flip(reason), words_for(language))
+    assert said
+    assert said.isascii() == (language == "en")
+
+
+def test_one_step_is_one_step() -> None:
+    assert change_text(flip("fewer_calls", steps=(5, 4)), EN) == "1 step fewer"
+    assert change_text(flip("more_calls", steps=(3, 6)), EN) == "3 steps more"
+    assert change_text(flip("fewer_calls", steps=(5, 2)), ZH) == "少 3 步"
+
+
+def test_a_side_says_how_it_ends_or_that_calls_would_tell() -> None:
+    assert side_text(Side(known=True, outcome="abstained", round=2), EN).endswith("round 2")
+    assert side_text(Side(known=True, outcome="abstained", round=2), ZH).endswith("第 2 轮")
+    assert side_text(Side(known=False), EN) == "would need calls"
+    assert side_text(Side(known=False), ZH) == "需要调用才知道"
+
+
+def test_the_file_of_flips_has_every_flip_and_no_formula(evidence: Evidence) -> None:
+    found = flips(evidence, BEFORE, replace(BEFORE, grade_pass_threshold=0.0))
+    rows = list(csv.reader(io.StringIO(flips_csv(found, EN).decode("utf-8-sig"))))
+    assert len(rows) == len(found.shown) + 1
+    hostile = Flips(BEFORE, BEFORE, (flip("now_answers", question="=HYPERLINK(1)"),), 0, found.test)
+    assert "\n'=HYPERLINK(1)" in flips_csv(hostile, EN).decode("utf-8-sig").replace("\r", "")
+
+
+def test_a_link_to_a_run_holds_the_settings_that_are_not_the_defaults() -> None:
+    """SC-12"""
+    chat = RoleModel("ollama:qwen3:8b", num_ctx=4096)
+    config = RunConfig(top_k=7, similarity_threshold=0.25, gate="min_relevant", models=RoleModels(grader=chat))
+    address = urlsplit(run_link("r1", config, EN, "/base"))
+    assert address.path == "/base/"
+    named = {name: values[0] for name, values in parse_qs(address.query).items()}
+    assert named.pop("run") == "r1"
+    assert named.pop("lang") == "en"
+    assert named == {
+        "top_k": "7",
+        "similarity_threshold": "0.25",
+        "gate": "min_relevant",
+        "grader": "ollama:qwen3:8b",
+        "num_ctx": "4096",
+    }
+    assert settings_in_url(RunConfig()) == {}
+    assert settings_in_url(RunConfig(grade_probe=True)) == {"grade_probe": "true"}
+
+
+def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:
+    a, b = {"x": 0.1, "y": 0.2}, {"x": 0.3, "y": 0.2}
+    assert clicked([], [a]) == a
+    assert clicked([a], [a, b]) == b
+    assert clicked([a, b], [b]) == a, "a second click on a mark takes it out of the selection"
+    assert clicked([a, b], []) is None, "a chart that was drawn anew has lost its selection"
+    assert clicked([a], [a]) is None
