@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.words.bench import BENCH
 from components.words.compare import COMPARE
 from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
@@ -14,4 +15,4 @@ from components.words.shell import SHELL
 from components.words.tune import TUNE
 from components.words.what_if import WHAT_IF
 
-AREAS = (RUN, EVIDENCE, SETTINGS, KNOWLEDGE, SHELL, WHAT_IF, FORK, PRESENTER, RUNS, COMPARE, TUNE)
+AREAS = (RUN, EVIDENCE, SETTINGS, KNOWLEDGE, SHELL, WHAT_IF, FORK, PRESENTER, RUNS, COMPARE, TUNE, BENCH)
