@@ -182,17 +182,7 @@ class StandingRounds:
 
     async def _retrieve(self, state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
         opened = replace(self._branch.evidence.rounds[trace.round], verdicts={}, reused=())
-        run.emit(
-            Retrieved(
-                round=opened.index,
-                query=opened.query,
-                candidates=opened.candidates,
-                floor=opened.floor,
-                anchors=opened.anchors,
-                searched=opened.searched,
-                rewrite_input=opened.rewrite_input,
-            )
-        )
+        run.emit(Retrieved.opening(opened))
         return {"rounds": (*state.get("rounds", ()), opened)}
 
     async def _grade(self, state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:

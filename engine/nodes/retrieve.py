@@ -46,17 +46,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             anchors=fresh.anchors,
             rewrite_input=rewrite_input,
         )
-    run.emit(
-        Retrieved(
-            round=opened.index,
-            query=opened.query,
-            candidates=opened.candidates,
-            floor=opened.floor,
-            anchors=opened.anchors,
-            searched=opened.searched,
-            rewrite_input=opened.rewrite_input,
-        )
-    )
+    run.emit(Retrieved.opening(opened))
     return {"rounds": (*rounds, opened)}
 
 
