@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -15,8 +15,12 @@ GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
 RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "extractor", "vision"]
 
+GradeOn = Literal["weighted", "top3"]
+
 BUILTIN = "builtin"
 _LONGEST_ADDRESS = 200
+_ROUNDING = 1e-3
+_QUALITY_TEMPERATURE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,47 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "budget_s": Parameter(1, 3600, 120, 1, whole=False),
     }
 )
+
+QUALITY_WEIGHTS = ("coverage_weight", "relevance_weight", "diversity_weight", "count_weight")
+
+QUALITY_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        "coverage_weight": Parameter(0, 1, 0.4, 0.05, whole=False),
+        "relevance_weight": Parameter(0, 1, 0.3, 0.05, whole=False),
+        "diversity_weight": Parameter(0, 1, 0.2, 0.05, whole=False),
+        "count_weight": Parameter(0, 1, 0.1, 0.05, whole=False),
+        "high_score": Parameter(0, 1, 0.7, 0.01, whole=False),
+        "medium_score": Parameter(0, 1, 0.5, 0.01, whole=False),
+    }
+)
+"""The numbers of :class:`QualityOptions` (SPEC QL-01, QL-02)."""
+
+DUAL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({"max_corrections": Parameter(0, 5, 2, 1, whole=True)})
+"""The numbers of :class:`DualLoopOptions`."""
+
+EVALUATION_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({"gener_epoch": Parameter(1, 10, 3, 1, whole=True)})
+"""The numbers of :class:`AnswerEvaluationOptions`."""
+
+OPTION_PARAMETERS: Mapping[WorkflowName, Mapping[str, Parameter]] = MappingProxyType(
+    {
+        "self_corrective": MappingProxyType({}),
+        "quality_loop": QUALITY_PARAMETERS,
+        "dual_loop": DUAL_PARAMETERS,
+        "answer_evaluation": EVALUATION_PARAMETERS,
+        "graph_hybrid": MappingProxyType({}),
+    }
+)
+
+WORKFLOW_DEFAULTS: Mapping[WorkflowName, Mapping[str, float]] = MappingProxyType(
+    {
+        "self_corrective": MappingProxyType({}),
+        "quality_loop": MappingProxyType({"top_k": 10, "max_rewrites": 2, "budget_s": 10}),
+        "dual_loop": MappingProxyType({}),
+        "answer_evaluation": MappingProxyType({}),
+        "graph_hybrid": MappingProxyType({}),
+    }
+)
+"""Where a workflow's defaults are other than those of :data:`PARAMETERS` (SPEC QL-01, QL-05)."""
 
 MODEL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
     {
@@ -73,6 +118,22 @@ def _checked(name: str, value: object, parameter: Parameter) -> int | float:
             field=name,
         )
     return int(number)
+
+
+def _check_all(value: object, parameters: Mapping[str, Parameter]) -> None:
+    for name, parameter in parameters.items():
+        object.__setattr__(value, name, _checked(name, getattr(value, name), parameter))
+
+
+def _require(field_name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidConfig.not_one_of(field_name, allowed)
+
+
+def _require_flags(value: object, *names: str) -> None:
+    for name in names:
+        if not isinstance(getattr(value, name), bool):
+            raise InvalidConfig.not_one_of(name, ("true", "false"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +182,109 @@ class RoleModels:
 
 @dataclass(frozen=True, slots=True)
 class SelfCorrectiveOptions:
-    """What only the four-node loop has: nothing beyond :class:`RunConfig` so far."""
+    """What only the four-node loop has: nothing beyond :class:`RunConfig`."""
 
 
-WorkflowOptions = SelfCorrectiveOptions
+@dataclass(frozen=True, slots=True)
+class QualityOptions:
+    """What only the quality-control loop has: weights, cut-offs and the graded number (SPEC QL-01, QL-02)."""
+
+    coverage_weight: float = 0.4
+    relevance_weight: float = 0.3
+    diversity_weight: float = 0.2
+    count_weight: float = 0.1
+    grade_on: GradeOn = "weighted"
+    high_score: float = 0.7
+    medium_score: float = 0.5
+    """Scores from which a round is graded high, and medium; below it is low and rewritten."""
+
+    def __post_init__(self) -> None:
+        _check_all(self, QUALITY_PARAMETERS)
+        _require("grade_on", self.grade_on, get_args(GradeOn))
+        total = sum(getattr(self, name) for name in QUALITY_WEIGHTS)
+        if abs(total - 1.0) > _ROUNDING:
+            raise InvalidConfig(
+                f"The four quality weights sum to {total:.4g}.",
+                remedy=f"Set {', '.join(QUALITY_WEIGHTS)} so that they sum to 1.",
+                params={"field": "coverage_weight", "sum": f"{total:.4g}"},
+                field="coverage_weight",
+            )
+        if self.high_score < self.medium_score:
+            raise InvalidConfig.out_of_range("high_score", self.medium_score, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DualLoopOptions:
+    """What only the dual loop has (SPEC DL-04, DL-06, DL-07)."""
+
+    max_corrections: int = 2
+    """Answers that may be corrected; at most one more answer than that is written."""
+    memory: bool = True
+    """Whether earlier answers are recalled and this one is kept."""
+    web_search: bool = False
+    """Whether the web may be searched where the settings of this machine name a search engine."""
+
+    def __post_init__(self) -> None:
+        _check_all(self, DUAL_PARAMETERS)
+        _require_flags(self, "memory", "web_search")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEvaluationOptions:
+    """What only the answer-evaluation loop has (SPEC AE-01)."""
+
+    gener_epoch: int = 3
+    """Answers that may be written at most, the first included."""
+
+    def __post_init__(self) -> None:
+        _check_all(self, EVALUATION_PARAMETERS)
+
+
+WorkflowOptions = SelfCorrectiveOptions | QualityOptions | DualLoopOptions | AnswerEvaluationOptions
+
+OPTIONS: Mapping[WorkflowName, type[WorkflowOptions]] = MappingProxyType(
+    {
+        "self_corrective": SelfCorrectiveOptions,
+        "quality_loop": QualityOptions,
+        "dual_loop": DualLoopOptions,
+        "answer_evaluation": AnswerEvaluationOptions,
+        "graph_hybrid": SelfCorrectiveOptions,
+    }
+)
+"""The class of ``RunConfig.options`` by workflow."""
+
+
+_DEFAULT: Any = object()
+"""What a number of a config is that was left out: the workflow decides then."""
+
+
+def default_of(workflow: WorkflowName, name: str) -> float:
+    """The default of one of :data:`PARAMETERS` under a workflow."""
+    return WORKFLOW_DEFAULTS[workflow].get(name, PARAMETERS[name].default)
+
+
+def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
+    """The config under another workflow: numbers that stand at their defaults move to those of the other one."""
+    if workflow == config.workflow:
+        return config
+    kept = {
+        name: getattr(config, name) for name in PARAMETERS if getattr(config, name) != default_of(config.workflow, name)
+    }
+    moved: RunConfig = replace(
+        config,
+        workflow=workflow,
+        options=SelfCorrectiveOptions(),
+        **{name: kept.get(name, _DEFAULT) for name in PARAMETERS},
+    )
+    return moved
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """Everything that decides how one question is run; two equal configs mean the same run.
 
-    Raises ``InvalidConfig`` naming field and range. Thresholds are rounded to four decimals.
+    Numbers left out, and options, are the workflow's own defaults. Raises ``InvalidConfig`` naming field and range.
+    Thresholds are rounded to four decimals.
     """
 
     workflow: WorkflowName = "self_corrective"
@@ -139,30 +292,45 @@ class RunConfig:
     milvus_address: str = ""
     """Another Milvus server than the settings' own; must be one that they list. Empty: the settings' own."""
     mode: Mode = "naive"
-    top_k: int = 5
-    similarity_threshold: float = 0.3
-    grade_pass_threshold: float = 0.6
-    max_rewrites: int = 3
-    min_confidence: float = 0.5
+    top_k: int = _DEFAULT
+    similarity_threshold: float = _DEFAULT
+    grade_pass_threshold: float = _DEFAULT
+    max_rewrites: int = _DEFAULT
+    min_confidence: float = _DEFAULT
     gate: GatePolicy = "pass_rate"
-    min_relevant: int = 1
+    min_relevant: int = _DEFAULT
     context: ContextPolicy = "union"
     answer_unverified: bool = False
-    probe_k: int = 20
+    probe_k: int = _DEFAULT
     grade_probe: bool = False
     """Grade every probed candidate, so that what-if knows the verdicts of those below the gate too."""
     ignore_cache: bool = False
-    budget_s: float = 120.0
+    budget_s: float = _DEFAULT
     models: RoleModels = RoleModels()
-    options: WorkflowOptions = field(default_factory=SelfCorrectiveOptions)
+    options: WorkflowOptions = SelfCorrectiveOptions()
+    """Of the class that :data:`OPTIONS` names; left out, the defaults of the workflow."""
 
     def __post_init__(self) -> None:
-        for name, parameter in PARAMETERS.items():
-            object.__setattr__(self, name, _checked(name, getattr(self, name), parameter))
-        for name in ("answer_unverified", "grade_probe", "ignore_cache"):
-            if not isinstance(getattr(self, name), bool):
-                raise InvalidConfig.not_one_of(name, ("true", "false"))
         _require("workflow", self.workflow, get_args(WorkflowName))
+        for name, parameter in PARAMETERS.items():
+            given = getattr(self, name)
+            value = default_of(self.workflow, name) if given is _DEFAULT else given
+            object.__setattr__(self, name, _checked(name, value, parameter))
+        _require_flags(self, "answer_unverified", "grade_probe", "ignore_cache")
+        rewriter = self.models.rewriter
+        if self.workflow == "quality_loop" and not rewriter.built_in and rewriter.temperature == 0:
+            # SPEC QL-04; somebody who wants nearly none sets 0.01.
+            warmer = replace(self.models, rewriter=replace(rewriter, temperature=_QUALITY_TEMPERATURE))
+            object.__setattr__(self, "models", warmer)
+        if isinstance(self.options, SelfCorrectiveOptions):
+            object.__setattr__(self, "options", OPTIONS[self.workflow]())
+        if type(self.options) is not OPTIONS[self.workflow]:
+            raise InvalidConfig(
+                f"These options are not those of the workflow {self.workflow!r}.",
+                remedy="Leave options out, or send those of the workflow.",
+                params={"field": "options", "workflow": self.workflow},
+                field="options",
+            )
         _require("mode", self.mode, get_args(Mode))
         _require("gate", self.gate, get_args(GatePolicy))
         _require("context", self.context, get_args(ContextPolicy))
@@ -199,8 +367,11 @@ def config_from_dict(plain: Mapping[str, Any]) -> RunConfig:
     """A config from JSON-ready values; raises ``InvalidConfig`` for an unknown field or a value out of range."""
     _refuse_unknown(plain, CONFIG_FIELDS)
     values = dict(plain)
-    # Options of a workflow have no fields yet; a caller may still send the empty object that a record holds.
-    _refuse_unknown(_object("options", values.pop("options", {})), ())
+    workflow = values.get("workflow", "self_corrective")
+    _require("workflow", workflow, get_args(WorkflowName))
+    options = _object("options", values.pop("options", {}))
+    _refuse_unknown(options, tuple(item.name for item in fields(OPTIONS[workflow])))
+    values["options"] = OPTIONS[workflow](**options)
     models = _object("models", values.pop("models", {}))
     _refuse_unknown(models, tuple(item.name for item in fields(RoleModels)))
     return RunConfig(models=RoleModels(**{role: _role_model(role, model) for role, model in models.items()}), **values)
@@ -238,8 +409,3 @@ def _refuse_unknown(plain: Mapping[str, Any], known: tuple[str, ...]) -> None:
                 params={"field": short},
                 field=short,
             )
-
-
-def _require(field_name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidConfig.not_one_of(field_name, allowed)

@@ -13,16 +13,27 @@ from engine.values import (
     Citation,
     Context,
     Decision,
+    Draft,
+    Evaluation,
+    Excerpt,
     Fault,
     Fork,
+    FoundSection,
+    Memory,
     ModelCall,
     NodeExecution,
     Outcome,
     PassageId,
+    QualityCheck,
+    Recall,
     Rewrite,
     Round,
+    RouteChoice,
+    Routing,
     RunId,
     RunRecord,
+    Strategy,
+    TriedRoute,
     Verdict,
 )
 
@@ -80,7 +91,110 @@ class Retrieved(_Event):
     anchors: str
     searched: bool = True
     rewrite_input: str = ""
+    routing: Routing | None = None
+    strategy: Strategy | None = None
+    attempt: int = 0
+    sections: tuple[FoundSection, ...] = ()
     kind: Literal["retrieved"] = "retrieved"
+
+    @classmethod
+    def opening(cls, opened: Round) -> Retrieved:
+        """The event that begins a round with what its search found; verdicts come in events of their own."""
+        return cls(
+            round=opened.index,
+            query=opened.query,
+            candidates=opened.candidates,
+            floor=opened.floor,
+            anchors=opened.anchors,
+            searched=opened.searched,
+            rewrite_input=opened.rewrite_input,
+            routing=opened.routing,
+            strategy=opened.strategy,
+            attempt=opened.attempt,
+            sections=opened.sections,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed(_Event):
+    """The source kinds of the coming round are chosen (quality-control loop)."""
+
+    round: int
+    routing: Routing
+    kind: Literal["routed"] = "routed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused(_Event):
+    """The lists of a round became one: its candidates in their new order, with gates and margins."""
+
+    round: int
+    candidates: tuple[Candidate, ...]
+    kind: Literal["fused"] = "fused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reranked(_Event):
+    """The kept passages of a round by P(relevant), best first."""
+
+    round: int
+    order: tuple[PassageId, ...]
+    kind: Literal["reranked"] = "reranked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityChecked(_Event):
+    round: int
+    check: QualityCheck
+    kind: Literal["quality_checked"] = "quality_checked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecalled(_Event):
+    recall: Recall
+    kind: Literal["memory_recalled"] = "memory_recalled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteChosen(_Event):
+    choice: RouteChoice
+    kind: Literal["route_chosen"] = "route_chosen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteTried(_Event):
+    tried: TriedRoute
+    kind: Literal["route_tried"] = "route_tried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryKept(_Event):
+    memory: Memory
+    kind: Literal["memory_kept"] = "memory_kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerBegun(_Event):
+    """Another answer begins: what was streamed of the one before is no longer the answer."""
+
+    draft: int
+    kind: Literal["answer_begun"] = "answer_begun"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted(_Event):
+    """An answer is complete and will be evaluated; :class:`AnswerCompleted` makes it the run's."""
+
+    draft: Draft
+    kind: Literal["drafted"] = "drafted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated(_Event):
+    draft: int
+    evaluation: Evaluation
+    seen: tuple[Excerpt, ...] = ()
+    kind: Literal["evaluated"] = "evaluated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +265,17 @@ Event = (
     | NodeStarted
     | NodeFinished
     | Retrieved
+    | Routed
+    | Fused
+    | Reranked
+    | QualityChecked
+    | MemoryRecalled
+    | RouteChosen
+    | RouteTried
+    | MemoryKept
+    | AnswerBegun
+    | Drafted
+    | Evaluated
     | PassageGraded
     | ModelCalled
     | Decided
@@ -226,6 +351,26 @@ def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]: 
             return {"rounds": (*record.rounds, _opened(event))}
         case PassageGraded():
             return {"rounds": _with_verdict(record.rounds, event)}
+        case Fused():
+            return {"rounds": _with_round(record.rounds, event.round, candidates=event.candidates)}
+        case Reranked():
+            return {"rounds": _with_round(record.rounds, event.round, reranked=event.order)}
+        case QualityChecked():
+            return {"rounds": _with_round(record.rounds, event.round, quality=event.check)}
+        case MemoryRecalled():
+            return {"recall": event.recall}
+        case RouteChosen():
+            return {"route": event.choice}
+        case RouteTried():
+            return {"tried_routes": (*record.tried_routes, event.tried)}
+        case MemoryKept():
+            return {"remembered": event.memory}
+        case AnswerBegun():
+            return {"answer": "", "citations": (), "removed_markers": ()}
+        case Drafted():
+            return {"drafts": (*record.drafts, event.draft)}
+        case Evaluated():
+            return {"drafts": _with_evaluation(record.drafts, event)}
         case ModelCalled():
             return {"model_calls": (*record.model_calls, event.call)}
         case Decided():
@@ -255,6 +400,21 @@ def _opened(event: Retrieved) -> Round:
         anchors=event.anchors,
         searched=event.searched,
         rewrite_input=event.rewrite_input,
+        routing=event.routing,
+        strategy=event.strategy,
+        attempt=event.attempt,
+        sections=event.sections,
+    )
+
+
+def _with_round(rounds: tuple[Round, ...], index: int, **changes: Any) -> tuple[Round, ...]:
+    return (*rounds[:index], replace(rounds[index], **changes), *rounds[index + 1 :])
+
+
+def _with_evaluation(drafts: tuple[Draft, ...], event: Evaluated) -> tuple[Draft, ...]:
+    return tuple(
+        replace(item, evaluation=event.evaluation, seen=event.seen) if item.index == event.draft else item
+        for item in drafts
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.config import RunConfig
-from engine.decide import outcome_of
 from engine.errors import CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
 from engine.events import Prepared, RunFinished
 from engine.fork import Branch
@@ -16,7 +15,7 @@ from engine.nodes.run_context import Roles, RunContext, fault_of
 from engine.recorded_roles import StandingRounds, recorded_roles
 from engine.runs import LiveRun
 from engine.settings import Settings
-from engine.values import Outcome, RunRecord
+from engine.values import RunRecord
 from engine.workflows import compiled, workflow
 
 _log = logging.getLogger(__name__)
@@ -50,7 +49,7 @@ async def execute(
         reason = "grader_failed" if isinstance(error, GraderFailed) else error.code
         run.emit(RunFinished(outcome="failed", reason=reason, error=fault_of(error, _node_at_fault(run.record))))
         return
-    outcome, reason = _ending(run.record)
+    outcome, reason = workflow(config.workflow).ending(run.record)
     run.emit(RunFinished(outcome=outcome, reason=reason))
 
 
@@ -66,6 +65,7 @@ async def _run(
         emit=run.emit,
         clock=run.clock,
         generation_allowance_s=resources.settings.generation_allowance_s,
+        run_id=run.id,
     )
     module = workflow(config.workflow)
     state: Mapping[str, Any] = module.initial_state(question)
@@ -106,12 +106,6 @@ async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> t
         if not limit.expired():
             raise
         raise StoreSlow.within(config.budget_s) from None
-
-
-def _ending(record: RunRecord) -> tuple[Outcome, str]:
-    assert record.context is not None
-    last = record.decisions[-1]
-    return outcome_of(last, record.context), last.reason
 
 
 def _node_at_fault(record: RunRecord) -> str:

@@ -6,13 +6,29 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.values import Language, ModelCall, Passage, PassageId, Verdict
+from engine.values import (
+    Evaluation,
+    Language,
+    Memory,
+    ModelCall,
+    Passage,
+    PassageId,
+    RouteChoice,
+    Routing,
+    SourceKind,
+    Strategy,
+    Verdict,
+)
 
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+EvaluationAim = Literal["answer", "relevance"]
 Vector = NDArray[np.float32]
 
 
@@ -191,6 +207,16 @@ class TriedRewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class RewriteIssue:
+    """One thing that a rewrite should mend."""
+
+    code: str
+    """A ``QualityIssueCode``, or the code of a suggestion."""
+    text: str
+    """In words, without figures of budget or threshold."""
+
+
+@dataclass(frozen=True, slots=True)
 class RewriteRequest:
     """Everything a rewriter may see (SPEC SC-06): never a threshold, a budget or a pass rate."""
 
@@ -199,6 +225,8 @@ class RewriteRequest:
     failed: tuple[FailedPassage, ...]
     """Passages of the last round that did not pass, with the grader's reasons, in rank order."""
     history: tuple[TriedRewrite, ...]
+    issues: tuple[RewriteIssue, ...] = ()
+    """What was wrong with the results (SPEC QL-04) or with the answer (SPEC DL-05)."""
 
     def digest(self) -> str:
         """Hash that makes later rounds of a what-if knowable: same input, same recorded rewrite."""
@@ -211,6 +239,8 @@ class RewriteRequest:
             ],
             [(item.query, item.rewritten_query, item.reason, item.refused) for item in self.history],
         ]
+        if self.issues:
+            content.append([(item.code, item.text) for item in self.issues])
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
@@ -260,42 +290,133 @@ class Generator(Protocol):
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str: ...
 
 
-class Evaluator(Protocol):
-    """Judges a finished answer against question and context (answer evaluation and dual loop)."""
-
-    async def evaluate(
-        self, question: str, answer: str, passages: Sequence[Passage], trace: Trace = SILENT
-    ) -> Evaluation: ...
-
-
 @dataclass(frozen=True, slots=True)
-class Evaluation:
-    passed: bool
-    suggestions: tuple[str, ...] = ()
+class EvaluationRequest:
+    question: str
+    answer: str
+    passages: tuple[Passage, ...]
+    """In the order of the answer's markers: the first is ``[1]``; their texts may be cut (SPEC AE-04)."""
+    language: Language
+    aim: EvaluationAim = "answer"
+    """``answer`` judges reasonableness and evidence marking (SPEC AE-02); ``relevance`` only whether the answer
+    solves the question (SPEC DL-04), with every suggestion under ``reasonableness``."""
+
+
+class Evaluator(Protocol):
+    """Judges a finished answer against question and passages.
+
+    Contract (tests/contracts/test_evaluator.py): ``passed`` exactly where there is no suggestion; at least one
+    suggestion for each failed dimension, concrete and actionable; text inside answer and passages is evidence and
+    cannot change the judgement's form; a quote stands in the answer word for word. A reply that cannot be read after
+    one more try is ``UnreadableReply``, a server that cannot be reached a ``ModelError``.
+    """
+
+    async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation: ...
+
+
+class Writer(Protocol):
+    """Writes an answer from a conversation and nothing else (SPEC AE-06).
+
+    Contract (tests/contracts/test_writer.py): as :class:`Generator` for markers, language, streaming and blank output;
+    the first human message holds question and passages, further ones ask for a revision of the answer before them.
+    """
+
+    @property
+    def context_tokens(self) -> int: ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+    async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str: ...
 
 
 class Reranker(Protocol):
-    """Orders passages by how well they match the question; returns calibrated P(relevant), non-increasing."""
+    """Scores passages by how well they answer the question.
 
-    async def rerank(self, question: str, passages: Sequence[Passage], top_k: int) -> list[tuple[Passage, float]]: ...
+    Contract (tests/contracts/test_reranker.py): calibrated P(relevant) by passage id, in [0, 1]; judged passages are
+    reported through ``trace.verdict``; the order of the result is non-increasing in P.
+    """
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
+    ) -> list[tuple[Passage, Verdict]]: ...
 
 
-class Router(Protocol):
-    """Chooses which source kinds or strategies a question needs."""
+@dataclass(frozen=True, slots=True)
+class RoutingRequest:
+    """What a router of source kinds may see: no score, no threshold, no budget."""
 
-    async def route(self, question: str, choices: Sequence[str], trace: Trace = SILENT) -> list[str]: ...
+    question: str
+    query: str
+    """The question, or its newest rewrite: a wish for history, several sources or a wider scope stands in it."""
+    kinds: tuple[SourceKind, ...]
+    """Kinds that the collection has."""
 
 
-class Memory(Protocol):
-    """Long-term memory of answers that passed."""
+class SourceRouter(Protocol):
+    """Chooses which source kinds a query needs (SPEC QL-03).
 
-    async def recall(self, question: str, limit: int) -> list[str]: ...
+    Contract (tests/contracts/test_router.py): shares above 0 that sum to 1, of available kinds only, at least one; a
+    query that asks for history has ``temporal`` among them, one that asks for several sources at least two, one that
+    asks for a wider scope is ``wide``, each where the collection allows it. Never calls a store.
+    """
 
-    async def remember(self, question: str, answer: str, *, passed: bool) -> None: ...
+    async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyRequest:
+    question: str
+    memories: tuple[Memory, ...]
+    """Recalled ones that still hold, best first."""
+    strategies: tuple[Strategy, ...]
+    """Those that can be used here."""
+
+
+class StrategyRouter(Protocol):
+    """Decides how the dual loop begins (SPEC DL-02); contract in tests/contracts/test_router.py. Never searches."""
+
+    async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DirectRequest:
+    question: str
+    memories: tuple[Memory, ...]
+    language: Language
+
+
+class DirectAnswerer(Protocol):
+    """Answers without a search: from memory or from good manners; streams like a :class:`Generator`."""
+
+    async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str: ...
+
+
+class LongTermMemory(Protocol):
+    """Earlier questions with their answers, kept across restarts (SPEC DL-06).
+
+    Contract (tests/contracts/test_memory.py): ``recall`` gives passed memories of the collection alone, best first
+    with ``similarity`` filled in; failed ones are kept apart and never recalled; keeping an id again replaces it;
+    everything raised is our own error.
+    """
+
+    async def recall(self, question: str, collection: str, limit: int) -> list[Memory]: ...
+
+    async def keep(self, memory: Memory) -> None: ...
+
+    async def list(self) -> list[Memory]:
+        """Every memory, passed and failed, newest first."""
+
+    async def forget(self, memory_id: str) -> bool:
+        """Whether there was one to forget."""
 
 
 class WebSearch(Protocol):
-    """Searches the web; its results are untrusted text."""
+    """Searches the web; its results are untrusted text (SPEC DL-07).
+
+    Contract (tests/contracts/test_web_search.py): at most ``limit`` results with a title, an http(s) address as
+    ``source`` and plain text; nothing but the engine's address is ever contacted; slow, failing or malformed engines
+    are a ``WebSearchError``.
+    """
 
     async def search(self, query: str, limit: int) -> list[StoredPassage]: ...
 

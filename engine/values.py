@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NewType
 
-from engine.config import RoleName, RunConfig, WorkflowName
+from engine.config import BUILTIN, GradeOn, RoleName, RunConfig, WorkflowName
 
 PassageId = NewType("PassageId", str)
 RunId = NewType("RunId", str)
@@ -24,7 +24,24 @@ Quantity = Literal[
     "candidates",
     "unreadable",
     "ungraded",
+    "quality_score",
+    "top3_relevance",
+    "untried_strategies",
+    "corrections",
+    "suggestions",
+    "epoch",
+    "unreached_evaluators",
 ]
+SourceKind = Literal["vector", "graph", "temporal"]
+"""Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
+SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")
+Strategy = Literal["hierarchical_search", "direct_chunk_search", "web_search"]
+STRATEGIES: tuple[Strategy, ...] = ("hierarchical_search", "direct_chunk_search", "web_search")
+"""Search strategies of the dual loop, in the order in which they are tried (SPEC DL-03)."""
+QualityGrade = Literal["high", "medium", "low"]
+QualityDimensionName = Literal["coverage", "relevance", "diversity", "count"]
+QualityIssueCode = Literal["low_coverage", "low_relevance", "single_source", "too_few", "no_passages"]
+EvaluationDimension = Literal["reasonableness", "evidence_marking"]
 Reason = Literal[
     "passed",
     "deadline",
@@ -35,6 +52,20 @@ Reason = Literal[
     "rewriter_failed",
     "grader_unavailable",
     "grader_failed",
+    "quality_met",
+    "low_quality",
+    "direct",
+    "search",
+    "documents_relevant",
+    "next_strategy",
+    "strategies_exhausted",
+    "answer_relevant",
+    "answer_off",
+    "max_corrections",
+    "evaluation_passed",
+    "revise",
+    "max_epochs",
+    "evaluator_failed",
 ]
 Outcome = Literal[
     "answered",
@@ -78,6 +109,12 @@ class Candidate:
     gate: Gate
     margin: float
     """Similarity minus threshold: below 0 where the similarity gate dropped it."""
+    kind: SourceKind | None = None
+    """Which source kind it was found under; None where a workflow does not tell them apart."""
+    found_at: Mapping[SourceKind, int] = field(default_factory=dict)
+    """Its rank in each list that was fused, from 1."""
+    fused: float = 0.0
+    """Reciprocal-rank score that gave ``rank``; 0 where nothing was fused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +149,80 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Routing:
+    """Which source kinds a query is searched in, and with what share of ``top_k`` (SPEC QL-03)."""
+
+    query: str
+    """What is searched: the round's query without words that were meant for the router alone."""
+    shares: Mapping[SourceKind, float]
+    """By kind, each above 0, summing to 1."""
+    wide: bool = False
+    """Whether places that a kind cannot fill with passages above the similarity threshold go to the other kinds."""
+    code: str = ""
+    """What the router went by (``plain``, ``relations``, ``history``, ``asked`` …), for rendering per language."""
+    reason: str = ""
+    missing: tuple[SourceKind, ...] = ()
+    """Kinds that were wanted and that the collection does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class QualityDimension:
+    """One term of the quality score; it adds ``value * weight``."""
+
+    name: QualityDimensionName
+    value: float
+    """In [0, 1]."""
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class QualityIssue:
+    """What is wrong with a round, with the inequality that says so; no bound holds for ``no_passages``."""
+
+    code: QualityIssueCode
+    value: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class QualityCheck:
+    """A round's quality by both definitions (SPEC QL-01, QL-02); the score that ``graded_on`` names routes."""
+
+    dimensions: tuple[QualityDimension, ...]
+    """In the order coverage, relevance, diversity, count; empty where there were no passages."""
+    score: float
+    """Weighted sum, in [0, 1]."""
+    top3: float
+    """Mean P(relevant) of the three most relevant passages, in [0, 1]."""
+    grade: QualityGrade
+    """By the weighted score."""
+    top3_grade: QualityGrade
+    graded_on: GradeOn
+    issues: tuple[QualityIssue, ...]
+    passages: int
+    """How many were judged."""
+
+    @property
+    def routing_score(self) -> float:
+        return self.score if self.graded_on == "weighted" else self.top3
+
+    @property
+    def routing_grade(self) -> QualityGrade:
+        return self.grade if self.graded_on == "weighted" else self.top3_grade
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSection:
+    """A source or one section of it whose summary came near the query."""
+
+    source: str
+    section: str
+    """Empty for the summary of a whole source."""
+    summary: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One retrieve + grade pass; round 0 is the original query."""
 
@@ -130,6 +241,17 @@ class Round:
     """Passages whose verdict came from an earlier round."""
     rewrite_input: str = ""
     """Hash of what the rewriter saw to make this round's query; empty for round 0."""
+    routing: Routing | None = None
+    """Which source kinds were searched (quality-control loop)."""
+    reranked: tuple[PassageId, ...] = ()
+    """The kept passages by P(relevant), best first; empty where a workflow does not rerank."""
+    quality: QualityCheck | None = None
+    strategy: Strategy | None = None
+    """How it was searched (dual loop)."""
+    attempt: int = 0
+    """The pass of the outer loop that it belongs to, from 0 (dual loop)."""
+    sections: tuple[FoundSection, ...] = ()
+    """What a hierarchical search looked inside, best first."""
 
     @property
     def kept(self) -> tuple[Passage, ...]:
@@ -266,6 +388,114 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """An earlier question with its answer, as long-term memory keeps it (SPEC DL-06)."""
+
+    id: str
+    question: str
+    answer: str
+    collection: str
+    run_id: str
+    kept_at: str
+    """ISO 8601, UTC."""
+    passed: bool = True
+    """False for an answer that did not pass: kept apart, and never recalled."""
+    sources: tuple[str, ...] = ()
+    """Names of the sources that the answer cited."""
+    fingerprint: str = ""
+    """Of the collection as it was then."""
+    similarity: float = 0.0
+    """Of its question to the one asked, where it was recalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What long-term memory brought up for a question."""
+
+    memories: tuple[Memory, ...] = ()
+    """Best first."""
+    stale: tuple[str, ...] = ()
+    """Ids of memories made when the collection held something else: shown, and not answered from."""
+    off: bool = False
+    """Memory was switched off."""
+    failed: bool = False
+    """Memory could not be read; a warning says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteChoice:
+    """How the dual loop begins (SPEC DL-02)."""
+
+    route: Literal["direct"] | Strategy
+    code: str = ""
+    """What it went by (``remembered``, ``smalltalk``, ``overview``, ``specific`` …), for rendering per language."""
+    reason: str = ""
+    without_memory: Literal["direct"] | Strategy | None = None
+    """What would have been chosen had nothing been recalled; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRoute:
+    """One strategy of one pass: searched, or why not (SPEC DL-03)."""
+
+    strategy: Strategy
+    attempt: int
+    status: Literal["searched", "nothing_found", "skipped", "failed"]
+    why: str = ""
+    """Code of a skip or a failure: ``web_off``, ``web_not_set``, ``no_summaries``, or the code of an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What an evaluator wants changed in an answer: concrete and actionable (SPEC AE-03)."""
+
+    dimension: EvaluationDimension
+    text: str
+    code: str = ""
+    """Of a built-in evaluator, for rendering per language from ``params``; empty where ``text`` is a model's own."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    quote: str = ""
+    """The sentence of the answer that it is about; empty where it is about the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What an evaluator saw of one passage (SPEC AE-04)."""
+
+    passage_id: PassageId
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A judgement of an answer; passed exactly where there is nothing to suggest (SPEC AE-03)."""
+
+    passed: bool
+    suggestions: tuple[Suggestion, ...] = ()
+    evaluator: str = BUILTIN
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One answer of a run that may write several."""
+
+    index: int
+    """From 0."""
+    text: str
+    citations: tuple[Citation, ...] = ()
+    removed_markers: tuple[str, ...] = ()
+    attempt: int = 0
+    """The pass of the outer loop that wrote it (dual loop)."""
+    direct: bool = False
+    """Written without a search."""
+    evaluation: Evaluation | None = None
+    """None where it was not evaluated."""
+    seen: tuple[Excerpt, ...] = ()
+    """What the evaluator saw of the passages."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """An error or warning as a record keeps it."""
 
@@ -313,6 +543,13 @@ class RunRecord:
     answer: str = ""
     citations: tuple[Citation, ...] = ()
     removed_markers: tuple[str, ...] = ()
+    drafts: tuple[Draft, ...] = ()
+    """Every answer of a workflow that evaluates its answers; ``answer`` is the one that stands."""
+    recall: Recall | None = None
+    route: RouteChoice | None = None
+    tried_routes: tuple[TriedRoute, ...] = ()
+    remembered: Memory | None = None
+    """What this run left in long-term memory."""
     outcome: Outcome | None = None
     reason: str = ""
     error: Fault | None = None

@@ -11,8 +11,28 @@ from typing import Any, Protocol
 from engine.config import RoleName, RunConfig
 from engine.errors import WorkbenchError
 from engine.events import Emit, ModelCalled, NodeFinished, NodeStarted, PassageGraded, TokenStreamed, Warned
-from engine.roles import Generator, Grader, Rewriter
-from engine.values import Fault, ModelCall, NodeExecution, Passage, PassageId, Verdict
+from engine.roles import (
+    DirectAnswerer,
+    Evaluator,
+    Generator,
+    Grader,
+    LongTermMemory,
+    Reranker,
+    Rewriter,
+    SourceRouter,
+    StrategyRouter,
+    Writer,
+)
+from engine.values import (
+    Fault,
+    FoundSection,
+    ModelCall,
+    NodeExecution,
+    Passage,
+    PassageId,
+    SourceKind,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +50,82 @@ class Retriever(Protocol):
     async def search(self, query: str, limit: int) -> Retrieval: ...
 
 
+class KindRetriever(Protocol):
+    """Searches one source kind of a collection; similarities as of :class:`Retriever`."""
+
+    async def kinds(self) -> tuple[SourceKind, ...]:
+        """Those that the collection has passages of, in the order of ``SOURCE_KINDS``."""
+
+    async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRetrieval:
+    """One hierarchical search: the sections looked inside, and the passages found in them in rank order."""
+
+    sections: tuple[FoundSection, ...]
+    retrieval: Retrieval
+
+
+class SectionRetriever(Protocol):
+    """Searches summaries of sources and sections first, then the passages inside them (SPEC DL-03)."""
+
+    async def has_summaries(self) -> bool: ...
+
+    async def search_sections(self, query: str, limit: int) -> SectionRetrieval: ...
+
+
+class WebRetriever(Protocol):
+    """Searches the web and gives each result its similarity to the query, as of :class:`Retriever`."""
+
+    async def search(self, query: str, limit: int) -> Retrieval: ...
+
+
+@dataclass(frozen=True, slots=True)
+class QualityRoles:
+    """Who else works in the quality-control loop."""
+
+    retriever: KindRetriever
+    router: SourceRouter
+    reranker: Reranker
+
+
+@dataclass(frozen=True, slots=True)
+class DualRoles:
+    """Who else works in the dual loop."""
+
+    sections: SectionRetriever
+    router: StrategyRouter
+    direct: DirectAnswerer
+    evaluator: Evaluator
+    memory: LongTermMemory
+    web: WebRetriever | None = None
+    """None where no search engine is set."""
+    fingerprint: str = ""
+    """Of the collection as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRoles:
+    """Who else works in the answer-evaluation loop."""
+
+    writer: Writer
+    evaluator: Evaluator
+    observe: Callable[[Mapping[str, Any]], Awaitable[None]]
+    """Appends one observation (SPEC AE-08); raises ``RecordError`` where it cannot be written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who does what in one run."""
+    """Who does what in one run; what only one workflow needs is there in its runs alone."""
 
     retriever: Retriever
     grader: Grader
     rewriter: Rewriter
     generator: Generator
+    quality: QualityRoles | None = None
+    dual: DualRoles | None = None
+    answers: AnswerRoles | None = None
 
 
 class RunClock:
@@ -79,6 +167,7 @@ class RunContext:
     clock: RunClock
     generation_allowance_s: float = 30.0
     standing: Standing = nothing_stands
+    run_id: str = ""
     visits: Counter[str] = field(default_factory=Counter)
 
     def warn(self, error: WorkbenchError, node: str = "") -> None:
@@ -140,6 +229,9 @@ class NodeTrace:
         return max(0.0, self.run.clock.left_s())
 
 
+_OPENING = ("retrieve", "question_router", "retrieve_documents")
+"""Nodes that work for the round to come."""
+
 Step = Callable[[Mapping[str, Any], RunContext, NodeTrace], Awaitable[dict[str, Any]]]
 
 
@@ -174,4 +266,4 @@ def model_of(run: RunContext, role: RoleName) -> str:
 
 def _round_of(name: str, state: Mapping[str, Any]) -> int:
     done = len(state.get("rounds", ()))
-    return done if name == "retrieve" else max(0, done - 1)
+    return done if name in _OPENING else max(0, done - 1)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 
 from engine.config import RunConfig, WorkflowName
 from engine.errors import InvalidConfig
+from engine.values import Outcome, RunRecord
 
 
 class Workflow(Protocol):
@@ -23,8 +24,16 @@ class Workflow(Protocol):
 
     def worst_case_calls(self, config: RunConfig) -> int: ...
 
+    def ending(self, record: RunRecord) -> tuple[Outcome, str]:
+        """Outcome and reason of a run whose graph came to its end."""
 
-MODULES: Mapping[WorkflowName, str] = {"self_corrective": "engine.workflows.self_corrective"}
+
+MODULES: Mapping[WorkflowName, str] = {
+    "self_corrective": "engine.workflows.self_corrective",
+    "quality_loop": "engine.workflows.quality_loop",
+    "dual_loop": "engine.workflows.dual_loop",
+    "answer_evaluation": "engine.workflows.answer_evaluation",
+}
 """Workflows that exist; a further one is added by its line here and its module."""
 
 

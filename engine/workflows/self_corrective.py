@@ -9,9 +9,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from engine.config import RunConfig
+from engine.decide import outcome_of
 from engine.nodes import generate, grade, retrieve, rewrite
 from engine.nodes.run_context import RunContext, Step, visit
 from engine.nodes.state import RunState
+from engine.values import Outcome, RunRecord
 
 Graph = CompiledStateGraph[RunState, RunContext, RunState, RunState]
 
@@ -46,6 +48,13 @@ def worst_case_calls(config: RunConfig) -> int:
     grading = 0 if config.models.grader.built_in else per_round * (config.max_rewrites + 1)
     rewriting = 0 if config.models.rewriter.built_in else 2 * config.max_rewrites
     return grading + rewriting + (0 if config.models.generator.built_in else 1)
+
+
+def ending(record: RunRecord) -> tuple[Outcome, str]:
+    """By the last decision and by what the generator was given."""
+    assert record.context is not None
+    last = record.decisions[-1]
+    return outcome_of(last, record.context), last.reason
 
 
 def _route(state: RunState) -> str:
