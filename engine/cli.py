@@ -17,13 +17,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from engine.config import (
     BUILTIN,
     MODEL_PARAMETERS,
+    OPTION_PARAMETERS,
     PARAMETERS,
+    WORKFLOW_DEFAULTS,
     ContextPolicy,
     GatePolicy,
+    GradeOn,
     Parameter,
     RoleModel,
     RoleModels,
     RunConfig,
+    options_from_dict,
 )
 from engine.errors import WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
@@ -36,6 +40,7 @@ from engine.settings import Settings
 from engine.values import RunRecord
 from engine.version import __version__
 from engine.wording import decision_sentence
+from engine.workflows import MODULES
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -53,7 +58,13 @@ _SWITCHES = {
     "ignore_cache": "ask the grader again even where its verdict is known",
 }
 _OF_MODELS = ("temperature", "num_ctx")
-_ROLES = ("grader", "rewriter", "generator")
+_ROLES = ("grader", "rewriter", "generator", "evaluator", "router")
+_OF_WORKFLOWS = {
+    "grade_on": ("quality_loop", "the number that routes", get_args(GradeOn)),
+    "memory": ("dual_loop", "recall earlier answers and keep this one", None),
+    "web_search": ("dual_loop", "search the web where WORKBENCH_SEARXNG_URL names a search engine", None),
+}
+"""Options of workflows that are no numbers: whose, what they mean, and their choices; None for a switch."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,7 +117,14 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
     """A flag for each parameter of a run, with its range and default."""
     defaults = RunConfig()
     ask.add_argument("question")
-    ask.add_argument("--json", action="store_true", help="print the JSON of POST /api/self-corrective-rag")
+    ask.add_argument(
+        "--workflow", choices=tuple(MODULES), default=defaults.workflow, metavar="NAME", help=f"{', '.join(MODULES)}"
+    )
+    ask.add_argument(
+        "--json",
+        action="store_true",
+        help="print the JSON of POST /api/self-corrective-rag; for another workflow the record, as POST /api/runs",
+    )
     ask.add_argument("--collection", default=defaults.collection, help="default: %(default)s")
     for name, limits in PARAMETERS.items():
         _add_number(ask, name, limits)
@@ -118,6 +136,15 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
         ask.add_argument(_flag(role), default=BUILTIN, metavar="MODEL", help="builtin, ollama:MODEL or provider:model")
     for name in _OF_MODELS:
         _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
+    for workflow, numbers in OPTION_PARAMETERS.items():
+        for name, limits in numbers.items():
+            _add_number(ask, name, limits, f"{workflow}: ")
+    for name, (owner, meaning, values) in _OF_WORKFLOWS.items():
+        said = f"{owner}: {meaning}"
+        if values is None:
+            ask.add_argument(_flag(name), action=argparse.BooleanOptionalAction, default=None, help=said)
+        else:
+            ask.add_argument(_flag(name), choices=values, help=said)
 
 
 def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
@@ -137,8 +164,14 @@ def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, m
         _flag(name),
         type=int if limits.whole else float,
         metavar=f"{limits.low:.10g}..{limits.high:.10g}",
-        help=f"{meaning}default: {limits.default:g}",
+        help=f"{meaning}default: {limits.default:g}{_elsewhere(name)}",
     )
+
+
+def _elsewhere(parameter: str) -> str:
+    """Where workflows have another default."""
+    others = [f"{values[parameter]:g} in {name}" for name, values in WORKFLOW_DEFAULTS.items() if parameter in values]
+    return "".join(f", {other}" for other in others)
 
 
 def _flag(name: str) -> str:
@@ -156,13 +189,21 @@ def _config(options: argparse.Namespace) -> RunConfig:
     names = {role: getattr(options, role) for role in _ROLES}
     chosen = {role: RoleModel(name, **({} if name == BUILTIN else numbers)) for role, name in names.items()}
     written = _given(options, (*PARAMETERS, *_CHOICES, *_SWITCHES))
-    return RunConfig(collection=options.collection, models=RoleModels(**chosen), **written)
+    own = _given(options, (*_OF_WORKFLOWS, *(name for numbers in OPTION_PARAMETERS.values() for name in numbers)))
+    return RunConfig(
+        workflow=options.workflow,
+        collection=options.collection,
+        models=RoleModels(**chosen),
+        options=options_from_dict(options.workflow, own),
+        **written,
+    )
 
 
 def _ask(options: argparse.Namespace) -> int:
     record = _answer(options.question, _config(options))
     if options.json:
-        print(json.dumps(seed_response(record), ensure_ascii=False, indent=2))
+        plain = seed_response(record) if record.workflow == "self_corrective" else record.to_dict()
+        print(json.dumps(plain, ensure_ascii=False, indent=2))
     else:
         _print_record(record)
     return _FAILED if record.outcome in ("failed", "cancelled", "interrupted") else 0

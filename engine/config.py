@@ -369,12 +369,16 @@ def config_from_dict(plain: Mapping[str, Any]) -> RunConfig:
     values = dict(plain)
     workflow = values.get("workflow", "self_corrective")
     _require("workflow", workflow, get_args(WorkflowName))
-    options = _object("options", values.pop("options", {}))
-    _refuse_unknown(options, tuple(item.name for item in fields(OPTIONS[workflow])))
-    values["options"] = OPTIONS[workflow](**options)
+    values["options"] = options_from_dict(workflow, _object("options", values.pop("options", {})))
     models = _object("models", values.pop("models", {}))
     _refuse_unknown(models, tuple(item.name for item in fields(RoleModels)))
     return RunConfig(models=RoleModels(**{role: _role_model(role, model) for role, model in models.items()}), **values)
+
+
+def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> WorkflowOptions:
+    """Options of a workflow; raises ``InvalidConfig`` for one that it does not have, or out of range."""
+    _refuse_unknown(plain, tuple(item.name for item in fields(OPTIONS[workflow])))
+    return OPTIONS[workflow](**plain)
 
 
 def _role_model(role: str, plain: Any) -> RoleModel:

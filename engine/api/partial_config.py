@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from engine.config import RunConfig, config_from_dict
+from engine.config import OPTIONS, RunConfig, config_from_dict, for_workflow
 
 
 def config_over(own: RunConfig, partial: Mapping[str, Any]) -> RunConfig:
     """``own`` with the fields that ``partial`` names; raises ``InvalidConfig`` as ``config_from_dict`` does.
 
-    Models are merged role by role and field by field; a text in a role's place changes its model alone.
+    Models are merged role by role and field by field; a text in a role's place changes its model alone. Another
+    workflow begins with its own options and defaults.
     """
+    workflow = next((name for name in OPTIONS if name == partial.get("workflow")), own.workflow)
+    own = for_workflow(own, workflow)
     whole = asdict(own)
+    if isinstance(partial.get("options"), Mapping):
+        partial = {**partial, "options": {**whole["options"], **partial["options"]}}
     models = partial.get("models")
     if not isinstance(models, Mapping):
         return config_from_dict({**whole, **partial})

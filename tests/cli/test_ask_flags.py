@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from engine import cli
-from engine.config import PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig
+from engine.config import PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, config_from_dict
+from engine.errors import InvalidConfig
 
 
 def config_of(*flags: str) -> RunConfig:
@@ -41,6 +42,25 @@ def test_every_number_of_a_run_can_be_set(name: str) -> None:
 def test_every_choice_of_a_run_can_be_set(name: str, value: Any) -> None:
     """SC-05, SC-07"""
     assert getattr(config_of(flag(name), value), name) == value
+
+
+@pytest.mark.parametrize(
+    ("workflow", "flags", "options"),
+    [
+        ("quality_loop", ["--grade-on", "top3", "--medium-score", "0.4"], {"grade_on": "top3", "medium_score": 0.4}),
+        ("dual_loop", ["--max-corrections", "1", "--no-memory", "--web-search"], None),
+        ("answer_evaluation", ["--gener-epoch", "5"], {"gener_epoch": 5}),
+    ],
+)
+def test_options_of_a_workflow_can_be_set(workflow: str, flags: list[str], options: dict[str, Any] | None) -> None:
+    """QL-02, DL-04, DL-07, AE-01"""
+    wanted = options or {"max_corrections": 1, "memory": False, "web_search": True}
+    assert config_of("--workflow", workflow, *flags) == config_from_dict({"workflow": workflow, "options": wanted})
+
+
+def test_an_option_of_another_workflow_is_refused() -> None:
+    with pytest.raises(InvalidConfig):
+        config_of("--gener-epoch", "2")
 
 
 @pytest.mark.parametrize("name", ["answer_unverified", "ignore_cache"])
