@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.phrases import fault_text
+from components.presenter_loops import judged_consequence, loop_sentence, number, scored, strategy_of
 from engine.replay import ReplayStep
 from engine.values import Comparison, Decision, Quantity, RunRecord
 from engine.whatif import WhatIf
 
+_GRADING = ("grade", "grade_documents")
 _GATES: tuple[Quantity, ...] = ("pass_rate", "relevant_passages")
 
 
 def sentence(step: ReplayStep, record: RunRecord, words: Words) -> str:
     """What happens in a step, in words of everyday; ``record`` is the whole run that the step belongs to."""
+    said = loop_sentence(step, record, words)
+    if said is not None:
+        return said
     match step.kind:
-        case "asked":
-            said = _asked(record, words)
         case "searched":
-            said = _searched(step.round, record, words)
+            return _searched(step.round, record, words)
         case "judged":
-            said = _judged(step.round, record, words)
+            return _judged(step.round, record, words)
         case "rewritten":
-            said = _rewritten(step.round, record, words)
+            return _rewritten(step.round, record, words)
         case "ended":
-            said = _ended(record, words)
-    return said
-
-
-def number(count: int, words: Words) -> str:
-    """A count in words as far as the language writes it out, else in figures."""
-    written = words("presenter.numbers").split()
-    return written[count] if 0 <= count < len(written) else str(count)
+            return _ended(record, words)
+        case _:
+            return _asked(record, words)
 
 
 def percent(share: float, words: Words) -> str:
@@ -83,6 +81,9 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
     else:
         key = "presenter.searched.whole" if kept == total else "presenter.searched.all"
         said = words(_counted(key, kept), found=found, k=number(kept, words))
+    strategy = strategy_of(index, record, words)
+    if strategy:
+        return words("presenter.searched.by", strategy=strategy, sentence=_inside(said, words))
     return words("presenter.again", sentence=_inside(said, words)) if index else said
 
 
@@ -96,13 +97,18 @@ def _counted(key: str, count: int) -> str:
 
 
 def _judged(index: int, record: RunRecord, words: Words) -> str:
-    decision = next((item for item in record.decisions if item.round == index), None)
+    if record.workflow == "quality_loop":
+        return scored(index, record, words)
+    decision = next((item for item in record.decisions if item.round == index and item.node in _GRADING), None)
     current = record.rounds[index]
     if decision is None:
         done, kept = len(current.verdicts), max(len(current.kept), len(current.verdicts))
         return words("presenter.found.unfinished", done=number(done, words), kept=number(kept, words))
     if decision.reason == "grader_failed":
         return words("presenter.grader_failed")
+    follows = judged_consequence(decision, record, words)
+    if follows is not None:
+        return _joined(words, _found(decision, words), follows)
     return _joined(words, _found(decision, words), _together(decision, words), _consequence(decision, record, words))
 
 

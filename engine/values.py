@@ -31,6 +31,7 @@ Quantity = Literal[
     "suggestions",
     "epoch",
     "unreached_evaluators",
+    "failed_answers",
 ]
 SourceKind = Literal["vector", "graph", "temporal"]
 """Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
@@ -42,7 +43,7 @@ QualityGrade = Literal["high", "medium", "low"]
 QualityDimensionName = Literal["coverage", "relevance", "diversity", "count"]
 QualityIssueCode = Literal["low_coverage", "low_relevance", "single_source", "too_few", "no_passages"]
 EvaluationDimension = Literal["reasonableness", "evidence_marking"]
-Reason = Literal[
+GateReason = Literal[
     "passed",
     "deadline",
     "below_gate",
@@ -52,6 +53,9 @@ Reason = Literal[
     "rewriter_failed",
     "grader_unavailable",
     "grader_failed",
+]
+"""Why the gate of the four-node loop decided as it did."""
+LoopReason = Literal[
     "quality_met",
     "low_quality",
     "direct",
@@ -66,7 +70,10 @@ Reason = Literal[
     "revise",
     "max_epochs",
     "evaluator_failed",
+    "writer_failed",
 ]
+"""What only the deciding nodes of the other loops say."""
+Reason = Literal[GateReason, LoopReason]
 Outcome = Literal[
     "answered",
     "answered_forced",
@@ -80,6 +87,11 @@ Outcome = Literal[
 BY_HAND = "by_hand"
 """Grader of a verdict that a reader set, and strategy of a rewrite that a reader wrote."""
 AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]
+
+
+def kind_named(name: object) -> SourceKind:
+    """The source kind of that name; ``vector`` where there is none."""
+    return next((kind for kind in SOURCE_KINDS if kind == name), "vector")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ page = st.navigation(
         ),
         st.Page("tune.py", title=words("nav.tune"), icon=":material/tune:", url_path="tune"),
         st.Page("compare.py", title=words("nav.compare"), icon=":material/compare_arrows:", url_path="compare"),
+        st.Page("side_by_side.py", title=words("side.nav"), icon=":material/view_column:", url_path="side-by-side"),
         st.Page("runs.py", title=words("nav.runs"), icon=":material/history:", url_path="runs"),
         st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
         st.Page("present.py", title=words("presenter.nav"), icon=":material/slideshow:", url_path="present"),

@@ -8,11 +8,28 @@ from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
 from components.words.knowledge import KNOWLEDGE
 from components.words.presenter import PRESENTER
+from components.words.presenter_loops import PRESENTER_LOOPS
 from components.words.run import RUN
 from components.words.runs import RUNS
 from components.words.settings import SETTINGS
 from components.words.shell import SHELL
+from components.words.side_by_side import SIDE_BY_SIDE
 from components.words.tune import TUNE
 from components.words.what_if import WHAT_IF
 
-AREAS = (RUN, EVIDENCE, SETTINGS, KNOWLEDGE, SHELL, WHAT_IF, FORK, PRESENTER, RUNS, COMPARE, TUNE, BENCH)
+AREAS = (
+    RUN,
+    EVIDENCE,
+    SETTINGS,
+    KNOWLEDGE,
+    SHELL,
+    WHAT_IF,
+    FORK,
+    PRESENTER,
+    PRESENTER_LOOPS,
+    RUNS,
+    COMPARE,
+    SIDE_BY_SIDE,
+    TUNE,
+    BENCH,
+)

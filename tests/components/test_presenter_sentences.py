@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from components.i18n import UiLanguage, words_for
-from components.presenter_sentences import number, percent, sentence, what_if_sentence
+from components.presenter_loops import number
+from components.presenter_sentences import percent, sentence, what_if_sentence
 from engine.config import RunConfig
 from engine.decide import gated
 from engine.replay import ReplayStep, steps
@@ -19,11 +20,11 @@ from engine.values import (
     Decision,
     Fault,
     Fork,
+    GateReason,
     Outcome,
     Passage,
     PassageId,
     Quantity,
-    Reason,
     Rewrite,
     Round,
     RunId,
@@ -33,7 +34,7 @@ from engine.whatif import what_if
 
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
 UNMET = Comparison("pass_rate", 0.4, "<", 0.6)
-CAUSES: Mapping[Reason, tuple[Comparison, ...]] = {
+CAUSES: Mapping[GateReason, tuple[Comparison, ...]] = {
     "passed": (Comparison("pass_rate", 0.6, ">=", 0.6),),
     "below_gate": (UNMET, Comparison("rewrites", 0, "<", 3)),
     "deadline": (UNMET, Comparison("elapsed_s", 130.0, ">=", 120.0)),
@@ -68,7 +69,7 @@ def run(*decisions: Decision, config: RunConfig | None = None, **more: object) -
     return replace(record, **more)  # type: ignore[arg-type]
 
 
-def decided(reason: Reason, passed: int = 2, kept: int = 5, *comparisons: Comparison) -> Decision:
+def decided(reason: GateReason, passed: int = 2, kept: int = 5, *comparisons: Comparison) -> Decision:
     route = {"below_gate": "rewrite", "grader_failed": "end"}.get(reason, "generate")
     return Decision(0, route, reason, comparisons or CAUSES[reason], passed, kept)
 
@@ -85,7 +86,7 @@ def searched(current: Round, language: UiLanguage = "en") -> str:
 @LANGUAGES
 def test_every_reason_has_a_sentence_of_its_own(language: UiLanguage) -> None:
     """SC-04"""
-    assert set(CAUSES) == set(get_args(Reason))
+    assert set(CAUSES) == set(get_args(GateReason))
     said = {reason: judged(decided(reason), language) for reason in CAUSES}
     assert len(set(said.values())) == len(said)
     for text in said.values():
@@ -140,8 +141,8 @@ def test_a_forced_answer_says_on_what_it_will_rest() -> None:
 
 
 @LANGUAGES
-@pytest.mark.parametrize("reason", [item for item in get_args(Reason) if item != "grader_failed"])
-def test_the_gate_by_number_is_said_as_a_number(language: UiLanguage, reason: Reason) -> None:
+@pytest.mark.parametrize("reason", [item for item in get_args(GateReason) if item != "grader_failed"])
+def test_the_gate_by_number_is_said_as_a_number(language: UiLanguage, reason: GateReason) -> None:
     """SC-05"""
     relation = ">=" if reason == "passed" else "<"
     gate = Comparison("relevant_passages", 2, relation, 3)  # type: ignore[arg-type]

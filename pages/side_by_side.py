@@ -1,0 +1,145 @@
+"""The page Side by side: one question through several workflows at the same time, and what each made of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.faults import fault_box
+from components.i18n import Words
+from components.sample_questions import sample_buttons
+from components.side_by_side import side_by_side_view
+from components.url_state import base_path, put_into_url, take_from_url
+from engine.config import BUILTIN, ROLES_OF, RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.process import get_engine
+from engine.samples import sample_questions
+from engine.side_by_side import side_by_side
+from engine.values import Fault, RunRecord
+from engine.workflows import MODULES
+from pages.opening import opening
+
+engine: Engine = get_engine()
+words: Words = st.session_state["words"]
+_WATCH_S = 0.6
+_LONGEST = 64 * len(MODULES)
+_NEXT = "side_next"
+_FAULTS = "side_faults"
+_SHOWN_SAMPLES = {
+    "en": ("dc-en-03", "dm-en-12", "dc-en-01", "dc-en-17"),
+    "zh": ("dm-zh-01", "dc-zh-01", "dc-zh-13", "dc-zh-17"),
+}
+
+
+def page() -> None:
+    if not engine.ready:
+        opening(engine, words)
+    st.caption(words("side.intro"))
+    records = opened()
+    ask(records)
+    faults: list[Fault] = st.session_state.pop(_FAULTS, [])
+    for place, fault in enumerate(faults):
+        fault_box(fault, words, key=f"side_fault_{place}")
+    if records:
+        columns([record.id for record in records], active=any(record.active for record in records))
+    elif not faults:
+        st.info(words("side.empty"), icon=":material/view_column:")
+
+
+def opened() -> list[RunRecord]:
+    """The runs that the address names; a link opens the comparison, running or finished."""
+    wanted = st.session_state.pop(_NEXT, None)
+    if wanted is not None:
+        st.session_state["sides"] = ",".join(wanted)
+    ids = take_from_url("sides", "", lambda given: len(given) <= _LONGEST)
+    put_into_url("sides", ids, "")
+    found = []
+    for run_id in list(dict.fromkeys(item for item in ids.split(",") if item))[: len(MODULES)]:
+        try:
+            found.append(engine.record(run_id))
+        except WorkbenchError:
+            st.warning(words("side.missing"), icon=":material/search_off:")
+    return found
+
+
+def ask(records: list[RunRecord]) -> None:
+    """The question, the workflows, and what starts or stops them."""
+    active = any(record.active for record in records)
+    with st.form("side_form", border=False):
+        question = st.text_input(
+            words("side.ask"),
+            records[0].question if records else words("ask.proposed"),
+            key=f"side_question_{records[0].id[:8] if records else words.language}",
+            placeholder=words("ask.placeholder"),
+            max_chars=engine.settings.max_question_chars,
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="side_line"):
+            chosen = st.pills(
+                words("side.pick"),
+                tuple(MODULES),
+                selection_mode="multi",
+                default=list(MODULES),
+                format_func=lambda name: words(f"workflow.{name}"),
+                key="side_workflows",
+            )
+            pressed = st.form_submit_button(
+                words("side.run"), type="primary", icon=":material/play_arrow:", disabled=active
+            )
+    if active and st.button(words("side.stop"), icon=":material/stop:", shortcut="Esc", key="side_stop"):
+        for record in records:
+            engine.cancel(record.id)
+        st.rerun()
+    st.caption(words("side.settings"))
+    by_id = {item.id: item for item in sample_questions()}
+    offered = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]
+    picked = sample_buttons([(item.question, item.kind) for item in offered], words, disabled=active)
+    asked = picked or ((question or "").strip() if pressed else "")
+    if pressed and not chosen:
+        st.warning(words("side.pick.none"), icon=":material/checklist:")
+    elif asked or pressed:
+        begin(asked, [name for name in MODULES if name in (chosen or ())])
+
+
+def begin(question: str, workflows: list[WorkflowName]) -> None:
+    """Start all of them at the same time; one that cannot be started does not keep back the others."""
+    ids: list[str] = []
+    faults: list[Fault] = []
+    for name in workflows:
+        try:
+            ids.append(engine.start(question, config_of(name)))
+        except WorkbenchError as error:
+            fault = fault_of(error)
+            if fault not in faults:
+                faults.append(fault)
+    st.session_state[_FAULTS] = faults
+    if ids:
+        st.session_state[_NEXT] = ids
+    st.rerun()
+
+
+def config_of(workflow: WorkflowName) -> RunConfig:
+    """The workflow's own defaults on the workbench's collection and with its models."""
+    names = {role: str(st.session_state.get(role) or BUILTIN) for role in ROLES_OF[workflow]}
+    models = {role: RoleModel(name) for role, name in names.items() if name != BUILTIN}
+    collection = str(st.session_state.get("collection") or RunConfig().collection)
+    return RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models))
+
+
+def columns(ids: list[str], *, active: bool) -> None:
+    """The runs in columns, redrawn while one of them goes on."""
+
+    @st.fragment(run_every=_WATCH_S if active else None)
+    def watch() -> None:
+        try:
+            records = [engine.record(run_id) for run_id in ids]
+        except WorkbenchError:
+            st.rerun()
+        if active and not any(record.active for record in records):
+            st.rerun()
+        side_by_side_view(side_by_side(records), words, key="side_by_side", base=base_path())
+
+    watch()
+
+
+page()
