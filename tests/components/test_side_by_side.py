@@ -1,0 +1,49 @@
+"""Columns of the page Side by side: what each run did, in both languages, with nothing of it ever markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.i18n import UiLanguage, words_for
+from components.markup import Node
+from components.side_by_side import side_by_side_nodes
+from engine.side_by_side import side_by_side
+from tests.components.sample_run import HOSTILE, sample_record
+from tests.engine.test_side_by_side import FOUR, record
+
+
+def texts(nodes: tuple[Node, ...]) -> str:
+    return " ".join(item.text for item in nodes)
+
+
+def tags(node: Node) -> set[str]:
+    return {node.tag} | {tag for kid in node.kids if isinstance(kid, Node) for tag in tags(kid)}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_column_says_outcome_cost_and_answer(language: UiLanguage) -> None:
+    words = words_for(language)
+    said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", cited=("b", "c"))]), words))
+    assert words("workflow.self_corrective") in said
+    assert words("workflow.dual_loop") in said
+    assert words("side.enough.others_cite_more", workflows=words("workflow.dual_loop")) in said
+    assert "Yunnan" in said
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_while_runs_go_on_the_columns_wait_without_a_verdict(language: UiLanguage) -> None:
+    words = words_for(language)
+    said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", None)]), words))
+    assert words("side.waiting") in said
+    assert words("side.sources") not in said
+
+
+def test_the_path_prints_each_inequality_and_texts_stay_texts() -> None:
+    words = words_for("en")
+    made = side_by_side_nodes(side_by_side([sample_record()]), words)
+    said = texts(made)
+    assert "pass rate 0." in said
+    assert "→" in said
+    assert "<img" not in said.replace(HOSTILE, "")
+    # A marker that is pressed could only say where it points; here it is no button.
+    assert all("button" not in tags(item) and "img" not in tags(item) for item in made)
