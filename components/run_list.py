@@ -58,6 +58,7 @@ class RunLine:
     pinned: bool = False
     batch: bool = False
     """Made by a batch."""
+    workflow: str = "self_corrective"
     parent: str = ""
     """The run that this one was forked from; empty for one that began by itself."""
     note: str = ""
@@ -117,7 +118,8 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
         "outcome": f"{sign} {outcome_text(item.outcome, words)}",
         "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",
         "look": look,
-        "rounds": "–" if item.damaged else str(item.rewrites + 1),
+        # In the dual loop a rewrite opens several rounds, one a strategy, and no count of them is at hand.
+        "rounds": "–" if item.damaged or item.workflow == "dual_loop" else str(item.rewrites + 1),
         "rounds_tip": words.count("runs.rounds.tip", item.rewrites),
         "calls": "–" if item.damaged else str(item.calls),
         "calls_tip": words("runs.calls.tip"),
@@ -134,11 +136,19 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
     badges = [{"look": "accent", "text": item.note, "tip": ""}] if item.note else []
     if item.damaged:
         badges.append(_badge("damaged", "fault", words))
+    if item.workflow != "self_corrective":
+        badges.append({"look": "plain", "text": _workflow(item, words), "tip": ""})
     if item.parent:
         badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
     if item.batch:
         badges.append(_badge("batch", "plain", words))
     return badges
+
+
+def _workflow(item: RunLine, words: Words) -> str:
+    key = f"workflow.{item.workflow}"
+    # A later version may have workflows that this one has no word for.
+    return words(key) if key in words else item.workflow
 
 
 def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:

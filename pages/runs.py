@@ -17,6 +17,7 @@ from components.i18n import Words
 from components.phrases import outcome_text
 from components.run_list import RunLine, RunListEvent, run_list
 from components.url_state import base_path, put_into_url, take_from_url
+from engine.config import WorkflowName
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.nodes.run_context import fault_of
@@ -26,6 +27,7 @@ from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import demo_events, demos
 from engine.values import Outcome, RunId
+from engine.workflows import MODULES
 
 engine: Engine = get_engine()
 words: Words = st.session_state["words"]
@@ -66,11 +68,12 @@ def narrowed() -> Filters:
     """The filters, which the address holds too."""
     counts = engine.tags()
     if st.session_state.pop("runs_clear", False):
-        for name, value in (("q", ""), ("outcome", ""), ("tag", "")):
+        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", "")):
             st.session_state[name] = value
     outcomes = get_args(Outcome)
     tags = [tag for tag in counts if tag != BATCH]
     take_from_url("outcome", "", lambda given: given in outcomes)
+    take_from_url("loop", "", lambda given: given in MODULES)
     take_from_url("tag", "", lambda given: given in counts)
     if st.session_state["tag"] not in ("", *tags):
         st.session_state["tag"] = ""
@@ -88,6 +91,7 @@ def narrowed() -> Filters:
         outcome = st.selectbox(
             words("runs.outcome"), ("", *outcomes), format_func=_outcome_label, key="outcome", width=165
         )
+        loop = st.selectbox(words("runs.workflow"), ("", *MODULES), format_func=_workflow_label, key="loop", width=165)
         tag = st.selectbox(
             words("runs.tag"), ("", *tags), format_func=partial(_tag_label, counts), key="tag", width=165
         )
@@ -95,10 +99,12 @@ def narrowed() -> Filters:
             words("runs.batches"), key="batches", help=words("runs.batches.help"), bind="query-params"
         )
     put_into_url("outcome", str(outcome or ""), "")
+    put_into_url("loop", str(loop or ""), "")
     put_into_url("tag", str(tag or ""), "")
     return Filters(
         text=(text or "").strip() or None,
         outcome=cast("Outcome | None", outcome or None),
+        workflow=cast("WorkflowName | None", loop or None),
         tag=tag or None,
         without_tag=None if batches else BATCH,
     )
@@ -106,6 +112,10 @@ def narrowed() -> Filters:
 
 def _outcome_label(outcome: str) -> str:
     return outcome_text(cast(Outcome, outcome), words) if outcome else words("runs.outcome.any")
+
+
+def _workflow_label(workflow: str) -> str:
+    return words(f"workflow.{workflow}") if workflow else words("runs.workflow.any")
 
 
 def _tag_label(counts: dict[str, int], tag: str) -> str:
@@ -144,6 +154,7 @@ def line(item: RunSummary, note: str = "") -> RunLine:
         tags=tuple(tag for tag in item.tags if tag not in (PINNED, BATCH)),
         pinned=PINNED in item.tags,
         batch=BATCH in item.tags,
+        workflow=item.workflow,
         parent=item.parent,
         note=note,
         damaged=item.damaged,
@@ -152,7 +163,7 @@ def line(item: RunSummary, note: str = "") -> RunLine:
 
 def nothing(filters: Filters) -> None:
     """No run to show: what to do next."""
-    if filters["text"] or filters["outcome"] or filters["tag"]:
+    if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"]:
         st.info(words("runs.no_match"))
         if st.button(words("runs.clear"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
             st.session_state["runs_clear"] = True

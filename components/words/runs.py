@@ -27,6 +27,8 @@ RUNS: Mapping[str, tuple[str, str]] = {
     "runs.search.hint": ("Question, tag or run id", "问题、标签或运行编号"),
     "runs.outcome": ("Outcome", "结果"),
     "runs.outcome.any": ("Any outcome", "全部结果"),
+    "runs.workflow": ("Workflow", "工作流"),
+    "runs.workflow.any": ("Any workflow", "全部工作流"),
     "runs.tag": ("Tag", "标签"),
     "runs.tag.any": ("Any tag", "全部标签"),
     "runs.tag.counted": ("{tag} ({n})", "{tag}（{n}）"),
