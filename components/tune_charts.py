@@ -147,9 +147,20 @@ def quality_against_cost(
     }
     axis = {**_AXIS, "format": ".3~g"}
     ends = {end: {**found, "type": "quantitative", "scale": scale, "axis": axis} for end, found in ends.items()}
+    marks = _front_marks(rows, ends, cost, words)
+    line = {
+        "data": {"values": [row for row, item in zip(rows, shown, strict=True) if item.on_front]},
+        "mark": {"type": "line", "color": _ACCENT, "strokeWidth": 1.8, "opacity": 0.8},
+        "encoding": ends,
+    }
+    _clickable([line, marks], ("place",), key, lambda point: tried(shown[int(point["place"])].settings))
+
+
+def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) -> Spec:
+    """The points themselves, by kind; what is recommended is a star."""
     kinds = [words(f"tune.front.{name}") for name in _KINDS]
     legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolSize": 80}
-    marks = {
+    return {
         "name": _CLICKED,
         "data": {"values": rows},
         "mark": {"type": "point", "filled": True, "cursor": "pointer"},
@@ -177,12 +188,6 @@ def quality_against_cost(
             ],
         },
     }
-    line = {
-        "data": {"values": [row for row, item in zip(rows, shown, strict=True) if item.on_front]},
-        "mark": {"type": "line", "color": _ACCENT, "strokeWidth": 1.8, "opacity": 0.8},
-        "encoding": ends,
-    }
-    _clickable([line, marks], ("place",), key, lambda point: tried(shown[int(point["place"])].settings))
 
 
 def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
