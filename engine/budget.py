@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from engine.config import RoleName, RunConfig
+from engine.config import ROLES_OF, RoleName, RunConfig
 from engine.values import RunRecord
 from engine.whatif.price import Tariff, tariff
 from engine.whatif.values import Price
+from engine.workflows import workflow
+
+_SOMETIMES: Mapping[str, RoleName] = {"evaluation": "evaluator", "routing": "router"}
+"""Steps that not every workflow has."""
 
 
 def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
@@ -21,6 +25,7 @@ def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
         "grading": _unmeasured(config, "grader"),
         "rewrite": _unmeasured(config, "rewriter"),
         "generation": _unmeasured(config, "generator"),
+        **{name: _unmeasured(config, role) for name, role in _SOMETIMES.items() if role in ROLES_OF[config.workflow]},
     }
     for record in records:
         own = tariff(record, config)
@@ -34,9 +39,12 @@ def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
 
 
 def worst_case(prices: Tariff, config: RunConfig) -> Price:
-    """A first round that passes nothing, every rewrite that is allowed with a full round after it, and an answer."""
-    depth = config.fetch_k if config.grade_probe else config.top_k
-    return prices.search + prices.grading * depth + prices.rounds_after(0, config) + prices.generation
+    """A run in which nothing passes until its limits are reached, and every answer that it may write.
+
+    Calls of chat models are those that the workflow itself counts; seconds are None where a step is not measured.
+    """
+    most = prices.longest_run(config)
+    return replace(most, calls=workflow(config.workflow).worst_case_calls(config))
 
 
 def _unmeasured(config: RunConfig, role: RoleName) -> Price:

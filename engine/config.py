@@ -68,6 +68,17 @@ DUAL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({"max_corrections": 
 EVALUATION_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({"gener_epoch": Parameter(1, 10, 3, 1, whole=True)})
 """The numbers of :class:`AnswerEvaluationOptions`."""
 
+ROLES_OF: Mapping[WorkflowName, tuple[RoleName, ...]] = MappingProxyType(
+    {
+        "self_corrective": ("grader", "rewriter", "generator"),
+        "quality_loop": ("grader", "rewriter", "generator", "router"),
+        "dual_loop": ("grader", "rewriter", "generator", "evaluator", "router"),
+        "answer_evaluation": ("grader", "rewriter", "generator", "evaluator"),
+        "graph_hybrid": ("grader", "rewriter", "generator"),
+    }
+)
+"""The model roles that a workflow asks."""
+
 OPTION_PARAMETERS: Mapping[WorkflowName, Mapping[str, Parameter]] = MappingProxyType(
     {
         "self_corrective": MappingProxyType({}),

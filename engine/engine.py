@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from engine.archive import Archive
 from engine.config import RunConfig, WorkflowName
-from engine.errors import InvalidQuestion, WorkbenchError
+from engine.errors import InvalidQuestion, UnknownMemory, WorkbenchError
 from engine.evaluation.opening import Evaluations
 from engine.events import Event
 from engine.fork import branch_off
@@ -25,7 +25,7 @@ from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.settings import Settings
-from engine.values import Fault, PassageId, RunId, RunRecord
+from engine.values import Fault, Memory, PassageId, RunId, RunRecord
 from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
@@ -283,6 +283,21 @@ class Engine:
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
         self._loop.submit(self.resources.warm_up())
+
+    # -- long-term memory ---------------------------------------------------------------------------------------
+
+    def memories(self) -> list[Memory]:
+        """What long-term memory holds, passed and failed answers, newest first; raises ``StoreError``."""
+        return self._loop.call(self.resources.knowledge.memory().list())
+
+    def forget_memory(self, memory_id: str) -> None:
+        """Remove one memory for good; raises ``UnknownMemory`` where there is none of that id."""
+        if not self._loop.call(self.resources.knowledge.memory().forget(memory_id)):
+            raise UnknownMemory.named(memory_id)
+
+    def forget_every_memory(self) -> int:
+        """Remove all memories for good, passed and failed; returns how many there were."""
+        return self._loop.call(self.resources.knowledge.memory().forget_all())
 
     # -- evaluation ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.config import RoleName, RunConfig
+from engine.config import RoleName, RunConfig, WorkflowName
 from engine.errors import ForkRefused, RunNotOver
 from engine.settings_difference import settings_difference
 from engine.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
@@ -16,6 +16,8 @@ from engine.whatif import CallsNeeded, WhatIf, what_if
 from engine.whatif.price import tariff
 
 _ELSEWHERE = ("workflow", "collection", "milvus_address", "mode")
+FORKABLE: frozenset[WorkflowName] = frozenset({"self_corrective"})
+"""Workflows whose nodes take the rounds of another run over."""
 _NEVER_ANSWERED = ("deadline", "grader_unavailable")
 """Reasons of decisions that time or a silent server brought about; a branch has its own time and asks again."""
 _REASON = "Set by hand."
@@ -68,13 +70,15 @@ def branch_off(
 
     Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
 
-    Raises ``RunNotOver`` for a run that still goes on, and ``ForkRefused`` for a round that it does not have, a passage
+    Raises ``RunNotOver`` for a run that still goes on, and ``ForkRefused`` for a run of another workflow, a round that it does not have, a passage
     that it never saw, a query above ``longest_query`` characters, or another collection, workflow or mode.
     """
     if round_index is None:
         round_index = parent.fork.round if parent.fork else 0
     if parent.active:
         raise RunNotOver.named(parent.id)
+    if parent.workflow not in FORKABLE:
+        raise ForkRefused.other_workflow(parent.workflow)
     if not 0 <= round_index < len(parent.rounds):
         raise ForkRefused.round_out_of_range(round_index, len(parent.rounds))
     for name in _ELSEWHERE:

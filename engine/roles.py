@@ -23,6 +23,7 @@ from engine.values import (
     SourceKind,
     Strategy,
     Verdict,
+    kind_named,
 )
 
 if TYPE_CHECKING:
@@ -124,7 +125,12 @@ class StoredPassage:
     title: str = ""
     ordinal: int = 0
     meta: Mapping[str, Any] = field(default_factory=dict)
-    """Anything else that ingestion knows: language, date, source hash."""
+    """Anything else that ingestion knows: language, date, source hash, kind of source."""
+
+    @property
+    def kind(self) -> SourceKind:
+        """The kind of its source; ``vector`` where none is recorded, as by other programs and earlier versions."""
+        return kind_named(self.meta.get("kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,34 @@ class SourceInfo:
     passages: int
     content_hash: str
     added_at: str
+    kind: SourceKind = "vector"
+    summaries: int = 0
+    """Summaries kept of it and its sections; 0 for what was ingested without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Which passages a search may find; what is left empty restricts nothing."""
+
+    kinds: tuple[SourceKind, ...] = ()
+    sections: tuple[tuple[str, str], ...] = ()
+    """Sources with one of their sections; an empty section stands for the whole source."""
+
+
+ANYWHERE = Within()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summaries:
+    """Summaries of whole sources with those of their sections, and their vectors."""
+
+    rows: tuple[StoredPassage, ...] = ()
+    """``text`` is the summary; an empty ``section`` stands for the whole source."""
+    vectors: Vector | None = None
+    """Shape (len(rows), dim); None where there are no rows."""
+
+
+NO_SUMMARIES = Summaries()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +183,9 @@ class PassageStore(Protocol):
 
     Contract (tests/contracts/test_store.py): search is exact or nearly so, best first, cosine in [-1, 1] whatever the
     store's own sign; an unknown collection, a wrong dimension, a lock, an unreachable server are our errors;
-    filters built from names cannot be injected; inserting an id again replaces it; deletes are seen by the next search.
+    filters built from names cannot be injected; inserting an id again replaces it; deletes are seen by the next search;
+    a search within kinds or sections finds what a full one would have found of them; summaries go with the source that
+    they tell of, and no count or fingerprint knows them.
     """
 
     async def collections(self) -> list[CollectionInfo]: ...
@@ -160,9 +196,23 @@ class PassageStore(Protocol):
 
     async def drop(self, collection: str) -> None: ...
 
-    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None: ...
+    async def insert(
+        self,
+        collection: str,
+        passages: Sequence[StoredPassage],
+        vectors: Vector,
+        summaries: Summaries = NO_SUMMARIES,
+    ) -> None: ...
 
-    async def search(self, collection: str, vector: Vector, limit: int) -> list[Hit]: ...
+    async def summarise(self, collection: str, summaries: Summaries) -> None: ...
+
+    async def has_summaries(self, collection: str) -> bool: ...
+
+    async def search_summaries(self, collection: str, vector: Vector, limit: int) -> list[Hit]: ...
+
+    async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]: ...
+
+    async def kinds(self, collection: str) -> tuple[SourceKind, ...]: ...
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
 
@@ -217,6 +267,15 @@ class RewriteIssue:
 
 
 @dataclass(frozen=True, slots=True)
+class NearPassage:
+    """A passage near a query, whatever became of it: its words are those that the collection has for the subject."""
+
+    id: PassageId
+    text: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class RewriteRequest:
     """Everything a rewriter may see (SPEC SC-06): never a threshold, a budget or a pass rate."""
 
@@ -227,6 +286,9 @@ class RewriteRequest:
     history: tuple[TriedRewrite, ...]
     issues: tuple[RewriteIssue, ...] = ()
     """What was wrong with the results (SPEC QL-04) or with the answer (SPEC DL-05)."""
+    nearest: tuple[NearPassage, ...] = ()
+    """Passages of the last round closest to its query, best first, those below the similarity threshold too; empty
+    where a workflow does not show them."""
 
     def digest(self) -> str:
         """Hash that makes later rounds of a what-if knowable: same input, same recorded rewrite."""
@@ -241,6 +303,8 @@ class RewriteRequest:
         ]
         if self.issues:
             content.append([(item.code, item.text) for item in self.issues])
+        if self.nearest:
+            content.append([(item.id, item.text, round(item.similarity, 6)) for item in self.nearest])
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
@@ -300,6 +364,10 @@ class EvaluationRequest:
     aim: EvaluationAim = "answer"
     """``answer`` judges reasonableness and evidence marking (SPEC AE-02); ``relevance`` only whether the answer
     solves the question (SPEC DL-04), with every suggestion under ``reasonableness``."""
+    unseen: int = 0
+    """Passages that the answer was written from and that are not shown: their markers follow those of ``passages``."""
+    removed_markers: tuple[str, ...] = ()
+    """Markers that pointed nowhere and were taken out of the answer."""
 
 
 class Evaluator(Protocol):

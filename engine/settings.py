@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -44,6 +45,9 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "builtin", description="Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`."
     )
+    searxng_url: str = Field(
+        "", description="Address of a SearXNG that the dual loop may search the web with; empty: no web search."
+    )
     call_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for one model call, in seconds.")
     generation_allowance_s: float = Field(
         30.0, ge=0, le=3600, description="Time that one generation may take after the deadline of a run, in seconds."
@@ -71,6 +75,20 @@ class Settings(BaseSettings):
         if value not in ("builtin", "hashing") and (provider != "ollama" or not name.strip()):
             raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
         return value
+
+    @field_validator("searxng_url")
+    @classmethod
+    def _web_address(cls, value: str) -> str:
+        address = value.strip().rstrip("/")
+        try:
+            parts = urlsplit(address)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        # A query of its own would swallow the one that is searched for.
+        if address and (not usable or parts.query or parts.fragment or not address.isprintable() or " " in address):
+            raise PydanticCustomError("searxng_url", "it must be an address such as `http://127.0.0.1:8080`, or empty")
+        return address
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:

@@ -13,7 +13,7 @@ _OF_MODELS = tuple(item.name for item in fields(RoleModel))
 
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
-    """A setting (``top_k``, ``models.grader``, ``models.grader.seed``) or a line of the manifest that differs."""
+    """A setting (``top_k``, ``gener_epoch``, ``models.grader``, ``models.grader.seed``) or a line of the manifest."""
 
     name: str
     a: object
@@ -23,13 +23,20 @@ class SettingDifference:
 
 
 def settings_difference(a: RunConfig, b: RunConfig) -> tuple[SettingDifference, ...]:
-    """The settings that differ, in the order of ``RunConfig``; models by role."""
+    """The settings that differ, in the order of ``RunConfig``, then the workflow's own options; models by role."""
     plain = [item.name for item in fields(RunConfig) if item.name not in ("models", "options")]
     found = [
         SettingDifference(name, getattr(a, name), getattr(b, name))
         for name in plain
         if getattr(a, name) != getattr(b, name)
     ]
+    if type(a.options) is type(b.options):
+        # Those of different workflows have nothing in common that could differ.
+        found += [
+            SettingDifference(item.name, getattr(a.options, item.name), getattr(b.options, item.name))
+            for item in fields(a.options)
+            if getattr(a.options, item.name) != getattr(b.options, item.name)
+        ]
     for role in get_args(RoleName):
         old, new = a.models.of(role), b.models.of(role)
         if old.built_in and new.built_in:

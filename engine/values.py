@@ -175,6 +175,12 @@ class Routing:
     reason: str = ""
     missing: tuple[SourceKind, ...] = ()
     """Kinds that were wanted and that the collection does not have."""
+    history_query: str = ""
+    """What the ``temporal`` kind is searched with where its weak points were asked for; empty: ``query``, as for all."""
+
+    def query_for(self, kind: SourceKind) -> str:
+        """What one kind is searched with."""
+        return (self.history_query if kind == "temporal" else "") or self.query
 
 
 @dataclass(frozen=True, slots=True)

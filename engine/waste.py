@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from engine.config import RoleName, WorkflowName
 from engine.decide import Evidence, decide
 from engine.values import RunRecord
+
+_BY_GATE: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluation"})
+"""Workflows that a gate of pass rate or relevant passages leads to the answer."""
+_ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,7 @@ class GateWaste:
     """How many of them, over the rounds up to it."""
     rewrites: int
     calls: int
-    """Calls of chat models after that point, generation left out: it would have happened all the same."""
+    """Calls of chat models after that point, answers left out: they would have been written all the same."""
     built_in_calls: int
     saved_ms: float
     """Time from that round's decision to the beginning of generation."""
@@ -26,7 +31,7 @@ class GateWaste:
 
 def gate_waste(record: RunRecord) -> GateWaste | None:
     """The rounds that came after enough passages were verified; None where there were none to save."""
-    if record.config.gate != "pass_rate" or len(record.rounds) < 2:
+    if record.workflow not in _BY_GATE or record.config.gate != "pass_rate" or len(record.rounds) < 2:
         return None
     other = replace(record.config, gate="min_relevant")
     for end in range(len(record.rounds) - 1):
@@ -36,7 +41,7 @@ def gate_waste(record: RunRecord) -> GateWaste | None:
         later = [
             call
             for call in record.model_calls
-            if call.role != "generator" and (call.round > end or (call.round == end and call.node == "rewrite"))
+            if call.role not in _ANSWERING and (call.round > end or (call.round == end and call.node == "rewrite"))
         ]
         return GateWaste(
             round=end,
@@ -51,7 +56,7 @@ def gate_waste(record: RunRecord) -> GateWaste | None:
 
 def _time_after(record: RunRecord, end: int) -> float:
     graded = next((item for item in record.nodes if item.node == "grade" and item.round == end), None)
-    generated = next((item for item in record.nodes if item.node == "generate"), None)
+    generated = next((item for item in record.nodes if item.node in ("generate", "prepare")), None)
     if graded is None or generated is None:
         return 0.0
     return max(0.0, generated.start_ms - graded.start_ms - (graded.duration_ms or 0.0))

@@ -16,9 +16,17 @@ QUANTITIES: Mapping[str, str] = {
     "candidates": "candidates",
     "unreadable": "unreadable verdicts",
     "ungraded": "passages left ungraded",
+    "quality_score": "quality score",
+    "top3_relevance": "relevance of the best three",
+    "untried_strategies": "untried searches",
+    "corrections": "corrections",
+    "suggestions": "suggestions",
+    "epoch": "answers written",
+    "unreached_evaluators": "evaluators out of reach",
+    "failed_answers": "answers that failed",
 }
 
-_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s"}
+_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance"}
 _MOST_DIGITS = 12
 
 
@@ -43,8 +51,12 @@ def inequality(comparisons: Sequence[Comparison], names: Mapping[str, str] = QUA
 
 
 def decision_sentence(decision: Decision) -> str:
-    """One line of a decision path in English, e.g. ``round 0: pass rate 0.40 < 0.60 … → rewrite``."""
-    return f"round {decision.round}: {decision.inequality} → {decision.route} ({decision.reason})"
+    """One line of a decision path in English, e.g. ``round 0: pass rate 0.40 < 0.60 … → rewrite``.
+
+    A decision that compared nothing, such as a router's choice, is told by its reason alone.
+    """
+    why = f"{decision.inequality} → " if decision.comparisons else ""
+    return f"round {decision.round}: {why}{decision.route} ({decision.reason})"
 
 
 def _holds(left: float, relation: str, right: float) -> bool:

@@ -68,6 +68,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     _add_runs(api, get_engine)
     _add_one_run(api, get_engine, heartbeat_s)
     _add_what_if_and_tags(api, get_engine)
+    _add_memories(api, get_engine)
     add_fork(api, get_engine)
     _add_knowledge(api, get_engine)
     return api
@@ -218,6 +219,18 @@ def _add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
             return (await ingesting).to_dict()
 
         return Json(await while_connected(request, ingested()))
+
+
+def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.get("/memories", summary="What long-term memory holds, passed and failed answers, newest first")
+    async def memories() -> Response:
+        found = await asyncio.to_thread(get_engine().memories)
+        return Json([{name: value for name, value in asdict(item).items() if name != "similarity"} for item in found])
+
+    @api.delete("/memories/{memory_id}", summary="Forget one memory for good", status_code=204, response_class=Response)
+    async def forget(memory_id: str) -> Response:
+        await asyncio.to_thread(get_engine().forget_memory, memory_id)
+        return Response(status_code=204)
 
 
 def _started(engine: Engine, question: str, config: RunConfig, field: str) -> RunId:

@@ -34,6 +34,7 @@ from engine.errors import (
     StoreUnreachable,
     TooManyRuns,
     UnknownCollection,
+    UnknownMemory,
     UnknownRun,
     WorkbenchError,
 )
@@ -64,7 +65,7 @@ _STATUS: Final[Mapping[str, int]] = {
     error.code: status
     for status, errors in {
         403: (AddressNotListed, ReadOnlyRun),
-        404: (UnknownCollection, UnknownRun),
+        404: (UnknownCollection, UnknownMemory, UnknownRun),
         409: (RunActive, RunNotOver, EmbeddingMismatch, ModelNotRecorded),
         422: (ForkRefused, InvalidConfig, InvalidQuestion, InvalidCollectionName, InvalidTag),
         503: (TooManyRuns, EngineClosed, StoreLocked, StoreUnreachable, ModelUnreachable),

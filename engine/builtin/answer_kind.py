@@ -147,9 +147,14 @@ class Asked:
 def asked_by(question: str) -> Asked:
     """Read a question: kind of answer (that of its first question word) and, for counts, the thing counted."""
     folded = unicodedata.normalize("NFKC", question).strip()
-    found = [(match.start(), order, kind) for order, (kind, ask) in enumerate(_ASKS) if (match := ask.search(folded))]
+    found = _asked_in(folded)
     kind: AnswerKind = min(found)[2] if found else "other"
     return Asked(kind=kind, folded=folded.lower(), units=_units(folded) if kind == "number" else ())
+
+
+def kinds_asked(question: str) -> frozenset[AnswerKind]:
+    """Every kind of answer that a question asks for: ``who and when`` asks for two."""
+    return frozenset(kind for _, _, kind in _asked_in(unicodedata.normalize("NFKC", question).strip()))
 
 
 def answer_strength(asked: Asked, text: str) -> float:
@@ -160,6 +165,11 @@ def answer_strength(asked: Asked, text: str) -> float:
     """
     finder = _FINDERS.get(asked.kind)
     return finder(asked, unicodedata.normalize("NFKC", text)) if finder else 0.0
+
+
+def _asked_in(folded: str) -> list[tuple[int, int, AnswerKind]]:
+    """Place, precedence and kind of every question word."""
+    return [(match.start(), order, kind) for order, (kind, ask) in enumerate(_ASKS) if (match := ask.search(folded))]
 
 
 def _units(folded: str) -> tuple[str, ...]:

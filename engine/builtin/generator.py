@@ -162,12 +162,16 @@ def compose(request: GenerationRequest) -> Iterator[str]:
 
 def choose(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
     """The quotes of an answer in reading order: the passage with the best sentence first, each in its own order."""
-    quotes = [quote for marker, passage in enumerate(passages, 1) for quote in _quotes(asking, passage, marker)]
-    chosen = _greedy(quotes)
+    chosen = _greedy(quotes_of(asking, passages))
     if not chosen:
         return []
     first = chosen[0].marker
     return sorted(chosen, key=lambda quote: (quote.marker != first, quote.marker, quote.position))
+
+
+def quotes_of(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
+    """Every sentence of the passages that could be quoted, held against the question; the first passage is ``[1]``."""
+    return [quote for marker, passage in enumerate(passages, 1) for quote in _quotes(asking, passage, marker)]
 
 
 def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...]:

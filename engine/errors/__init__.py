@@ -4,6 +4,7 @@ Adapters translate foreign exceptions into these; nothing above an adapter sees 
 Parameters are kept so that a page can render the same error in another language.
 """
 
+from engine.errors.answers import EpochsSpent, ObservationLost, SharedModel
 from engine.errors.base import (
     InvalidConfig,
     InvalidQuestion,
@@ -44,6 +45,7 @@ from engine.errors.record import (
     ForkRefused,
     InvalidTag,
     LoopLimitReached,
+    QualityLow,
     ReadOnlyRun,
     RecordError,
     RunActive,
@@ -67,6 +69,7 @@ from engine.errors.store import (
     FieldTooLong,
     ForeignCollection,
     InvalidCollectionName,
+    MemorySlow,
     ModelNotRecorded,
     ReversedStore,
     StoreError,
@@ -77,6 +80,14 @@ from engine.errors.store import (
     StoreUnreachable,
     StoreUnreadable,
     UnknownCollection,
+    UnknownMemory,
+)
+from engine.errors.web import (
+    WebSearchError,
+    WebSearchMalformed,
+    WebSearchRefused,
+    WebSearchSlow,
+    WebSearchUnreachable,
 )
 
 __all__ = [
@@ -91,6 +102,7 @@ __all__ = [
     "EmbeddingMismatch",
     "EmptyReply",
     "EngineClosed",
+    "EpochsSpent",
     "EvaluationError",
     "FieldTooLong",
     "ForeignCollection",
@@ -103,6 +115,7 @@ __all__ = [
     "InvalidSettings",
     "InvalidTag",
     "LoopLimitReached",
+    "MemorySlow",
     "ModelError",
     "ModelGarbled",
     "ModelInterrupted",
@@ -111,12 +124,15 @@ __all__ = [
     "ModelRefused",
     "ModelTimeout",
     "ModelUnreachable",
+    "ObservationLost",
     "PromptTooLong",
+    "QualityLow",
     "ReadOnlyRun",
     "RecordError",
     "ReversedStore",
     "RunActive",
     "RunNotOver",
+    "SharedModel",
     "SourceEmpty",
     "SourceEncoding",
     "SourceError",
@@ -137,9 +153,15 @@ __all__ = [
     "UnknownBatch",
     "UnknownCollection",
     "UnknownMeasure",
+    "UnknownMemory",
     "UnknownProvider",
     "UnknownQuerySet",
     "UnknownRun",
     "UnreadableReply",
+    "WebSearchError",
+    "WebSearchMalformed",
+    "WebSearchRefused",
+    "WebSearchSlow",
+    "WebSearchUnreachable",
     "WorkbenchError",
 ]

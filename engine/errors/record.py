@@ -113,6 +113,15 @@ class ForkRefused(RecordError):
         )
 
     @classmethod
+    def other_workflow(cls, workflow: str) -> Self:
+        return cls(
+            f"A run of the workflow {workflow!r} cannot be branched off: only the four-node loop takes recorded rounds "
+            "over.",
+            remedy="Run the question with other settings instead.",
+            params={"field": "workflow", "workflow": workflow},
+        )
+
+    @classmethod
     def query_too_long(cls, length: int, limit: int) -> Self:
         return cls(
             f"The query has {length} characters; the limit is {limit}.",
@@ -160,6 +169,20 @@ class LoopLimitReached(WorkbenchError):
             f"The workflow went past its limit of {steps} steps.",
             remedy="Report this with the record of the run; lowering max_rewrites avoids it.",
             params={"steps": str(steps)},
+        )
+
+
+class QualityLow(WorkbenchError):
+    """An answer was given although its passages never reached the wanted quality; a warning, not a failure."""
+
+    code = "WB601"
+
+    @classmethod
+    def below(cls, score: str, bar: str) -> Self:
+        return cls(
+            f"The answer rests on passages of low quality: their score is {score}, below {bar}.",
+            remedy="Ask more specifically, add sources that cover the question, or check the answer yourself.",
+            params={"score": score, "bar": bar},
         )
 
 

@@ -187,3 +187,29 @@ class FieldTooLong(StoreError):
             remedy=f"Shorten the {field}, or split the source into smaller passages.",
             params={"field": field, "source": source[:80], "size": str(size), "limit": str(limit)},
         )
+
+
+class UnknownMemory(StoreError):
+    code = "WB215"
+
+    @classmethod
+    def named(cls, memory_id: str) -> Self:
+        return cls(
+            f"There is no memory with the id {memory_id[:80]!r}.",
+            remedy="It may have been deleted; open the page Memory to see what is remembered.",
+            params={"memory": memory_id[:80]},
+        )
+
+
+class MemorySlow(StoreError):
+    """Long-term memory is a help only: a run that has waited for it goes on without."""
+
+    code = "WB216"
+
+    @classmethod
+    def within(cls, seconds: float) -> Self:
+        return cls(
+            f"Long-term memory gave no answer within {seconds:.3g} s, so the run went on without it.",
+            remedy="Look at the store of WORKBENCH_MILVUS_URI, or switch memory off.",
+            params={"seconds": f"{seconds:.3g}"},
+        )

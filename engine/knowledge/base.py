@@ -12,6 +12,7 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.milvus_session import UNKNOWN_MODEL
 from engine.knowledge.milvus_store import MilvusStore
 from engine.llm.factory import make_embedder
+from engine.memory.milvus_memory import MilvusMemory
 from engine.retrieval.search import DenseRetriever
 from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage
@@ -33,6 +34,7 @@ class KnowledgeBase:
         self._embedders: dict[_EmbedderKey, Embedder] = {}
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
+        self._memory: MilvusMemory | None = None
         self._opening: asyncio.Task[None] | None = None
 
     async def ready(self) -> None:
@@ -86,6 +88,14 @@ class KnowledgeBase:
         if model != builtin.model_id:
             raise EmbeddingMismatch.between(info.name, model, builtin.model_id)
         return builtin
+
+    def memory(self) -> MilvusMemory:
+        """Long-term memory, in the store of the settings whatever store a run searches; opened by its first call."""
+        if self._memory is None:
+            embedder = self._builtin_embedder()
+            token = self._settings.milvus_token.get_secret_value()
+            self._memory = MilvusMemory(self._settings.store_uri, token, embedder, lambda: self._calibration(embedder))
+        return self._memory
 
     async def collections(self) -> list[CollectionInfo]:
         return await (await self._store()).collections()
@@ -146,6 +156,8 @@ class KnowledgeBase:
     async def close(self) -> None:
         if self._opening is not None and not self._opening.done():
             self._opening.cancel()
+        if self._memory is not None:
+            await self._memory.close()
         for store in self._stores.values():
             await store.close()
 

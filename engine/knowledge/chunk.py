@@ -55,6 +55,8 @@ def chunk(
         for text in split(section.text, target, most):
             ordinal = len(passages) + 1
             meta = {"content_hash": document.content_hash, "language": language_of(text)}
+            if document.kind != "vector":
+                meta["kind"] = document.kind
             if added_at:
                 meta["added_at"] = added_at
             passages.append(

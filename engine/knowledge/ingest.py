@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,9 @@ import numpy as np
 from engine.errors import EmbeddingMismatch, SourceError, SourceMissing, SourceUnreadable, UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import DEFAULT_LIMIT_MB, Document, load, load_bytes, suffixes
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.values import PassageId
 
 SUFFIXES: tuple[str, ...] = suffixes()
 """Suffixes of files that can be ingested, each with its dot."""
@@ -96,9 +98,17 @@ class IngestStore(Protocol):
 
     async def create(self, info: CollectionInfo) -> None: ...
 
-    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None: ...
+    async def insert(
+        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
+    ) -> None: ...
+
+    async def summarise(self, collection: str, summaries: Summaries) -> None: ...
 
     async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
+
+    async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]: ...
 
     async def delete_source(self, collection: str, source: str) -> int: ...
 
@@ -110,6 +120,8 @@ class _Plan:
     new: tuple[Document, ...]
     duplicates: tuple[tuple[str, str], ...]
     replaces: frozenset[str]
+    untold: tuple[str, ...]
+    """Sources met again that have no summaries, as those of earlier versions: these are added, and nothing else."""
     failed: tuple[tuple[str, SourceError], ...]
 
 
@@ -149,8 +161,9 @@ async def ingest(
 
     An item whose content the collection has already is skipped, whatever its name; one of a known name with other
     content replaces it. Each source is written at once when all its vectors are there, so a cancel between batches
-    leaves whole sources only. An unusable file is reported and stops nothing. Raises ``EmbeddingMismatch`` before
-    anything is read where the collection was built with another model.
+    leaves whole sources only. Summaries go in with their source; a skipped one that has none gets them. An unusable
+    file is reported and stops nothing. Raises ``EmbeddingMismatch`` before anything is read where the collection was
+    built with another model.
     """
     started = time.monotonic()
     await _prepare(store, embedder, collection)
@@ -159,8 +172,10 @@ async def ingest(
     sources = [(document, chunk(document, added_at=_now())) for document in plan.new]
     pace.total = sum(len(passages) for _, passages in sources)
     for document, passages in sources:
-        vectors = await _embedded(embedder, document.source, passages, pace)
-        await _write(store, collection, passages, vectors, replace=document.source in plan.replaces)
+        vectors, summaries = await _embedded(embedder, document.source, passages, pace)
+        await _write(store, collection, passages, vectors, summaries, replace=document.source in plan.replaces)
+    for source in plan.untold:
+        await _summarise(store, embedder, collection, source)
     return IngestReport(
         added=tuple(document.source for document in plan.new if document.source not in plan.replaces),
         skipped_duplicates=plan.duplicates,
@@ -197,6 +212,7 @@ async def _prepare(store: IngestStore, embedder: Embedder, collection: str) -> N
 async def _plan(store: IngestStore, collection: str, items: Sequence[IngestItem], limit_mb: float) -> _Plan:
     present = await store.sources(collection)
     by_hash = {info.content_hash: info.source for info in present if info.content_hash}
+    without = {info.source for info in present if info.passages and not info.summaries}
     names = {info.source for info in present}
     new: dict[str, Document] = {}
     duplicates: list[tuple[str, str]] = []
@@ -216,7 +232,8 @@ async def _plan(store: IngestStore, collection: str, items: Sequence[IngestItem]
             del by_hash[earlier.content_hash]
         new[document.source] = document
         by_hash[document.content_hash] = document.source
-    return _Plan(tuple(new.values()), tuple(duplicates), frozenset(names & new.keys()), tuple(failed))
+    untold = sorted(without.intersection(same for _, same in duplicates) - new.keys())
+    return _Plan(tuple(new.values()), tuple(duplicates), frozenset(names & new.keys()), tuple(untold), tuple(failed))
 
 
 def _read(item: IngestItem, limit_mb: float) -> Document:
@@ -245,21 +262,48 @@ class _Pace:
         self._report(Progress(self.done, self.total, rate if self.done else 0.0, remaining, source))
 
 
-async def _embedded(embedder: Embedder, source: str, passages: Sequence[StoredPassage], pace: _Pace) -> Vector:
-    """Vectors of a source, shape (n, dim), embedded in batches."""
+async def _embedded(
+    embedder: Embedder, source: str, passages: Sequence[StoredPassage], pace: _Pace
+) -> tuple[Vector, Summaries]:
+    """Vectors of a source, shape (n, dim), and its summaries with theirs, embedded in batches."""
     pace.advance(0, source)
+    summaries = await asyncio.to_thread(summaries_of, passages)
+    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
     rows: list[Vector] = [np.empty((0, embedder.dim), dtype=np.float32)]
-    for start in range(0, len(passages), EMBED_BATCH):
-        batch = passages[start : start + EMBED_BATCH]
-        rows.append(await embedder.embed_passages([passage.text for passage in batch]))
-        pace.advance(len(batch), source)
-    return np.concatenate(rows)
+    for start in range(0, len(texts), EMBED_BATCH):
+        rows.append(await embedder.embed_passages(texts[start : start + EMBED_BATCH]))
+        pace.advance(len(passages[start : start + EMBED_BATCH]), source)
+    vectors = np.concatenate(rows)
+    own, told = vectors[: len(passages)], vectors[len(passages) :]
+    by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
+    return own, with_vectors(summaries, told, by_id, embedder.dim)
+
+
+async def _summarise(store: IngestStore, embedder: Embedder, collection: str, source: str) -> None:
+    """Add summaries to a source that is there; its passages are neither embedded nor written again."""
+    summaries = await asyncio.to_thread(summaries_of, await store.passages(collection, source))
+    twins = [item.twin for item in summaries if item.twin is not None]
+    stored = await store.vectors(collection, twins)
+    # A source that is being written to by somebody else may have lost some since: what has no vector is left out.
+    summaries = [item for item in summaries if item.twin is None or item.twin in stored]
+    texts = to_embed(summaries)
+    rows = [
+        await embedder.embed_passages(texts[start : start + EMBED_BATCH]) for start in range(0, len(texts), EMBED_BATCH)
+    ]
+    told = np.concatenate([np.empty((0, embedder.dim), dtype=np.float32), *rows])
+    await _wholly(store.summarise(collection, with_vectors(summaries, told, stored, embedder.dim)))
 
 
 async def _write(
-    store: IngestStore, collection: str, passages: Sequence[StoredPassage], vectors: Vector, *, replace: bool
+    store: IngestStore,
+    collection: str,
+    passages: Sequence[StoredPassage],
+    vectors: Vector,
+    summaries: Summaries,
+    *,
+    replace: bool,
 ) -> None:
-    """Write one source wholly; a cancel that arrives meanwhile waits for the end of it.
+    """Write one source wholly.
 
     Replacing deletes first, because the new version may have fewer passages: stopping in between would lose a source.
     """
@@ -267,9 +311,14 @@ async def _write(
     async def work() -> None:
         if replace:
             await store.delete_source(collection, passages[0].source)
-        await store.insert(collection, passages, vectors)
+        await store.insert(collection, passages, vectors, summaries)
 
-    task = asyncio.ensure_future(work())
+    await _wholly(work())
+
+
+async def _wholly(work: Coroutine[Any, Any, None]) -> None:
+    """Do what must not be stopped half way: a cancel that arrives meanwhile waits for the end of it."""
+    task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:

@@ -1,6 +1,6 @@
 """From a file to a :class:`Document`: encoding, kind and sections found out, everything unusable told honestly.
 
-Loaders register by suffix (:func:`register`); each gets a name and bytes, and returns a title and sections.
+Loaders register by suffix (:func:`register`); each gets a name and bytes, and returns a title, sections and a kind.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from engine.errors import (
     SourceUnreadable,
     SourceUnsupported,
 )
+from engine.values import SOURCE_KINDS, SourceKind, kind_named
 
 DEFAULT_LIMIT_MB = 20.0
 ENCODINGS: tuple[str, ...] = ("utf-8", "utf-16", "gb18030")
@@ -41,6 +42,7 @@ class Contents:
 
     title: str
     sections: tuple[Section, ...]
+    kind: SourceKind = "vector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Document:
     title: str
     sections: tuple[Section, ...]
     content_hash: str
-    """Hash over title, headings and text, whatever the file's name, encoding and line ends."""
+    """Hash over title, headings, text and kind, whatever the file's name, encoding and line ends."""
+    kind: SourceKind = "vector"
+    """Which source kind its passages are found under (SPEC QL-03)."""
 
 
 Loader = Callable[[str, bytes], Contents]
@@ -78,6 +82,8 @@ _MOST_CONTROL = 0.01
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LONGEST_HEADING = 200
+_LONGEST_FRONT_MATTER = 100
+_KIND = re.compile(rf"kind:[ \t]*[\"']?({'|'.join(SOURCE_KINDS)})[\"']?[ \t]*")
 
 
 def register(suffix: str, loader: Loader) -> None:
@@ -121,7 +127,8 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     if not sections:
         raise SourceEmpty.named(name)
     title = contents.title or PurePosixPath(name).stem
-    return Document(name, title[:_LONGEST_HEADING], sections, _hash(contents.title, sections))
+    content_hash = _hash(contents.title, sections, contents.kind)
+    return Document(name, title[:_LONGEST_HEADING], sections, content_hash, contents.kind)
 
 
 def decode(name: str, data: bytes) -> str:
@@ -152,8 +159,10 @@ def load_text(name: str, data: bytes) -> Contents:
 def load_markdown(name: str, data: bytes) -> Contents:
     """Sections by heading; the first level-one heading at the top is the title.
 
-    A heading without text of its own or below it becomes its own text, so that no line is lost.
+    A heading without text of its own or below it becomes its own text, so that no line is lost. Front matter may say
+    ``kind: temporal``, ``graph`` or ``vector``; that line is taken out, and so is front matter that says nothing else.
     """
+    kind, body = _front_matter(decode(name, data).split("\n"))
     title, path, levels, lines, fence = "", list[str](), list[int](), list[str](), ""
     sections: list[Section] = []
 
@@ -165,7 +174,7 @@ def load_markdown(name: str, data: bytes) -> Contents:
         if text.strip():
             sections.append(Section(tuple(path), text))
 
-    for line in decode(name, data).split("\n"):
+    for line in body:
         mark = _FENCE.match(line)
         if mark:
             fence = _after_fence(fence, mark.group(1), line)
@@ -186,7 +195,21 @@ def load_markdown(name: str, data: bytes) -> Contents:
     close(0)
     if title and not sections:
         sections.append(Section((), title))
-    return Contents(title, tuple(sections))
+    return Contents(title, tuple(sections), kind)
+
+
+def _front_matter(lines: list[str]) -> tuple[SourceKind, list[str]]:
+    """The kind that front matter names, and the lines without it; lines that say anything else stay as they are."""
+    if lines[0].rstrip() != "---":
+        return "vector", lines
+    end = next((n for n, line in enumerate(lines[1:_LONGEST_FRONT_MATTER], 1) if line.rstrip() == "---"), 0)
+    for number, line in enumerate(lines[:end]):
+        found = _KIND.fullmatch(line)
+        if found:
+            kept = lines[1:number] + lines[number + 1 : end]
+            inside = [*lines[:1], *kept, *lines[end : end + 1]] if any(item.strip() for item in kept) else []
+            return kind_named(found.group(1)), inside + lines[end + 1 :]
+    return "vector", lines
 
 
 def _after_fence(fence: str, mark: str, line: str) -> str:
@@ -257,8 +280,11 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _hash(title: str, sections: tuple[Section, ...]) -> str:
+def _hash(title: str, sections: tuple[Section, ...], kind: SourceKind) -> str:
     parts = [title, *("\n".join((*section.path, section.text.strip())) for section in sections)]
+    if kind != "vector":
+        # The common kind adds nothing, so that what was ingested before there were kinds is still known.
+        parts.append(f"kind: {kind}")
     return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()[:32]
 
 

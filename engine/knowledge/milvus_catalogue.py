@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from engine.knowledge.milvus_connection import Client, Freshness
+from engine.knowledge.milvus_filter import equals
 from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
-from engine.knowledge.milvus_schema import data_types, equals, make
+from engine.knowledge.milvus_schema import data_types, make
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+from engine.values import kind_named
 
 CATALOGUE = "workbench_catalog"
 
@@ -153,6 +156,20 @@ def digest(passages: Iterable[StoredPassage]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
+def pending_row(source: str, passages: Sequence[StoredPassage], known: SourceRow | None) -> SourceRow:
+    """A source's row while it is being written: no digest, and no content hash that could pass for a duplicate."""
+    title = next((item.title for item in passages if item.title), known.info.title if known else "")
+    added_at = next((str(item.meta["added_at"]) for item in passages if item.meta.get("added_at")), "")
+    added_at = added_at or (known.info.added_at if known else "") or datetime.now(UTC).isoformat(timespec="seconds")
+    kind = next((item.kind for item in passages), known.info.kind if known else "vector")
+    return SourceRow(SourceInfo(source, title, known.info.passages if known else 0, "", added_at, kind), digest="")
+
+
+def counted(entry: SourceRow, summaries: int) -> SourceRow:
+    """The row with another number of summaries."""
+    return replace(entry, info=replace(entry.info, summaries=summaries))
+
+
 def _row(kind: str, collection: str, name: str, info: Mapping[str, Any]) -> dict[str, Any]:
     row_id = _row_id(kind, collection, name)
     return {"id": row_id, "kind": kind, "collection": collection, "info": dict(info), "vector": list(PROBE_QUERY)}
@@ -172,6 +189,8 @@ def _plain(row: SourceRow) -> dict[str, Any]:
         "passages": info.passages,
         "content_hash": info.content_hash,
         "added_at": info.added_at,
+        "kind": info.kind,
+        "summaries": info.summaries,
         "digest": row.digest,
     }
 
@@ -185,6 +204,9 @@ def _source_row(row: Mapping[str, Any]) -> SourceRow:
             passages=int(info["passages"]),
             content_hash=str(info["content_hash"]),
             added_at=str(info["added_at"]),
+            # Rows of earlier versions have neither.
+            kind=kind_named(info.get("kind")),
+            summaries=int(info.get("summaries", 0)),
         ),
         digest=str(info["digest"]),
     )

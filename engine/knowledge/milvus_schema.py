@@ -1,17 +1,18 @@
-"""The fields of a collection: how ours are made, how those of other programs are read, how names become filters."""
+"""The fields of a collection: how ours are made, how those of other programs are read, how one may be named."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import FieldTooLong, InvalidCollectionName, StoreError
 from engine.knowledge.milvus_connection import Client
-from engine.roles import StoredPassage
+from engine.knowledge.milvus_filter import within_filter
+from engine.roles import StoredPassage, Within
 from engine.values import PassageId
 
 RESERVED_PREFIX = "workbench_"
@@ -22,28 +23,12 @@ LIMITS: Mapping[str, int] = {"id": 1200, "source": 1024, "title": 2048, "section
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 _READABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 _TEXT_NAMES = ("text", "content", "page_content", "document", "chunk", "passage", "body")
 _SOURCE_NAMES = ("source", "file", "filename", "file_name", "file_path", "path", "document_name", "doc", "url")
 _TITLE_NAMES = ("title", "name")
 _SECTION_NAMES = ("section", "heading", "header")
 _ORDINAL_NAMES = ("ordinal", "chunk_index", "index", "chunk_id")
-
-
-def quoted(value: str) -> str:
-    """A string as a literal of Milvus's filter language, whatever it contains."""
-    return f'"{value.translate(_ESCAPES)}"'
-
-
-def equals(field: str, value: str) -> str:
-    return f"{field} == {quoted(value)}"
-
-
-def one_of(field: str, values: Iterable[str | int]) -> str:
-    """A membership filter; numbers stay numbers."""
-    items = ", ".join(str(value) if isinstance(value, int) else quoted(value) for value in values)
-    return f"{field} in [{items}]"
 
 
 def check_new_name(name: str) -> None:
@@ -83,6 +68,10 @@ class Layout:
             return ["*"]
         names = (self.key, self.text, self.source, self.title, self.section, self.ordinal, self.meta)
         return [name for name in names if name]
+
+    def filter(self, within: Within, collection: str) -> str | None:
+        """The filter of a search; empty where everything may be found, None where nothing can be."""
+        return within_filter(within, collection, source=self.source, section=self.section, meta=self.meta)
 
     def keys(self, ids: Sequence[PassageId]) -> list[str | int]:
         """Ids in the type of the key field; those that cannot be one are left out."""

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from engine.errors import CollectionExists, EmbeddingMismatch, ForeignCollection, StoreError, UnknownCollection
-from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, digest, fingerprint
+from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, fingerprint, pending_row
 from engine.knowledge.milvus_connection import Client, Freshness, connect, disconnect, embedded
+from engine.knowledge.milvus_filter import equals, one_of
 from engine.knowledge.milvus_schema import (
     Layout,
     check_new_name,
     create_collection,
-    equals,
     foreign_layout,
-    one_of,
     own_layout,
     readable_name,
     row,
     vector_field,
 )
-from engine.roles import CollectionInfo, Hit, SourceInfo, StoredPassage, Vector
-from engine.values import PassageId
+from engine.knowledge.milvus_summaries import SummaryRows
+from engine.roles import (
+    ANYWHERE,
+    NO_SUMMARIES,
+    CollectionInfo,
+    Hit,
+    SourceInfo,
+    StoredPassage,
+    Summaries,
+    Vector,
+    Within,
+)
+from engine.values import SOURCE_KINDS, PassageId, SourceKind
 
 UNKNOWN_MODEL = "unknown"
 """Embedding model of a collection that another program made."""
@@ -49,6 +59,7 @@ class MilvusSession:
         self._timeout_s = timeout_s
         self._client: Client = connect(uri, token, timeout_s)
         self._catalogue = Catalogue(self._client, timeout_s)
+        self._summaries = SummaryRows(self._client, exact=embedded(uri), timeout_s=timeout_s)
         self._layouts: dict[str, Layout] = {}
         self._fresh = Freshness()
         try:
@@ -76,6 +87,7 @@ class MilvusSession:
             raise CollectionExists.named(info.name)
         # The catalogue first: its row without a collection is never shown, a collection without a row would be foreign.
         self._catalogue.forget_collection(info.name)
+        self._summaries.drop(info.name)
         self._catalogue.put_collection(replace(info, metric="COSINE"))
         create_collection(self._client, info.name, info.dim, exact=embedded(self._uri), timeout_s=self._timeout_s)
         self._layouts[info.name] = own_layout(info.dim)
@@ -89,12 +101,16 @@ class MilvusSession:
     def drop(self, name: str) -> None:
         self._own(name)
         self._layouts.pop(name, None)
+        self._summaries.drop(name)
         self._client.drop_collection(name, timeout=self._timeout_s)
         self._catalogue.forget_collection(name)
 
-    def insert(self, name: str, passages: Sequence[StoredPassage], vectors: Vector) -> None:
+    def insert(
+        self, name: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries = NO_SUMMARIES
+    ) -> None:
         layout = self._own(name)
         self._check_vectors(name, layout, vectors, rows=len(passages))
+        self._check_summaries(name, layout, summaries)
         if not passages:
             return
         latest = {passage.id: (passage, vector) for passage, vector in zip(passages, vectors, strict=True)}
@@ -106,17 +122,52 @@ class MilvusSession:
             touched |= {item.source for item in self.get(name, list(latest))}
         # Marked as incomplete first, so that an interrupted write is never taken for a finished source.
         by_source = {source: list(group) for source, group in groupby(sorted(passages, key=_source_of), key=_source_of)}
-        pending = {source: _pending(source, by_source.get(source, []), known.get(source)) for source in touched}
+        pending = {source: pending_row(source, by_source.get(source, []), known.get(source)) for source in touched}
         self._catalogue.put_sources(name, pending.values())
+        # Before the passages, so that nothing ever tells of passages that were replaced.
+        self._summaries.forget(name, touched & known.keys())
         with self._looked_at_afresh(name):
             for start in range(0, len(rows), _BATCH):
                 self._client.upsert(name, rows[start : start + _BATCH], timeout=self._timeout_s)
+        self._summaries.put(name, summaries, layout.dim)
+        counts = Counter(item.source for item in summaries.rows)
+        pending = {source: counted(entry, counts[source]) for source, entry in pending.items()}
         self._settle(name, pending, {source: by_source.get(source, []) for source in touched - known.keys()})
 
-    def search(self, name: str, vector: Vector, limit: int) -> list[Hit]:
+    def summarise(self, name: str, summaries: Summaries) -> None:
+        layout = self._own(name)
+        self._check_summaries(name, layout, summaries)
+        counts = Counter(item.source for item in summaries.rows)
+        known = {source: entry for source, entry in self._catalogue.sources(name).items() if source in counts}
+        gone = counts.keys() - known.keys()
+        if gone:
+            raise StoreError(
+                f"Collection {name!r} has no source {min(gone)!r} that a summary could tell of.",
+                remedy="Ingest the source again.",
+                params={"collection": name, "source": min(gone)},
+            )
+        self._summaries.forget(name, known)
+        self._summaries.put(name, summaries, layout.dim)
+        self._catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
+
+    def has_summaries(self, name: str) -> bool:
+        self._require(name)
+        told = any(item.info.summaries for item in self._catalogue.sources(name).values())
+        return told and self._summaries.present(name)
+
+    def search_summaries(self, name: str, vector: Vector, limit: int) -> list[Hit]:
         layout = self._layout(name)
         self._check_vectors(name, layout, vector[np.newaxis], rows=1)
-        if limit < 1:
+        if not layout.own:
+            return []
+        hits = [self._hit(name, layout, vector, item) for item in self._summaries.search(name, vector, limit)]
+        return sorted(hits, key=lambda hit: -hit.cosine)
+
+    def search(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
+        layout = self._layout(name)
+        self._check_vectors(name, layout, vector[np.newaxis], rows=1)
+        where = layout.filter(within, name)
+        if limit < 1 or where is None:
             return []
         by_vector = layout.metric != "COSINE" and not layout.dynamic
         with self._looked_at_afresh(name):
@@ -124,6 +175,7 @@ class MilvusSession:
                 name,
                 data=[vector.tolist()],
                 anns_field=layout.vector,
+                filter=where,
                 limit=min(limit, _MOST_HITS),
                 output_fields=[*layout.output, layout.vector] if by_vector else layout.output,
                 consistency_level=self._fresh.level(name),
@@ -131,6 +183,13 @@ class MilvusSession:
             )
         hits = [self._hit(name, layout, vector, item) for item in found]
         return sorted(hits, key=lambda hit: -hit.cosine)
+
+    def kinds(self, name: str) -> tuple[SourceKind, ...]:
+        self._require(name)
+        if self._catalogue.collection(name) is None:
+            return ("vector",)
+        present = {item.info.kind for item in self._catalogue.sources(name).values() if item.info.passages}
+        return tuple(kind for kind in SOURCE_KINDS if kind in present)
 
     def get(self, name: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         layout = self._layout(name)
@@ -169,7 +228,8 @@ class MilvusSession:
         present = self.passages(name, source)
         known = self._catalogue.sources(name).get(source)
         if known is not None:
-            self._catalogue.put_sources(name, [_pending(source, [], known)])
+            self._catalogue.put_sources(name, [pending_row(source, [], known)])
+        self._summaries.forget(name, [source])
         self._client.delete(name, filter=equals("source", source), timeout=self._timeout_s)
         self._catalogue.forget_sources(name, [source])
         return len(present)
@@ -273,6 +333,11 @@ class MilvusSession:
                 params={"collection": name},
             )
 
+    def _check_summaries(self, name: str, layout: Layout, summaries: Summaries) -> None:
+        rows = len(summaries.rows)
+        vectors = np.empty((0, layout.dim), dtype=np.float32) if summaries.vectors is None else summaries.vectors
+        self._check_vectors(name, layout, vectors, rows=rows)
+
     def _hit(self, name: str, layout: Layout, vector: Vector, item: Mapping[str, Any]) -> Hit:
         found = item["entity"]
         # Milvus Lite calls the key "id" whatever its field is called; a server uses the field's name.
@@ -313,14 +378,6 @@ def _source_of(passage: StoredPassage) -> str:
 
 def _hashed(passage: StoredPassage) -> bool:
     return bool(passage.meta.get("content_hash"))
-
-
-def _pending(source: str, passages: Sequence[StoredPassage], known: SourceRow | None) -> SourceRow:
-    """A source's row while it is being written: no digest, and no content hash that could pass for a duplicate."""
-    title = next((item.title for item in passages if item.title), known.info.title if known else "")
-    added_at = next((str(item.meta["added_at"]) for item in passages if item.meta.get("added_at")), "")
-    added_at = added_at or (known.info.added_at if known else "") or datetime.now(UTC).isoformat(timespec="seconds")
-    return SourceRow(SourceInfo(source, title, known.info.passages if known else 0, "", added_at), digest="")
 
 
 def _cosine(left: Vector, right: Sequence[float]) -> float:

@@ -11,8 +11,18 @@ from typing import TypeVar
 from engine.errors import StoreError
 from engine.knowledge.milvus_errors import Place, told_as_ours
 from engine.knowledge.milvus_session import MilvusSession
-from engine.roles import CollectionInfo, Hit, SourceInfo, StoredPassage, Vector
-from engine.values import PassageId
+from engine.roles import (
+    ANYWHERE,
+    NO_SUMMARIES,
+    CollectionInfo,
+    Hit,
+    SourceInfo,
+    StoredPassage,
+    Summaries,
+    Vector,
+    Within,
+)
+from engine.values import PassageId, SourceKind
 
 T = TypeVar("T")
 
@@ -57,15 +67,38 @@ class MilvusStore:
     async def drop(self, collection: str) -> None:
         await self._write(collection, lambda session: session.drop(collection))
 
-    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None:
+    async def insert(
+        self,
+        collection: str,
+        passages: Sequence[StoredPassage],
+        vectors: Vector,
+        summaries: Summaries = NO_SUMMARIES,
+    ) -> None:
         """Add or replace passages; ``vectors`` has shape (len(passages), dim).
 
-        ``meta["content_hash"]`` and ``meta["added_at"]`` of a source's passages are what ``sources`` reports.
+        ``meta["content_hash"]``, ``meta["added_at"]`` and ``meta["kind"]`` of a source's passages are what ``sources``
+        reports. ``summaries`` take the place of all that the sources written to had.
         """
-        await self._write(collection, lambda session: session.insert(collection, passages, vectors))
+        await self._write(collection, lambda session: session.insert(collection, passages, vectors, summaries))
 
-    async def search(self, collection: str, vector: Vector, limit: int) -> list[Hit]:
-        return await self._read(collection, lambda session: session.search(collection, vector, limit))
+    async def summarise(self, collection: str, summaries: Summaries) -> None:
+        """Give sources that are there summaries, in place of those they had."""
+        await self._write(collection, lambda session: session.summarise(collection, summaries))
+
+    async def has_summaries(self, collection: str) -> bool:
+        """Whether a source of the collection has any; never of one that another program made."""
+        return await self._read(collection, lambda session: session.has_summaries(collection))
+
+    async def search_summaries(self, collection: str, vector: Vector, limit: int) -> list[Hit]:
+        """Summaries of sources and sections, best first; none where a collection has none."""
+        return await self._read(collection, lambda session: session.search_summaries(collection, vector, limit))
+
+    async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
+        return await self._read(collection, lambda session: session.search(collection, vector, limit, within))
+
+    async def kinds(self, collection: str) -> tuple[SourceKind, ...]:
+        """Kinds of the sources that a collection has; one of another program has ``vector`` alone."""
+        return await self._read(collection, lambda session: session.kinds(collection))
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages in the order asked for; ids that are not there are left out."""

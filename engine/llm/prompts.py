@@ -22,7 +22,7 @@ GENERATOR_PROMPT_VERSION: Final = "generator-1"
 
 Schema = Mapping[str, Any]
 
-_TAGS = ("passage", "question", "query", "tried", "reason")
+_TAGS = ("passage", "question", "query", "tried", "reason", "memory", "issue", "answer", "sentence")
 _LOOKALIKE = re.compile(rf"<(?=[\s/]*(?:{'|'.join(_TAGS)})\b)", re.I)
 _LONGEST_ECHO = 600
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.config import RoleModel
 from engine.errors import ModelError, UnreadableReply
 from engine.language import language_of
@@ -11,6 +13,10 @@ from engine.llm.parsing import RewriteReply
 from engine.llm.prompts import REWRITE_SCHEMA, rewriter_messages
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
 from engine.settings import Settings
+from engine.values import Message
+
+Prompt = Callable[[RewriteRequest, int, str | None], tuple[Message, ...]]
+"""Messages for a request, the tokens that its passages may take, and the former reply that could not be used."""
 
 REPLY_TOKENS = 1024
 _TRIES = 2
@@ -23,14 +29,22 @@ class ChatRewriter:
     question's, gets one more try and is then ``UnreadableReply``.
     """
 
-    def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
+    def __init__(
+        self,
+        model: RoleModel,
+        settings: Settings,
+        *,
+        chat: ChatModel | None = None,
+        prompt: Prompt = rewriter_messages,
+    ) -> None:
+        self._prompt = prompt
         self._chat = chat or ChatModel(model, settings, "rewriter", think=False, reply_tokens=REPLY_TOKENS)
         self._passage_tokens = max(0, model.num_ctx // 2 - REPLY_TOKENS // 2)
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         former: str | None = None
         for attempt in range(1, _TRIES + 1):
-            messages = rewriter_messages(request, self._passage_tokens, former)
+            messages = self._prompt(request, self._passage_tokens, former)
             try:
                 reply, said = await self._chat.ask(
                     messages, trace, shape=RewriteReply, schema=REWRITE_SCHEMA, attempt=attempt

@@ -10,11 +10,27 @@ from typing import Any
 from engine.decide import Evidence, decide, kept_passages, passed_ids
 from engine.errors import BudgetSpent, ModelError
 from engine.events import Decided, PassageGraded
-from engine.nodes.run_context import NodeTrace, RunContext, model_of
-from engine.values import Passage, PassageId, Round, Verdict
+from engine.nodes.run_context import NodeTrace, RunContext, Step, model_of
+from engine.values import Decision, Passage, PassageId, Round, Verdict
 
 
-async def grade(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+def grade_step(answering: str = "generate") -> Step:
+    """The grade step of a workflow whose node ``answering`` goes on to the answer."""
+
+    async def step(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+        rounds, decision = await _graded(state, run, trace)
+        if decision.route == "generate":
+            decision = replace(decision, route=answering)
+        run.emit(Decided(decision=decision))
+        return {"rounds": rounds, "decision": decision}
+
+    return step
+
+
+grade = grade_step()
+
+
+async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> tuple[tuple[Round, ...], Decision]:
     """Judge what has no verdict yet, bind verdicts to passages by id, and decide.
 
     Judged against the question as asked: a rewrite that drifts must not be able to make its own
@@ -46,8 +62,7 @@ async def grade(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> 
         ),
         run.config,
     )
-    run.emit(Decided(decision=decision))
-    return {"rounds": rounds, "decision": decision}
+    return rounds, decision
 
 
 async def _judge(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from engine.events import Rewritten
 from engine.language import normalised_query
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
 from engine.rewrite_input import rewrite_request
-from engine.roles import RewriteProposal, RewriteRequest, TriedRewrite
+from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
 from engine.values import Rewrite, Round
 
 _PROPOSALS = 2
@@ -21,12 +21,20 @@ _PROPOSALS = 2
 
 async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Ask the rewriter for a new query; a repetition gets one retry, a failure leaves the old query in place."""
+    return await rewrite_for(state, run, trace, ())
+
+
+async def rewrite_for(
+    state: Mapping[str, Any], run: RunContext, trace: NodeTrace, issues: Sequence[RewriteIssue]
+) -> dict[str, Any]:
+    """:func:`rewrite` with issues for the rewriter to answer, in the time that the trace has left."""
     rounds: tuple[Round, ...] = state["rounds"]
     history: tuple[Rewrite, ...] = state.get("rewrites", ())
-    request = rewrite_request(state["question"], rounds, history, run.config)
-    tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"])}
+    request = rewrite_request(state["question"], rounds, history, run.config, issues)
+    # A blank query is none, and searching it again would be no better.
+    tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"]), ""}
     try:
-        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+        async with asyncio.timeout(trace.time_left_s()):
             proposal, refused, repeated = await _propose(request, tried, run, trace)
     except TimeoutError:
         error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), run.config.budget_s)

@@ -9,10 +9,13 @@ import numpy as np
 from engine.errors import EmbeddingMismatch
 from engine.knowledge.milvus_store import MilvusStore
 from engine.language import language_of
-from engine.nodes.run_context import Retrieval
+from engine.nodes.run_context import Retrieval, SectionRetrieval
 from engine.retrieval.similarity import Calibration
-from engine.roles import CollectionInfo, Embedder, Hit, Vector
-from engine.values import Passage
+from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, StoredPassage, Vector, Within
+from engine.values import FoundSection, Passage, SourceKind
+
+MOST_SECTIONS = 6
+"""Summaries whose passages a hierarchical search looks at."""
 
 
 class DenseRetriever:
@@ -56,11 +59,51 @@ class DenseRetriever:
 
     async def search(self, query: str, limit: int) -> Retrieval:
         """At most ``limit`` passages, best first; fewer where the collection has fewer."""
+        return await self._search(query, limit, ANYWHERE)
+
+    async def kinds(self) -> tuple[SourceKind, ...]:
+        """Source kinds that the collection has passages of, in the order of ``SOURCE_KINDS``."""
+        return await self._store.kinds(self._collection.name)
+
+    async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
+        """At most ``limit`` passages of one source kind, best first (SPEC QL-03)."""
+        return await self._search(query, limit, Within(kinds=(kind,)))
+
+    async def has_summaries(self) -> bool:
+        """Whether the collection has summaries of its sources, which a hierarchical search begins with."""
+        return await self._store.has_summaries(self._collection.name)
+
+    async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
+        """At most ``limit`` passages, best first, of the sections whose summaries come nearest (SPEC DL-03).
+
+        A source as a whole may be among the sections; nothing is found where the collection has no summaries.
+        """
         vector = await self._embed(query)
-        floor = self._calibration.floor(vector, language_of(query))
-        hits = await self._store.search(self._collection.name, vector, limit)
-        passages = tuple(_passage(hit, self._calibration.similarity(hit.cosine, floor.value)) for hit in hits)
-        return Retrieval(passages=passages, floor=floor.value, anchors=floor.anchors)
+        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS)
+        floor = self._calibration.floor(vector, language_of(query)).value
+        sections = tuple(
+            FoundSection(
+                source=hit.passage.source,
+                section=hit.passage.section,
+                summary=hit.passage.text,
+                similarity=self._calibration.similarity(hit.cosine, floor),
+            )
+            for hit in hits
+        )
+        if not sections:
+            return SectionRetrieval((), self._retrieval(query, vector, ()))
+        within = Within(sections=tuple((item.source, item.section) for item in sections))
+        return SectionRetrieval(sections, await self._search(query, limit, within))
+
+    async def measured(self, query: str, stored: Sequence[StoredPassage]) -> Retrieval:
+        """Passages that no store holds, such as web results, with their similarity to the query, best first.
+
+        Each is embedded with the collection's model, so that its similarity means what it means everywhere (SC-09).
+        """
+        vector = await self._embed(query)
+        vectors = await self._embedder.embed_passages([item.text for item in stored])
+        hits = [Hit(item, float(np.dot(vector, row))) for item, row in zip(stored, vectors, strict=True)]
+        return self._retrieval(query, vector, sorted(hits, key=lambda hit: -hit.cosine))
 
     async def similarity_of(self, question: str, passages: Sequence[Passage]) -> list[float]:
         """Similarity of each passage to the question as asked, whichever query found it.
@@ -76,6 +119,15 @@ class DenseRetriever:
             else passage.similarity
             for passage in passages
         ]
+
+    async def _search(self, query: str, limit: int, within: Within) -> Retrieval:
+        vector = await self._embed(query)
+        return self._retrieval(query, vector, await self._store.search(self._collection.name, vector, limit, within))
+
+    def _retrieval(self, query: str, vector: Vector, hits: Sequence[Hit]) -> Retrieval:
+        floor = self._calibration.floor(vector, language_of(query))
+        passages = tuple(_passage(hit, self._calibration.similarity(hit.cosine, floor.value)) for hit in hits)
+        return Retrieval(passages=passages, floor=floor.value, anchors=floor.anchors)
 
     async def _embed(self, text: str) -> Vector:
         # One run asks for the question's vector in every round.

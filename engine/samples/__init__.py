@@ -18,8 +18,9 @@ from engine.errors import UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_session import UNKNOWN_MODEL
+from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.retrieval.similarity import slug
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
 from engine.values import PassageId
 
 _log = logging.getLogger(__name__)
@@ -61,7 +62,11 @@ class SampleStore(Protocol):
 
     async def drop(self, collection: str) -> None: ...
 
-    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None: ...
+    async def insert(
+        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
+    ) -> None: ...
+
+    async def summarise(self, collection: str, summaries: Summaries) -> None: ...
 
     async def sources(self, collection: str) -> list[SourceInfo]: ...
 
@@ -113,12 +118,29 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
         source = shipped.get(info.source)
         if info.added_at == SAMPLES_CREATED_AT and (source is None or source.content_hash != info.content_hash):
             await store.delete_source(SAMPLE_COLLECTION, info.source)
-    there = {(info.source, info.content_hash) for info in present}
+    there = {(info.source, info.content_hash): info.summaries for info in present}
     missing = [source for source in shipped.values() if (source.name, source.content_hash) not in there]
-    passages = [passage for source in missing for passage in source.passages]
-    if passages:
-        vectors, _ = await embedded_with_shipped(embedder, [passage.text for passage in passages])
-        await store.insert(SAMPLE_COLLECTION, passages, vectors)
+    if missing:
+        passages, vectors, summaries = await _with_vectors(embedder, missing)
+        await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries)
+    # Samples of a version that made no summaries: these are added, and the passages stay as they are.
+    untold = [source for source in shipped.values() if there.get((source.name, source.content_hash)) == 0]
+    if untold:
+        _, _, summaries = await _with_vectors(embedder, untold)
+        await store.summarise(SAMPLE_COLLECTION, summaries)
+
+
+async def _with_vectors(
+    embedder: Embedder, sources: Sequence[SampleSource]
+) -> tuple[list[StoredPassage], Vector, Summaries]:
+    """Passages of some sources with their vectors, shape (n, dim), and their summaries with theirs."""
+    passages = [passage for source in sources for passage in source.passages]
+    summaries = [summary for source in sources for summary in summaries_of(source.passages)]
+    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
+    vectors, _ = await embedded_with_shipped(embedder, texts)
+    own, told = vectors[: len(passages)], vectors[len(passages) :]
+    by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
+    return passages, own, with_vectors(summaries, told, by_id, embedder.dim)
 
 
 async def embedded_with_shipped(embedder: Embedder, texts: Sequence[str]) -> tuple[Vector, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.whatif.path import what_if
+from engine.whatif.replay import what_if
 from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 
 __all__ = ["CallsNeeded", "Gap", "Price", "State", "Step", "WhatIf", "what_if"]

@@ -5,13 +5,19 @@ from __future__ import annotations
 from engine.decide import kept_passages
 from engine.values import Decision, Rewrite, RunRecord
 
+GATES = ("grade", "grade_documents")
+"""The nodes that decide whether a round's passages are enough."""
+ANSWERING = frozenset({"generate", "generate_answer", "generate_response", "direct_response"})
+_OF_A_ROUND = frozenset({"question_router", "retrieve", "fuse", "rerank", "retrieve_documents", *GATES})
+"""The nodes that search and judge a round."""
+
 
 class RecordedClock:
     """The time, and what it cut short, by round."""
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
-        self._decisions: dict[int, Decision] = {item.round: item for item in record.decisions}
+        self._decisions: dict[int, Decision] = {item.round: item for item in record.decisions if item.node in GATES}
         self._rewrites: dict[int, Rewrite] = {}
         for item in record.rewrites:
             self._rewrites.setdefault(item.round, item)
@@ -42,7 +48,21 @@ class RecordedClock:
         ends = (
             item.start_ms + (item.duration_ms or 0.0)
             for item in self._record.nodes
-            if item.round <= index and item.node in ("retrieve", "grade")
+            if item.round <= index and item.node in _OF_A_ROUND
+        )
+        return max(ends, default=0.0) / 1000.0
+
+    def answered_s(self) -> float:
+        """When the last answer was written."""
+        ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in ANSWERING)
+        return max(ends, default=0.0) / 1000.0
+
+    def visit_ended_s(self, node: str, visit: int) -> float:
+        """When a visit of a node, from 1, was over; 0 where it was never made."""
+        ends = (
+            item.start_ms + (item.duration_ms or 0.0)
+            for item in self._record.nodes
+            if item.node == node and item.visit == visit
         )
         return max(ends, default=0.0) / 1000.0
 

@@ -12,7 +12,7 @@ from engine.values import Outcome, Reason, RunRecord
 from engine.whatif.grid import paths
 from engine.whatif.lines import NUMBERS, round_value
 from engine.whatif.masks import IntArray
-from engine.whatif.path import what_if
+from engine.whatif.replay import what_if
 from engine.whatif.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
 from engine.whatif.table import RunTable, run_table
 from engine.whatif.values import State

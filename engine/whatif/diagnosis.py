@@ -51,12 +51,13 @@ def diagnose(
     met: Mapping[PassageId, tuple[int, ...]] | None = None,
     answerable: bool | None = None,
 ) -> Diagnosis | None:
-    """What a finished run suffered from; None where it ended well, failed with an error of its own, or was stopped.
+    """What a finished run suffered from; None where it ended well, failed with an error of its own, or was stopped,
+    and for a run of another loop than that of four nodes, whose gates these rules do not know.
 
     ``met`` says which expectations a candidate meets, None where nothing is expected; ``answerable`` false says that
     there is nothing to find, so that abstaining is right.
     """
-    if record.outcome not in (*_WRONG, "answered") or not record.rounds:
+    if record.workflow != "self_corrective" or record.outcome not in (*_WRONG, "answered") or not record.rounds:
         return None
     if record.outcome == "abstained" and answerable is False:
         return None

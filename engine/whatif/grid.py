@@ -9,7 +9,6 @@ import numpy as np
 from engine.whatif.contexts import is_recorded, ordered
 from engine.whatif.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of
 from engine.whatif.one_by_one import one_by_one
-from engine.whatif.path import ELSEWHERE
 from engine.whatif.settings import (
     COLUMNS,
     GAPS,
@@ -23,6 +22,7 @@ from engine.whatif.settings import (
     nowhere,
 )
 from engine.whatif.table import RoundTable, RunTable
+from engine.whatif.walk import ELSEWHERE
 
 __all__ = ["COLUMNS", "GAPS", "OUTCOMES", "REASONS", "ROUTES", "STATES", "Column", "Paths", "SettingsGrid", "paths"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from engine.decide import passed_ids
 from engine.values import PassageId
 from engine.whatif.masks import mask_of
-from engine.whatif.path import what_if
+from engine.whatif.replay import what_if
 from engine.whatif.settings import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, nowhere
 from engine.whatif.table import RunTable
 from engine.whatif.values import WhatIf

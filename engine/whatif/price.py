@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.config import RoleName, RunConfig
-from engine.values import RunRecord
+from engine.config import ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
+from engine.values import STRATEGIES, RunRecord
+from engine.whatif.clock import ANSWERING
 from engine.whatif.values import Price
 
 REWRITE_CALLS = 2
 """A rewrite that repeats a query is asked for once more (SPEC SC-06): two calls at worst."""
+_SEARCHING = frozenset({"retrieve", "retrieve_documents"})
+_GRADING = frozenset({"grade", "rerank", "grade_documents"})
+_REWRITING = frozenset({"rewrite", "rewrite_query"})
+_EVALUATING = frozenset({"eval_answer", "grade_relevance"})
+_ROUTING = frozenset({"question_router", "route_query"})
+"""The nodes that do each step, whatever the workflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,38 +27,95 @@ class Tariff:
     grading: Price
     rewrite: Price
     generation: Price
+    evaluation: Price = Price()  # noqa: RUF009 - frozen
+    """Of one answer; nothing in a workflow that evaluates none."""
+    routing: Price = Price()  # noqa: RUF009 - frozen
+    """Nothing in a workflow without a router."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Price:
         """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
         left = max(0, config.max_rewrites - done)
-        depth = config.fetch_k if config.grade_probe else config.top_k
-        return (self.rewrite * REWRITE_CALLS + self.search + self.grading * depth) * left
+        return (self.rewrite * REWRITE_CALLS + self.round(config)) * left
+
+    def round(self, config: RunConfig) -> Price:
+        """A search with all that it may find judged; where every round is routed anew, with its routing."""
+        routing = self.routing if config.workflow == "quality_loop" else Price()
+        return routing + self.search + self.grading * _depth(config)
+
+    def longest_run(self, config: RunConfig) -> Price:
+        """At worst: every round, every answer."""
+        if isinstance(config.options, DualLoopOptions):
+            return self.routing + self.passes(config.options.max_corrections + 1, config)
+        return self.round(config) + self.rounds_after(0, config) + self.answering(config)
+
+    def passes(self, count: int, config: RunConfig) -> Price:
+        """So many passes of the dual loop at worst: a rewrite, every strategy, an answer and its evaluation each."""
+        strategies = sum(strategy != "web_search" or _web(config) for strategy in STRATEGIES)
+        searches = self.round(config) * strategies
+        return (self.rewrite * REWRITE_CALLS + searches + self.generation + self.evaluation) * count
+
+    def answering(self, config: RunConfig) -> Price:
+        """At worst: every answer that may be written, and its evaluation."""
+        return (self.generation + self.evaluation) * _answers(config)
 
 
 def tariff(record: RunRecord, config: RunConfig) -> Tariff:
     """Prices by the roles of ``config``; times from the record where the same model did the step there."""
     # What was answered from a cache or, in a branch, from its parent took no time that would tell anything.
     asked = {(call.node, call.round) for call in record.model_calls if not call.cached}
-    rewrites = [item for item in record.nodes if item.node == "rewrite" and ("rewrite", item.round) in asked]
-    grading = _total([item.duration_ms for item in record.nodes if item.node == "grade"])
+    rewrites = [item for item in record.nodes if item.node in _REWRITING and (item.node, item.round) in asked]
+    grading = _total([item.duration_ms for item in record.nodes if item.node in _GRADING])
     gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)
-    written = any(call.role == "generator" and not call.cached for call in record.model_calls)
-    generations = [item for item in record.nodes if item.node == "generate" and written]
-    searches = [item for item in record.nodes if item.node == "retrieve"]
+    searches = [item for item in record.nodes if item.node in _SEARCHING]
     if record.fork:
         searches = [item for item in searches if ("grade", item.round) in asked]
     return Tariff(
         search=Price(seconds=_mean([item.duration_ms for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
         rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
-        generation=_of(record, config, "generator", _mean([item.duration_ms for item in generations])),
+        generation=_of(record, config, "generator", _visits(record, "generator", ANSWERING)),
+        evaluation=_in_use(record, config, "evaluator", _EVALUATING),
+        routing=_in_use(record, config, "router", _ROUTING),
     )
+
+
+def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float | None:
+    """Mean seconds of one visit; None where every call was answered from a cache."""
+    if not any(call.role == role and not call.cached for call in record.model_calls):
+        return None
+    return _mean([item.duration_ms for item in record.nodes if item.node in nodes])
+
+
+def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozenset[str]) -> Price:
+    """The price of a role that not every workflow asks."""
+    if role not in ROLES_OF[config.workflow]:
+        return Price()
+    return _of(record, config, role, _visits(record, role, nodes))
 
 
 def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Price:
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
     return Price(0, 1, seconds) if model.built_in else Price(1, 0, seconds)
+
+
+def _depth(config: RunConfig) -> int:
+    return config.fetch_k if config.grade_probe else config.top_k
+
+
+def _web(config: RunConfig) -> bool:
+    return isinstance(config.options, DualLoopOptions) and config.options.web_search
+
+
+def _answers(config: RunConfig) -> int:
+    """Answers that a run may write."""
+    match config.options:
+        case AnswerEvaluationOptions():
+            return config.options.gener_epoch
+        case DualLoopOptions():
+            return config.options.max_corrections + 1
+        case _:
+            return 1
 
 
 def _mean(durations_ms: list[float | None]) -> float | None:

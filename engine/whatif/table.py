@@ -112,7 +112,8 @@ class RunTable:
     generation_s: float
     """Measured seconds of one step; nan where the run measured none."""
     record: RunRecord | None = None
-    """Only of a run whose evidence is not plain (a branch, contradicting verdicts): replayed one by one."""
+    """Only of a run whose evidence is not plain (another loop than that of four nodes, a branch, contradicting
+    verdicts): replayed one by one."""
 
     @property
     def words(self) -> int:
@@ -251,7 +252,9 @@ class _Layout:
     def plain(self) -> bool:
         """Whether the evidence is what one unbranched run under one config leaves: one readable verdict a passage."""
         record = self.record
-        if record.fork is not None or len({item.round for item in record.rewrites}) != len(record.rewrites):
+        if record.workflow != "self_corrective" or record.fork is not None:
+            return False
+        if len({item.round for item in record.rewrites}) != len(record.rewrites):
             return False
         read: set[PassageId] = set()
         for index, current in enumerate(record.rounds):

@@ -6,16 +6,33 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from engine.config import RunConfig
-from engine.values import Decision, Outcome, Passage, PassageId, Round
+from engine.values import Decision, Outcome, Passage, PassageId, Reason, Round
 
 State = Literal["known", "generation", "needs_calls"]
 """``known``: path and generator's input equal the recording, so its answer stands. ``generation``: the path is known,
 the answer would have to be generated. ``needs_calls``: the next route is not determined."""
 
-Gap = Literal["retrieval", "candidates", "verdicts", "rewrite", "unrecorded", "time", "answer"]
+Gap = Literal[
+    "retrieval",
+    "candidates",
+    "verdicts",
+    "rewrite",
+    "unrecorded",
+    "time",
+    "answer",
+    "routing",
+    "memory",
+    "web",
+    "evaluation",
+]
 """What the record cannot tell: ``retrieval`` another collection or workflow, ``candidates`` a deeper search,
 ``verdicts`` kept passages that nobody judged, ``rewrite`` the rewriter would see something else, ``unrecorded`` the run
-did not go on here, ``time`` the deadline would fall elsewhere, ``answer`` the generator would see something else."""
+did not go on here, ``time`` the deadline would fall elsewhere, ``answer`` the generator would see something else,
+``routing`` another router would choose, ``memory`` other memories would come up, ``web`` the web would be searched,
+``evaluation`` the evaluator would be another one or see something else."""
+
+_REWRITING: frozenset[Reason] = frozenset({"below_gate", "low_quality", "answer_off"})
+"""Reasons that lead to a rewrite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,15 @@ class Step:
     """Passages below the recorded depth that might be kept besides."""
     passed: tuple[int, int] = (0, 0)
     """Least and most kept passages that pass."""
+    score: tuple[float, float] = (0.0, 0.0)
+    """Least and highest score that routes (quality-control loop)."""
+    after: tuple[Decision, ...] = ()
+    """Decisions on answers written from this round, before another one is searched."""
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All that is determined of this round, in order."""
+        return (*(() if self.decision is None else (self.decision,)), *self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +110,10 @@ class WhatIf:
     """What the path costs as far as it is known, by counting its gradings, rewrites and generation."""
     same_path: bool = False
     """Whether every decision and the outcome are those of the recording."""
+    opening: tuple[Decision, ...] = ()
+    """Decisions before the first round: whether to search, and on an answer without a search."""
+    answers: int = 0
+    """Answers written on the path as far as it is known; counted by workflows that evaluate them."""
 
     @property
     def path_known(self) -> bool:
@@ -91,12 +121,12 @@ class WhatIf:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        return tuple(step.decision for step in self.steps if step.decision is not None)
+        return (*self.opening, *(decision for step in self.steps for decision in step.decisions))
 
     @property
     def rewrites(self) -> int:
-        """Rewrites on the path as far as it is known."""
-        return sum(decision.route == "rewrite" for decision in self.decisions)
+        """Rewrites on the path as far as it is known, the initial one of the dual loop left out."""
+        return sum(decision.reason in _REWRITING for decision in self.decisions)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready values; passages by id."""

@@ -1,0 +1,126 @@
+"""Statements that say the same twice, or that say different things of the same: pure and careful."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from engine.builtin.answer_reading import Statement
+from engine.builtin.terms import terms
+
+_SAME = 0.85
+"""Share of their terms that two statements have in common when one repeats the other."""
+_LEAST_TERMS = 4
+_AROUND = 3
+"""Content terms on each side of a figure that say what it is a figure of."""
+_SHARED = 2
+"""Terms next to a figure that two statements must share to speak of the same thing."""
+_FIGURE = re.compile(
+    r"(?<![\d.,第])(\d+(?:\.\d+)?)(?![\d.,]*\d)\s*(%|℃|°C|[A-Za-z]+(?:/[A-Za-z]+)?|[\u4e00-\u9fff]{1,2})?"
+)
+_ORDINAL = re.compile(r"[号届年月日章节次位世条款项期]|(?:st|nd|rd|th|bc|ad|am|pm)\b")
+"""What follows a number that names one of several things, and measures none of them."""
+_NOT = re.compile(
+    r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor)\b|不|没有|并非|无法|未", re.I
+)
+_OLD = re.compile(
+    r"\b(?:wrong|mistake|formerly|used to|once|earlier|previously|old|outdated|until|before|in 1\d{3})\b"
+    r"|错|曾|过去|以前|旧|从前|当时|那时",
+    re.I,
+)
+"""A statement about what was believed elsewhere or before contradicts nothing."""
+_SENTENCE_PARTS = re.compile(r"[,;:，；：、()（）]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    value: str
+    unit: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def conflicts(self, other: _Fact) -> bool:
+        """The same unit of measure and the same words next to it, with another figure."""
+        if self.value == other.value or self.unit != other.unit or not self.unit or _ORDINAL.match(self.unit):
+            return False
+        return _tail(self.before, other.before) + _head(self.after, other.after) >= _SHARED
+
+
+def repeated(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
+    """Pairs of which the second says what the first said."""
+    return [
+        (first, second)
+        for first, second in combinations(statements, 2)
+        if min(len(first.terms), len(second.terms)) >= _LEAST_TERMS and _likeness(first, second) >= _SAME
+    ]
+
+
+def contradictions(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
+    """Pairs that give different figures of the same thing, or of which one denies the other.
+
+    Each statement stands in one pair at most.
+    """
+    pairs: list[tuple[Statement, Statement]] = []
+    told: set[str] = set()
+    facts = {item.text: list(_facts(item.plain)) for item in statements}
+    for first, second in combinations(statements, 2):
+        if first.text in told or second.text in told or first.text == second.text:
+            continue
+        differ = any(a.conflicts(b) for a in facts[first.text] for b in facts[second.text])
+        # A list of figures gives several of one thing itself, and says nothing against another one.
+        listed = _lists_one_thing(facts[first.text]) or _lists_one_thing(facts[second.text])
+        if (differ and not listed and not _agree(facts[first.text], facts[second.text])) or _denies(first, second):
+            pairs.append((first, second))
+            told.update((first.text, second.text))
+    return pairs
+
+
+def _denies(first: Statement, second: Statement) -> bool:
+    if _OLD.search(first.plain) or _OLD.search(second.plain):
+        return False
+    many = min(len(first.terms), len(second.terms)) >= _LEAST_TERMS
+    negated = bool(_NOT.search(first.plain)) != bool(_NOT.search(second.plain))
+    return many and negated and _likeness(first, second) >= _SAME
+
+
+def _agree(first: Sequence[_Fact], second: Sequence[_Fact]) -> bool:
+    """Whether both have some figure of the same thing in common, so that the others are of something else."""
+    return any(
+        a.value == b.value and a.unit == b.unit and _tail(a.before, b.before) + _head(a.after, b.after) >= _SHARED
+        for a in first
+        for b in second
+    )
+
+
+def _lists_one_thing(facts: Sequence[_Fact]) -> bool:
+    return any(a.conflicts(b) for a, b in combinations(facts, 2))
+
+
+def _facts(text: str) -> Iterator[_Fact]:
+    folded = unicodedata.normalize("NFKC", text)
+    for found in _FIGURE.finditer(folded):
+        value, unit = found.group(1), (found.group(2) or "").casefold()
+        before = _SENTENCE_PARTS.split(folded[: found.start()])[-1]
+        after = _SENTENCE_PARTS.split(folded[found.end() :])[0]
+        yield _Fact(value, unit, tuple(terms(before)[-_AROUND:]), tuple(terms(after)[:_AROUND]))
+
+
+def _tail(first: Sequence[str], second: Sequence[str]) -> int:
+    return _head(first[::-1], second[::-1])
+
+
+def _head(first: Sequence[str], second: Sequence[str]) -> int:
+    same = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        same += 1
+    return same
+
+
+def _likeness(first: Statement, second: Statement) -> float:
+    union = first.terms | second.terms
+    return len(first.terms & second.terms) / len(union) if union else 0.0

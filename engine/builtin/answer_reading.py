@@ -1,0 +1,121 @@
+"""An answer as an evaluator reads it: statements with their markers, and what each of them is there for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from engine.builtin.terms import terms
+
+Part = Literal["claim", "lead", "gap", "note", "question", "aside"]
+"""``gap`` says what is missing, ``note`` speaks of the answer itself, ``aside`` says nothing that could be checked."""
+
+MARKER = re.compile(r"\[(\d{1,3})\]")
+_TAIL = re.compile(r"(?:[”’」』）》】)\"']|\s*\[\d{1,3}\])*")
+"""What belongs to a sentence behind its full stop: closing quotes, brackets and markers."""
+_STOP = re.compile(r"[。！？]+|[.!?]+(?=\s|$|[”’)\"\]\[])|\n+")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:a\.m|p\.m|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)|(?:^|\s)[A-Z])\.$"
+)
+_LIST_SIGN = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•·–]\s+|\(?\d{1,2}[.)、]\s*)")
+_LEAD = re.compile(
+    r"\s*[^\n:：。.!?！？\[]{0,60}(?:sources?|passages?|say|says|follow\w*|below|资料|如下|以下|说的|来源)"
+    r"[^\n:：。.!?！？\[]{0,20}[:：]",
+    re.IGNORECASE,
+)
+_GAP = re.compile(
+    r"\bnot (?:in|found in|covered|mentioned|stated|given|specified|addressed|described|answered|explained)\b"
+    r"|\b(?:(?:do|does|did) not|don't|doesn't|didn't) "
+    r"(?:say|mention|state|specify|contain|cover|give|answer|tell|address|explain|include|name)\b"
+    r"|\bno (?:information|passage|mention|statement|data)\b|\b(?:is|are|remains?) (?:missing|unclear|open|unknown)\b"
+    r"|\bcould not find\b|\bcannot be (?:told|said|answered|determined)\b"
+    r"|(?:没有|没|未)(?:直接|明确|具体)?(?:提到|提及|说明|说|写明|写|给出|涉及|记载|回答|指出|讲|交代|包含|找到)"
+    r"|信息不足|无法(?:确定|得知|判断|回答)|不得而知|缺少(?:相关)?(?:信息|资料)|未知",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"^\W*(?:unverified\b|the (?:sources|passages) (?:differ|disagree|do not agree|contradict|are in another language))"
+    r"|^\W*(?:以下内容未经核实|资料使用的是另一种语言|(?:各份|不同)?(?:资料|来源)(?:之间|对此|在这里|在这一点上)?的?(?:说法)?"
+    r"(?:不一|不同|并不一致|有分歧|互相矛盾))",
+    re.IGNORECASE,
+)
+_LEAST_TERMS = 2
+"""Content terms from which a sentence says something that could be wrong."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of an answer; ``text`` stands in it word for word, markers included."""
+
+    text: str
+    part: Part
+    markers: tuple[int, ...]
+    paragraph: int
+
+    @cached_property
+    def plain(self) -> str:
+        """Without markers and list sign, with single spaces."""
+        return " ".join(MARKER.sub(" ", _LIST_SIGN.sub("", self.text, count=1)).split())
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return frozenset(terms(self.plain))
+
+
+def statements(answer: str) -> list[Statement]:
+    """The statements of an answer in order; what stands between them is white space alone."""
+    made = []
+    for text, paragraph in _pieces(answer):
+        markers = tuple(dict.fromkeys(int(number) for number in MARKER.findall(text)))
+        made.append(Statement(text, _part(text, markers), markers, paragraph))
+    return made
+
+
+def _part(text: str, markers: tuple[int, ...]) -> Part:
+    plain = MARKER.sub(" ", text).strip()
+    if _NOTE.search(plain):
+        return "note"
+    if _GAP.search(plain) and not markers:
+        return "gap"
+    if markers:
+        return "claim"
+    if plain.endswith((":", "：")) or plain.startswith("#"):
+        return "lead"
+    if plain.rstrip("\"'”’）)").endswith(("?", "？")):
+        return "question"
+    return "claim" if len(set(terms(plain))) >= _LEAST_TERMS else "aside"
+
+
+def _pieces(answer: str) -> Iterator[tuple[str, int]]:
+    """Text and paragraph of each sentence; a line of a list is a paragraph of its own."""
+    paragraph = 0
+    for line in answer.split("\n"):
+        if not line.strip():
+            continue
+        start = 0
+        lead = _LEAD.match(line)
+        if lead and not _GAP.search(lead.group()):
+            yield line[: lead.end()].strip(), paragraph
+            start = lead.end()
+        for end in [*_ends(line, start), len(line)]:
+            if text := line[start:end].strip():
+                yield text, paragraph
+            start = end
+        paragraph += 1
+
+
+def _ends(line: str, start: int) -> Iterator[int]:
+    for stop in _STOP.finditer(line, start):
+        tail = _TAIL.match(line, stop.end())
+        end = tail.end() if tail else stop.end()
+        rest = line[end:].lstrip()
+        if not rest or end < start:
+            continue
+        latin = stop.group()[0] in ".!?"
+        goes_on = rest[0].islower() and not MARKER.search(line[stop.end() : end])
+        if latin and (goes_on or _ABBREVIATED.search(line[: stop.end()])):
+            continue
+        yield end

@@ -1,0 +1,85 @@
+"""The rewriter of the dual loop that needs no model: it clears a question for its first search, and corrects later."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+
+from engine.builtin.reading import read
+from engine.builtin.rewriter import propose, tried_queries
+from engine.builtin.smalltalk import without_small_talk
+from engine.builtin.terms import terms
+from engine.language import normalised_query
+from engine.policies.dual import INITIAL
+from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
+from engine.values import Message, ModelCall
+
+_PLAIN = "The question is searched as it was asked."
+_CLEARED = "Greetings and thanks were taken out, so that only the question is searched."
+_MISSED = "The answer left these terms of the question out, so they come first now: {terms}."
+
+
+class BuiltinDualRewriter:
+    """Rewrites by rule in both modes of SPEC DL-05 (contract: :class:`engine.roles.Rewriter`).
+
+    The initial mode, told by an issue of that name, may return the question itself; the corrective one begins with
+    what the rejected answer lacked and goes on as the built-in rewriter does.
+    """
+
+    async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
+        began = trace.now_ms()
+        proposal = cleared(request) if initial(request) else corrected(request)
+        trace.call(_report(request, proposal, began, trace.now_ms()))
+        return proposal
+
+
+def initial(request: RewriteRequest) -> bool:
+    """Whether nothing was searched yet."""
+    return any(issue.code == INITIAL for issue in request.issues)
+
+
+def cleared(request: RewriteRequest) -> RewriteProposal:
+    """The question without small talk around it."""
+    query = without_small_talk(request.question)
+    reason = _PLAIN if normalised_query(query) == normalised_query(request.question) else _CLEARED
+    return RewriteProposal(query, reason, tuple(read(request).keys.values()), INITIAL)
+
+
+def corrected(request: RewriteRequest) -> RewriteProposal:
+    """The first idea not tried: what the suggestions name first, then those of the built-in rewriter."""
+    tried = {normalised_query(text) for text in tried_queries(request)}
+    for proposal in _by_issues(request):
+        if normalised_query(proposal.query) not in tried:
+            return proposal
+    return propose(request)
+
+
+def _by_issues(request: RewriteRequest) -> Iterator[RewriteProposal]:
+    reading = read(request)
+    said = {term for issue in request.issues for term in terms(issue.text)}
+    missed = [term for term in reading.keys if term in said]
+    rest = [term for term in reading.keys if term not in said]
+    # A suggestion that repeats the whole question names nothing in particular.
+    if not missed or not rest:
+        return
+    named = [reading.keys[term] for term in missed]
+    subject = [] if reading.core in missed else [reading.keys[reading.core]]
+    for words in ([*named, *subject], [*named, *(reading.keys[term] for term in rest)]):
+        yield RewriteProposal(" ".join(words), _MISSED.format(terms=", ".join(named)), tuple(words), "emphasise")
+
+
+def _report(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:
+    reply = dataclasses.asdict(proposal)
+    return ModelCall(
+        role="rewriter",
+        node="rewrite_query",
+        round=0,
+        model="builtin",
+        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
+        reply=json.dumps(reply, ensure_ascii=False),
+        parsed=reply,
+        start_ms=began,
+        duration_ms=ended - began,
+        built_in=True,
+    )

@@ -1,0 +1,104 @@
+"""The evaluator that needs no model: it checks what can be checked by words, figures and markers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from engine.builtin.answer_checks import (
+    Answer,
+    cited,
+    consistent,
+    every_part,
+    kind_asked_for,
+    on_the_question,
+    said_what_is_missing,
+    structured,
+)
+from engine.builtin.grader import Similarity
+from engine.config import BUILTIN
+from engine.roles import SILENT, EvaluationAim, EvaluationRequest, Trace
+from engine.values import Evaluation, Message, ModelCall, Suggestion
+
+Check = Callable[[Answer], Iterator[Suggestion]]
+
+CHECKS: Mapping[EvaluationAim, tuple[Check, ...]] = {
+    "answer": (on_the_question, every_part, kind_asked_for, consistent, structured, cited, said_what_is_missing),
+    "relevance": (on_the_question, every_part, kind_asked_for),
+}
+_MOST = 8
+"""Suggestions of one evaluation: more would not be read."""
+
+
+class BuiltinEvaluator:
+    """Deterministic: the same answer and passages give the same judgement (contract: :class:`engine.roles.Evaluator`).
+
+    It compares words, so a paraphrase with other words looks unsupported, and a wrong statement in the passage's own
+    words looks right. What a cut hides of a passage is not held against an answer where one sentence alone needs it.
+    """
+
+    def __init__(self, similarity: Similarity) -> None:
+        self._similarity = similarity
+
+    async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
+        """Raises what the similarity callable raises."""
+        similarities = await self._similarity(request.question, request.passages) if request.passages else []
+        started_ms, clock = trace.now_ms(), time.perf_counter()
+        evaluation = judge(request, similarities)
+        trace.call(_report(request, evaluation, started_ms, (time.perf_counter() - clock) * 1000))
+        return evaluation
+
+
+def judge(request: EvaluationRequest, similarities: Sequence[float]) -> Evaluation:
+    """Every finding of the checks of an aim, in their order; at most one about a sentence.
+
+    ``similarities`` are those of the question with each passage, in [0, 1].
+    """
+    answer = Answer(request, tuple(similarities))
+    found: list[Suggestion] = []
+    quoted: set[str] = set()
+    for check in CHECKS[request.aim]:
+        for suggestion in check(answer):
+            if suggestion.quote and suggestion.quote in quoted:
+                continue
+            quoted.add(suggestion.quote)
+            found.append(suggestion)
+    kept = _of_every_dimension(found)
+    return Evaluation(passed=not kept, suggestions=kept, evaluator=BUILTIN)
+
+
+def _of_every_dimension(found: list[Suggestion]) -> tuple[Suggestion, ...]:
+    """The first suggestions, among them one of each failed dimension (SPEC AE-03), in their order."""
+    first = {item.dimension: place for place, item in reversed(list(enumerate(found)))}
+    places = {*first.values(), *range(_MOST - len(first))}
+    return tuple(item for place, item in enumerate(found) if place in places)
+
+
+def _report(request: EvaluationRequest, evaluation: Evaluation, began_ms: float, took_ms: float) -> ModelCall:
+    asked = {
+        "aim": request.aim,
+        "question": request.question,
+        "answer": request.answer,
+        "passages": [item.text for item in request.passages],
+    }
+    judged: dict[str, Any] = {
+        "passed": evaluation.passed,
+        "suggestions": [
+            {"dimension": item.dimension, "suggestion": item.text, "quote": item.quote}
+            for item in evaluation.suggestions
+        ],
+    }
+    return ModelCall(
+        role="evaluator",
+        node="",
+        round=0,
+        model=BUILTIN,
+        messages=(Message("user", json.dumps(asked, ensure_ascii=False)),),
+        reply=json.dumps(judged, ensure_ascii=False),
+        parsed=judged,
+        start_ms=began_ms,
+        duration_ms=took_ms,
+        built_in=True,
+    )

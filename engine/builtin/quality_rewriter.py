@@ -1,0 +1,137 @@
+"""The rewriter of the quality-control loop that needs no model: it answers each issue of a round (SPEC QL-04)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from types import MappingProxyType
+
+from engine.builtin.reading import read
+from engine.builtin.rewriter import proposals, tried_queries
+from engine.builtin.terms import surface_terms
+from engine.builtin.wishes import WISHES, Wish, wishes_in, with_wishes, without_wishes
+from engine.language import normalised_query
+from engine.roles import SILENT, FailedPassage, NearPassage, RewriteProposal, RewriteRequest, Trace
+from engine.values import Message, ModelCall
+
+SHARPER = "sharper"
+"""Strategy code of other search words, beside the wishes."""
+
+_MODEL = "builtin"
+_ADDED = 4
+"""Terms taken from passages into one query; those of the query before stay in it."""
+_ANSWERS: Mapping[str, tuple[Wish, ...]] = MappingProxyType(
+    {
+        "low_coverage": ("history",),
+        "single_source": ("several",),
+        "too_few": ("wider",),
+        "no_passages": ("history", "several", "wider"),
+    }
+)
+_NEEDS_WORDS = frozenset({"low_relevance", "no_passages"})
+_REASONS: Mapping[Wish, str] = MappingProxyType(
+    {
+        "history": "Too little came from the history of weak points, so the query asks for it.",
+        "several": "Only one kind of source was found, so the query asks for several.",
+        "wider": "Too few passages were found, so the query asks for a wider scope.",
+    }
+)
+_UNCHANGED = "The question is searched again with the wishes that stand."
+_EXHAUSTED = "Every query that the built-in rewriter can think of has been tried; the question stands."
+
+
+class BuiltinQualityRewriter:
+    """Rewrites by rule, the same way every time (contract: :class:`engine.roles.Rewriter`).
+
+    The words searched come from the original question, sharpened where the passages were not relevant; what else was
+    wrong becomes a wish that the router reads. Wishes of former rewrites stay: dropping one would bring its issue back.
+    """
+
+    async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
+        """The first idea that has not been tried; when all have been, the question with its wishes once more."""
+        began = trace.now_ms()
+        proposal = propose(request)
+        trace.call(_report(request, proposal, began, trace.now_ms()))
+        return proposal
+
+
+def propose(request: RewriteRequest) -> RewriteProposal:
+    """The first of the ideas whose query repeats neither the question nor anything in the history."""
+    tried = {normalised_query(text) for text in tried_queries(request)}
+    wishes = wishes_of(request)
+    for core in _cores(request):
+        query = with_wishes(core.query, wishes)
+        if normalised_query(query) not in tried:
+            return _proposal(query, core, wishes, request)
+    unchanged = RewriteProposal(request.question, _EXHAUSTED)
+    return _proposal(with_wishes(request.question, wishes), unchanged, wishes, request)
+
+
+def wishes_of(request: RewriteRequest) -> tuple[Wish, ...]:
+    """What the issues ask of the search, and what the current query asked of it before."""
+    wanted = {wish for issue in request.issues for wish in _ANSWERS.get(issue.code, ())}
+    wanted |= {wish for wish in wishes_in(request.current_query) if wish not in wishes_in(request.question)}
+    return tuple(wish for wish in WISHES if wish in wanted)
+
+
+def strategy_of(query: str, request: RewriteRequest) -> str:
+    """What a new query does, as codes joined by ``+``: wishes beyond the question's own, and other words."""
+    codes = [wish for wish in wishes_in(query) if wish not in wishes_in(request.question)]
+    core = normalised_query(without_wishes(query, request.question))
+    return "+".join([*codes, *([SHARPER] if core != normalised_query(request.question) else [])])
+
+
+def _cores(request: RewriteRequest) -> Iterator[RewriteProposal]:
+    """Texts to search, wishes apart: the question where its words were good enough, else sharper ones not tried yet."""
+    if not any(issue.code in _NEEDS_WORDS for issue in request.issues):
+        yield RewriteProposal(request.question, "")
+    bare = dataclasses.replace(request, current_query=without_wishes(request.current_query, request.question))
+    tried = {normalised_query(without_wishes(text, request.question)) for text in tried_queries(request)}
+    ideas = chain(_in_words_of_the_collection(bare), proposals(bare))
+    yield from (idea for idea in ideas if normalised_query(idea.query) not in tried)
+    yield RewriteProposal(request.question, "")
+
+
+def _in_words_of_the_collection(request: RewriteRequest) -> Iterator[RewriteProposal]:
+    """A bare subject with terms that stand near it in the closest passages: pseudo-relevance feedback.
+
+    Measured on the 20 vague sample questions, the share of expected passages among the first ten above the threshold
+    rises from 0.44 to 0.68. A question that says more than a subject needs no guessing, and would drift.
+    """
+    reading = read(dataclasses.replace(request, failed=tuple(_as_failed(item) for item in request.nearest)))
+    subject = [reading.keys[term] for term in reading.telling] or [request.question]
+    former = [form for term, form in surface_terms(request.current_query).items() if term not in reading.keys]
+    subject += former[:_ADDED]
+    for start in range(0, len(reading.near) if reading.bare else 0, _ADDED):
+        added = reading.near[start : start + _ADDED]
+        reason = f"The question is wide, so terms of the closest passages were added: {', '.join(added)}."
+        yield RewriteProposal(" ".join([*subject, *added]), reason, (*subject, *added))
+
+
+def _as_failed(item: NearPassage) -> FailedPassage:
+    return FailedPassage(item.id, item.text, item.similarity, "")
+
+
+def _proposal(query: str, core: RewriteProposal, wishes: tuple[Wish, ...], request: RewriteRequest) -> RewriteProposal:
+    asked_before = wishes_in(request.current_query)
+    reasons = [_REASONS[wish] for wish in wishes if wish not in asked_before]
+    reason = " ".join([*([core.reason] if core.reason else []), *reasons]) or _UNCHANGED
+    return RewriteProposal(query, reason, core.keywords or (request.question,), strategy_of(query, request))
+
+
+def _report(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:
+    reply = dataclasses.asdict(proposal)
+    return ModelCall(
+        role="rewriter",
+        node="rewrite",
+        round=len(request.history),
+        model=_MODEL,
+        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
+        reply=json.dumps(reply, ensure_ascii=False),
+        parsed=reply,
+        start_ms=began,
+        duration_ms=ended - began,
+        built_in=True,
+    )

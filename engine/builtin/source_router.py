@@ -1,0 +1,136 @@
+"""The router of source kinds that needs no model: cues of the query, in Chinese and English (SPEC QL-03)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from engine.builtin.wishes import Wish, about_weak_points, wishes_in, without_wishes
+from engine.roles import SILENT, RoutingRequest, Trace
+from engine.values import SOURCE_KINDS, Message, ModelCall, Routing, SourceKind
+
+_MODEL = "builtin"
+_PLAIN: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0})
+_RELATIONS: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 3.0})
+_SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 2.0, "temporal": 2.0})
+"""Weights that kinds have at least where several sources are asked for."""
+
+_ABOUT_RELATIONS = re.compile(
+    r"(?:[与和跟同及]|之间).{1,24}?(?:关系|联系|区别|差别|差异|异同|不同|关联|影响)|有(?:什么|何|哪些)(?:关系|联系|区别|差别|不同|关联)"
+    r"|(?:对比|比较|区分|辨析|相比)|(?:区别|异同|关联)(?:是|在|何在)"
+    r"|\bdifferen(?:ce|ces|t from|tiate)\b|\bdiffers?\b|\bcompar(?:e|ed|ison|ing)\b|\bversus\b|\bvs\b\.?"
+    r"|\bdistinguish|\b(?:relationship|relation|connection|link|interplay)s? (?:between|of|among|to)\b"
+    r"|\b(?:is|are|how)\b.{0,40}\b(?:related|connected|linked) (?:to|with)\b"
+    r"|\bhow (?:do|does|are|is)\b.{0,60}\brelated?\b|\binteract",
+    re.IGNORECASE,
+)
+_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "plain": "The query names a subject and no kind of source.",
+        "relations": "The query asks how things are related or differ, so notes on entities get more room.",
+        "history": "The question asks about the dated history of weak points.",
+        "asked": "The query asks for this itself: {wishes}.",
+    }
+)
+_NAMES: Mapping[Wish, str] = MappingProxyType(
+    {"history": "history of weak points", "several": "several sources", "wider": "a wider scope"}
+)
+
+
+class BuiltinSourceRouter:
+    """Routes by rule, the same way every time (contract: :class:`engine.roles.SourceRouter`)."""
+
+    async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
+        """The routing of :func:`routed`, reported as a call."""
+        began = trace.now_ms()
+        routing = routed(request)
+        trace.call(_report(request, routing, began, trace.now_ms()))
+        return routing
+
+
+def routed(request: RoutingRequest) -> Routing:
+    """Shares by what the query is about and by what it asks for, over the kinds that the collection has."""
+    wishes = wishes_in(request.query)
+    about_relations = bool(_ABOUT_RELATIONS.search(request.question))
+    weights = dict(_RELATIONS if about_relations else _PLAIN)
+    wanted: set[SourceKind] = {"graph"} if about_relations else set()
+    if "several" in wishes:
+        weights = {kind: max(weight, weights.get(kind, 0.0)) for kind, weight in _SEVERAL.items()}
+    present = {kind: weight for kind, weight in weights.items() if kind in request.kinds}
+    if "history" in wishes:
+        wanted.add("temporal")
+        if "temporal" in request.kinds:
+            present = _half_history(present)
+    if not present:
+        # Whatever there is, is better than nothing.
+        present = dict.fromkeys(request.kinds or ("vector",), 1.0)
+    code = _code(request, wishes, about_relations)
+    searched = without_wishes(request.query, request.question)
+    return Routing(
+        query=searched,
+        shares=normalised(present),
+        wide="wider" in wishes,
+        code=code,
+        reason=_REASONS[code].format(wishes=", ".join(_NAMES[wish] for wish in wishes)),
+        missing=tuple(kind for kind in SOURCE_KINDS if kind in wanted and kind not in request.kinds),
+        history_query=about_weak_points(searched) if "history" in wishes else "",
+    )
+
+
+def honouring(routing: Routing, request: RoutingRequest) -> Routing:
+    """A routing with what the query asks for and it leaves out, taken from the built-in one.
+
+    A router that overlooks a wish must not turn the rewrite that made it into a wasted round (SPEC QL-03).
+    """
+    wishes = wishes_in(request.query)
+    own = routed(request)
+    shares = dict(routing.shares)
+    lacks_history = "history" in wishes and "temporal" in request.kinds and "temporal" not in shares
+    lacks_others = "several" in wishes and len(shares) < 2 <= len(request.kinds)
+    if lacks_history or lacks_others:
+        kinds = set(own.shares) if lacks_others else {*shares, "temporal"}
+        shares = normalised({kind: shares.get(kind) or own.shares[kind] for kind in own.shares if kind in kinds})
+    missing = tuple(kind for kind in SOURCE_KINDS if kind in {*routing.missing, *own.missing})
+    return dataclasses.replace(routing, shares=shares, wide=routing.wide or own.wide, missing=missing)
+
+
+def normalised(weights: Mapping[SourceKind, float]) -> dict[SourceKind, float]:
+    """Weights above 0 as shares that sum to 1, in the order of ``SOURCE_KINDS``."""
+    total = math.fsum(weights.values())
+    return {kind: weights[kind] / total for kind in SOURCE_KINDS if weights.get(kind, 0.0) > 0}
+
+
+def _half_history(weights: Mapping[SourceKind, float]) -> dict[SourceKind, float]:
+    others = math.fsum(weight for kind, weight in weights.items() if kind != "temporal")
+    return {**weights, "temporal": others or 1.0}
+
+
+def _code(request: RoutingRequest, wishes: Iterable[Wish], about_relations: bool) -> str:
+    added = [wish for wish in wishes if wish not in wishes_in(request.question)]
+    if added:
+        return "asked"
+    if "history" in wishes:
+        return "history"
+    if about_relations:
+        return "relations"
+    return "asked" if tuple(wishes) else "plain"
+
+
+def _report(request: RoutingRequest, routing: Routing, began: float, ended: float) -> ModelCall:
+    reply = {**dataclasses.asdict(routing), "shares": dict(routing.shares)}
+    return ModelCall(
+        role="router",
+        node="question_router",
+        round=0,
+        model=_MODEL,
+        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
+        reply=json.dumps(reply, ensure_ascii=False),
+        parsed=reply,
+        start_ms=began,
+        duration_ms=ended - began,
+        built_in=True,
+    )

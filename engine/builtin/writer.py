@@ -1,0 +1,73 @@
+"""The writer that needs no model: it quotes for a first answer, and changes what was criticised in a later one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from engine.builtin.generator import BuiltinGenerator, compose
+from engine.builtin.revision import pieces, revise
+from engine.config import BUILTIN
+from engine.conversation import request_of, revision_of
+from engine.roles import SILENT, Trace
+from engine.values import Message, ModelCall
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+_ROLES: dict[str, Literal["system", "user", "assistant"]] = {"system": "system", "human": "user", "ai": "assistant"}
+
+
+class BuiltinWriter:
+    """Extractive (contract: :class:`engine.roles.Writer`): every sentence that it adds stands in a passage.
+
+    It reads request and revision as values from the conversation, not from its words. ``ValueError`` for a
+    conversation that was not made by ``engine.llm.writer_prompts``.
+    """
+
+    def __init__(self) -> None:
+        self._generator = BuiltinGenerator()
+
+    @property
+    def context_tokens(self) -> int:
+        return self._generator.context_tokens
+
+    def count_tokens(self, text: str) -> int:
+        """As the built-in generator estimates them."""
+        return self._generator.count_tokens(text)
+
+    async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
+        began = trace.now_ms()
+        said: list[str] = []
+        for piece in _pieces(messages):
+            said.append(piece)
+            trace.token(piece)
+            # One turn of the loop a piece: the reader sees it, and a cancel can come in between.
+            await asyncio.sleep(0)
+        text = "".join(said)
+        trace.call(_report(messages, text, began, trace.now_ms()))
+        return text
+
+
+def _pieces(messages: Sequence[BaseMessage]) -> Iterator[str]:
+    request, revision = request_of(messages), revision_of(messages)
+    if revision is None:
+        yield from compose(request)
+    else:
+        yield from pieces(revise(request, revision))
+
+
+def _report(messages: Sequence[BaseMessage], text: str, began: float, ended: float) -> ModelCall:
+    return ModelCall(
+        role="generator",
+        node="",
+        round=0,
+        model=BUILTIN,
+        messages=tuple(Message(_ROLES[item.type], item.text) for item in messages),
+        reply=text,
+        parsed={"answer": text},
+        start_ms=began,
+        duration_ms=ended - began,
+        built_in=True,
+    )

@@ -1,0 +1,77 @@
+"""Filters of Milvus's query language, made from names that may contain anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from engine.roles import Within
+from engine.values import SOURCE_KINDS, SourceKind
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def quoted(value: str) -> str:
+    """A string as a literal of Milvus's filter language, whatever it contains."""
+    return f'"{value.translate(_ESCAPES)}"'
+
+
+def equals(field: str, value: str) -> str:
+    return f"{field} == {quoted(value)}"
+
+
+def one_of(field: str, values: Iterable[str | int]) -> str:
+    """A membership filter; numbers stay numbers."""
+    items = ", ".join(str(value) if isinstance(value, int) else quoted(value) for value in values)
+    return f"{field} in [{items}]"
+
+
+def within_filter(within: Within, collection: str, *, source: str, section: str, meta: str) -> str | None:
+    """The filter that finds only what lies ``within``; empty where all does, None where nothing can.
+
+    ``source``, ``section`` and ``meta`` are the names of the collection's fields, empty for those that it lacks: then
+    every passage has the collection's name as its source, no section, and the kind ``vector``.
+    """
+    parts = [_of_kinds(within.kinds, meta), _of_sections(within.sections, collection, source, section)]
+    if None in parts:
+        return None
+    return " and ".join(f"({part})" for part in parts if part)
+
+
+def _of_kinds(kinds: Sequence[SourceKind], meta: str) -> str | None:
+    if not kinds or set(kinds) == set(SOURCE_KINDS):
+        return ""
+    if not meta:
+        return "" if "vector" in kinds else None
+    field = f'{meta}["kind"]'
+    if "vector" not in kinds:
+        return " or ".join(equals(field, kind) for kind in SOURCE_KINDS if kind in kinds)
+    # Passages without a kind are of this one too, and an embedded store finds no comparison true that lacks a side.
+    others = " and ".join(f"{field} != {quoted(kind)}" for kind in SOURCE_KINDS if kind not in kinds)
+    return f"(not (exists {field})) or ({others})"
+
+
+def _of_sections(sections: Sequence[tuple[str, str]], collection: str, source: str, section: str) -> str | None:
+    if not sections:
+        return ""
+    wanted = sorted(set(sections))
+    if not source:
+        wanted = [pair for pair in wanted if pair[0] == collection]
+    if not section:
+        wanted = [pair for pair in wanted if not pair[1]]
+    whole = {name for name, inside in wanted if not inside}
+    if not wanted or (not source and whole):
+        return "" if wanted else None
+    parts = [one_of(source, sorted(whole))] if whole else []
+    for name, pairs in groupby((pair for pair in wanted if pair[0] not in whole), key=lambda pair: pair[0]):
+        inside = one_of(section, [pair[1] for pair in pairs])
+        parts.append(f"({equals(source, name)} and {inside})" if source else inside)
+    return _any_of(parts)
+
+
+def _any_of(parts: Sequence[str]) -> str:
+    """Alternatives as a balanced tree: a server refuses expressions nested some fifty deep."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return f"({_any_of(parts[:half])}) or ({_any_of(parts[half:])})"

@@ -1,0 +1,93 @@
+"""A chat model as writer: it is sent the conversation, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from engine.config import RoleModel
+from engine.errors import EmptyReply, ModelError
+from engine.llm.chat import SHORTEST_REPLY, ChatModel
+from engine.llm.faults import worth_repeating
+from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
+from engine.llm.writer_prompts import writer_rules_tokens
+from engine.roles import SILENT, Trace
+from engine.settings import Settings
+from engine.values import Message
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+_TRIES = 2
+_LONGEST_REPLY = 2048
+_REPLY_SHARE = 6
+"""Part of the context that a reply may take: a revision needs room for the last answer and for the next."""
+_QUESTION_TOKENS = 1000
+_FENCE_TOKENS = 400
+"""Tags, numbers and chat template around some twenty passages."""
+_SUGGESTION_TOKENS = 512
+_ROLES: dict[str, Literal["system", "user", "assistant"]] = {"system": "system", "human": "user", "ai": "assistant"}
+
+
+class ChatWriter:
+    """Writes with a chat model (contract: :class:`engine.roles.Writer`), streaming through ``trace.token``.
+
+    Calls are repeated as those of :class:`engine.llm.generator.ChatGenerator`. A conversation that has grown past the
+    model's context loses its oldest revisions first: the newest one says by itself what was written and criticised.
+    """
+
+    def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
+        reply_tokens = min(_LONGEST_REPLY, model.num_ctx // _REPLY_SHARE)
+        question = min(_QUESTION_TOKENS, model.num_ctx // 8)
+        reserve = 2 * reply_tokens + writer_rules_tokens() + question + _FENCE_TOKENS + _SUGGESTION_TOKENS
+        self._context_tokens = max(0, model.num_ctx - reserve)
+        self._room = model.num_ctx - max(SHORTEST_REPLY, reply_tokens)
+        self._chat = chat or ChatModel(model, settings, "generator", think=None, reply_tokens=reply_tokens)
+
+    @property
+    def context_tokens(self) -> int:
+        """``num_ctx`` less what rules, question, the last answer with its review, and the reply take."""
+        return self._context_tokens
+
+    def count_tokens(self, text: str) -> int:
+        """Estimated, erring high."""
+        return estimate_tokens(text)
+
+    async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
+        sent = fitting([Message(_ROLES[item.type], item.text) for item in messages], self._room)
+        streamed = False
+
+        def hear(piece: str) -> None:
+            nonlocal streamed
+            streamed = True
+            trace.token(piece)
+
+        for attempt in range(1, _TRIES + 1):
+            try:
+                said = await self._chat.say(sent, trace, hear, attempt=attempt)
+            except ModelError as failure:
+                if streamed or attempt == _TRIES or not worth_repeating(failure):
+                    raise
+                continue
+            if said.text:
+                return said.text
+        raise EmptyReply.from_model(self._chat.name)
+
+
+def fitting(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
+    """The conversation within ``room`` tokens: rules and request, then as many of the newest turns as fit.
+
+    The newest review holds the answer that it is about, so it can follow the request directly; both then are one
+    message, because some chat templates refuse two of the same speaker. Whatever is left too long is sent as it is.
+    """
+    opening, turns = list(messages[:2]), list(messages[2:])
+    while len(turns) > 2 and _tokens([*opening, *turns]) > room:
+        # An answer and the review of it go together.
+        del turns[:2]
+    if turns and _tokens([*opening, *turns]) > room:
+        return opening[0], Message("user", f"{opening[1].content}\n\n{turns[-1].content}")
+    return (*opening, *turns)
+
+
+def _tokens(messages: Sequence[Message]) -> int:
+    return sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages)

@@ -1,0 +1,145 @@
+"""Who else works in the loops beyond the four-node one: their roles, made for one run from models and knowledge base.
+
+Each loop's own modules are imported when a run of it is made: most runs are of the four-node loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.config import RoleName, RunConfig, WorkflowName
+from engine.knowledge.base import KnowledgeBase
+from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
+from engine.nodes.run_context import AnswerRoles, DualRoles, QualityRoles, WebRetriever
+from engine.retrieval.search import DenseRetriever
+from engine.roles import Evaluator, Grader, Rewriter
+from engine.settings import Settings
+from engine.values import Strategy
+
+_PROMPTS: Mapping[RoleName, str] = {
+    "grader": GRADER_PROMPT_VERSION,
+    "rewriter": REWRITER_PROMPT_VERSION,
+    "generator": GENERATOR_PROMPT_VERSION,
+}
+
+
+def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
+    """Which prompt a chat model of this role is asked with."""
+    match workflow, role:
+        case "quality_loop", "router":
+            from engine.llm.source_router_prompts import SOURCE_ROUTER_PROMPT_VERSION
+
+            return SOURCE_ROUTER_PROMPT_VERSION
+        case "quality_loop", "rewriter":
+            from engine.llm.quality_rewriter_prompts import QUALITY_REWRITER_PROMPT_VERSION
+
+            return QUALITY_REWRITER_PROMPT_VERSION
+        case "dual_loop", "rewriter":
+            from engine.llm.dual_rewriter_prompts import DUAL_REWRITER_PROMPT_VERSION
+
+            return DUAL_REWRITER_PROMPT_VERSION
+        case _, "router":
+            from engine.llm.strategy_router_prompts import STRATEGY_ROUTER_PROMPT_VERSION
+
+            return STRATEGY_ROUTER_PROMPT_VERSION
+        case _, "evaluator":
+            from engine.llm.evaluator_prompts import EVALUATOR_PROMPT_VERSION
+
+            return EVALUATOR_PROMPT_VERSION
+        case "answer_evaluation", "generator":
+            from engine.llm.writer_prompts import WRITER_PROMPT_VERSION
+
+            return WRITER_PROMPT_VERSION
+        case _:
+            return _PROMPTS[role]
+
+
+def quality_roles(config: RunConfig, settings: Settings, retriever: DenseRetriever, grader: Grader) -> QualityRoles:
+    """For the quality-control loop; its reranker is the run's grader."""
+    from engine.builtin.source_router import BuiltinSourceRouter
+    from engine.llm.source_router import ChatSourceRouter
+    from engine.retrieval.rerank import GraderReranker
+
+    model = config.models.router
+    router = BuiltinSourceRouter() if model.built_in else ChatSourceRouter(model, settings)
+    return QualityRoles(retriever=retriever, router=router, reranker=GraderReranker(grader))
+
+
+def quality_rewriter(config: RunConfig, settings: Settings) -> Rewriter:
+    """The rewriter that is told what the quality check found."""
+    from engine.builtin.quality_rewriter import BuiltinQualityRewriter
+    from engine.llm.quality_rewriter import ChatQualityRewriter
+
+    model = config.models.rewriter
+    return BuiltinQualityRewriter() if model.built_in else ChatQualityRewriter(model, settings)
+
+
+async def dual_roles(
+    config: RunConfig, settings: Settings, retriever: DenseRetriever, knowledge: KnowledgeBase
+) -> DualRoles:
+    """For the dual loop."""
+    from engine.builtin.direct import BuiltinDirectAnswerer
+    from engine.builtin.strategy_router import BuiltinStrategyRouter
+    from engine.llm.direct import ChatDirectAnswerer
+    from engine.llm.strategy_router import ChatStrategyRouter
+
+    router, generator = config.models.router, config.models.generator
+    return DualRoles(
+        sections=retriever,
+        router=BuiltinStrategyRouter() if router.built_in else ChatStrategyRouter(router, settings),
+        direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
+        evaluator=_evaluator(config, settings, retriever),
+        memory=knowledge.memory(),
+        web=_web(settings, retriever),
+        fingerprint=retriever.manifest["collection_fingerprint"],
+    )
+
+
+def dual_rewriter(config: RunConfig, settings: Settings) -> Rewriter:
+    """The rewriter that words a question for the search, and is told what an answer lacked."""
+    from engine.builtin.dual_rewriter import BuiltinDualRewriter
+    from engine.llm.dual_rewriter import ChatDualRewriter
+
+    model = config.models.rewriter
+    return BuiltinDualRewriter() if model.built_in else ChatDualRewriter(model, settings)
+
+
+async def strategies_of(config: RunConfig, roles: DualRoles) -> Sequence[Strategy]:
+    """The search strategies that can be used here, in the order in which they are tried."""
+    from engine.policies.dual import dual_options, skips, usable_strategies
+
+    summaries = await roles.sections.has_summaries()
+    web_on = dual_options(config).web_search
+    return usable_strategies(skips(summaries=summaries, web_on=web_on, web_set=roles.web is not None))
+
+
+def answer_roles(config: RunConfig, settings: Settings, retriever: DenseRetriever) -> AnswerRoles:
+    """For the answer-evaluation loop; writer and evaluator never share an instance (SPEC AE-05)."""
+    from engine.builtin.writer import BuiltinWriter
+    from engine.llm.writer import ChatWriter
+    from engine.observations import Observations
+
+    model = config.models.generator
+    return AnswerRoles(
+        writer=BuiltinWriter() if model.built_in else ChatWriter(model, settings),
+        evaluator=_evaluator(config, settings, retriever),
+        observe=Observations(settings.data_dir / "observational_data.json").append,
+    )
+
+
+def _evaluator(config: RunConfig, settings: Settings, retriever: DenseRetriever) -> Evaluator:
+    from engine.builtin.evaluator import BuiltinEvaluator
+    from engine.llm.evaluator import ChatEvaluator
+
+    model = config.models.evaluator
+    return BuiltinEvaluator(retriever.similarity_of) if model.built_in else ChatEvaluator(model, settings)
+
+
+def _web(settings: Settings, retriever: DenseRetriever) -> WebRetriever | None:
+    """None where no search engine is set."""
+    if not settings.searxng_url:
+        return None
+    from engine.web.retriever import SearchedWeb
+    from engine.web.searxng import SearxngSearch
+
+    return SearchedWeb(SearxngSearch(settings.searxng_url, settings.call_timeout_s), retriever.measured)

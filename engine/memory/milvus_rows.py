@@ -1,0 +1,177 @@
+"""The rows of long-term memory in a Milvus store, in blocking calls; exceptions of the client pass untranslated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.knowledge.milvus_connection import Freshness, connect, disconnect, embedded
+from engine.knowledge.milvus_filter import equals, one_of
+from engine.knowledge.milvus_schema import RESERVED_PREFIX, data_types, make
+from engine.roles import Vector
+from engine.values import Memory
+
+PASSED_PREFIX = f"{RESERVED_PREFIX}memory_"
+FAILED = f"{RESERVED_PREFIX}failed_answers"
+"""Apart from everything that is ever searched."""
+
+_TEXT_LIMITS: Mapping[str, int] = {"id": 512, "collection": 255, "question": 65_535, "answer": 65_535}
+"""Bytes of UTF-8 that each text field holds; 65 535 is the most that Milvus allows."""
+_OUTPUT = [*_TEXT_LIMITS, "info"]
+_NO_MEANING: tuple[float, ...] = (1.0, 0.0)
+"""A collection must have vectors; those of failed answers are never compared."""
+_EVERY = 'id != ""'
+_BATCH = 500
+
+
+class MemoryRows:
+    """An open connection; ``model`` names the embedder whose vectors are searched. Calls come from one thread."""
+
+    def __init__(self, uri: str, token: str, timeout_s: float, model: str) -> None:
+        self._uri = uri
+        self._timeout_s = timeout_s
+        self._passed = PASSED_PREFIX + model.replace("-", "_")
+        self._client = connect(uri, token, timeout_s)
+        self._fresh = Freshness()
+        self._loaded: set[str] = set()
+
+    def close(self) -> None:
+        disconnect(self._client, self._uri)
+
+    def nearest(self, vector: Vector, collection: str, limit: int) -> list[tuple[Memory, float]]:
+        """Passed memories of a collection with the cosine of their question to ``vector``, best first."""
+        if not self._there(self._passed):
+            return []
+        (found,) = self._client.search(
+            self._passed,
+            data=[vector.tolist()],
+            anns_field="vector",
+            filter=equals("collection", collection),
+            limit=limit,
+            output_fields=[*_OUTPUT, "vector"],
+            consistency_level=self._fresh.level(self._passed),
+            timeout=self._timeout_s,
+        )
+        # Computed here: what a store calls the distance differs between versions.
+        hits = [(_memory(item["entity"], passed=True), _cosine(vector, item["entity"]["vector"])) for item in found]
+        return sorted(hits, key=lambda hit: -hit[1])
+
+    def put_passed(self, memory: Memory, vector: Vector) -> None:
+        """Keep a memory to be recalled; whatever was kept under its id before is replaced."""
+        self._put(self._passed, memory, vector.tolist())
+        self._delete([memory.id], keep_in=self._passed)
+
+    def put_failed(self, memory: Memory) -> None:
+        """Keep a memory where nothing is searched; whatever was kept under its id before is replaced."""
+        self._put(FAILED, memory, list(_NO_MEANING))
+        self._delete([memory.id], keep_in=FAILED)
+
+    def everything(self) -> list[Memory]:
+        """All memories, whichever embedder they were kept with, newest first."""
+        found = {item.id: item for name in self._names() for item in self._in(name)}
+        return sorted(found.values(), key=lambda item: (item.kept_at, item.id), reverse=True)
+
+    def delete(self, memory_id: str) -> bool:
+        """Whether there was one."""
+        return self._delete([memory_id]) > 0
+
+    def delete_all(self) -> int:
+        """How many there were."""
+        ids = [item.id for item in self.everything()]
+        for start in range(0, len(ids), _BATCH):
+            self._delete(ids[start : start + _BATCH])
+        return len(ids)
+
+    def _names(self) -> list[str]:
+        present = self._client.list_collections(timeout=self._timeout_s)
+        return [name for name in sorted(present) if name == FAILED or name.startswith(PASSED_PREFIX)]
+
+    def _in(self, name: str) -> list[Memory]:
+        return [_memory(row, passed=name != FAILED) for row in self._rows(name, _EVERY, _OUTPUT)]
+
+    def _delete(self, ids: Sequence[str], keep_in: str = "") -> int:
+        deleted = 0
+        for name in self._names():
+            present = [] if name == keep_in else [row["id"] for row in self._rows(name, one_of("id", ids), ["id"])]
+            if present:
+                self._client.delete(name, ids=present, timeout=self._timeout_s)
+                self._fresh.wrote(name)
+                deleted += len(present)
+        return deleted
+
+    def _put(self, name: str, memory: Memory, vector: list[float]) -> None:
+        if not self._there(name):
+            self._create(name, len(vector))
+        row = {field: _fitting(getattr(memory, field), limit) for field, limit in _TEXT_LIMITS.items()}
+        info = {
+            "run_id": memory.run_id,
+            "kept_at": memory.kept_at,
+            "sources": [_fitting(source, 2_000) for source in memory.sources],
+            "fingerprint": memory.fingerprint,
+        }
+        self._client.upsert(name, [{**row, "info": info, "vector": vector}], timeout=self._timeout_s)
+        self._fresh.wrote(name)
+
+    def _create(self, name: str, dim: int) -> None:
+        types = data_types()
+        schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
+        for field, limit in _TEXT_LIMITS.items():
+            schema.add_field(field, types.VARCHAR, max_length=limit, is_primary=field == "id")
+        schema.add_field("info", types.JSON)
+        schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
+        make(self._client, name, schema, exact=embedded(self._uri), timeout_s=self._timeout_s)
+        self._loaded.add(name)
+
+    def _there(self, name: str) -> bool:
+        """Whether a collection exists; it is loaded then."""
+        if not self._client.has_collection(name, timeout=self._timeout_s):
+            self._loaded.discard(name)
+            return False
+        if name not in self._loaded:
+            self._client.load_collection(name, timeout=max(self._timeout_s, 60.0))
+            self._loaded.add(name)
+        return True
+
+    def _rows(self, name: str, where: str, output: list[str]) -> list[Mapping[str, Any]]:
+        if not self._there(name):
+            return []
+        return list(
+            self._client.query(
+                name,
+                filter=where,
+                output_fields=output,
+                consistency_level=self._fresh.level(name),
+                timeout=self._timeout_s,
+            )
+        )
+
+
+def _memory(row: Mapping[str, Any], *, passed: bool) -> Memory:
+    info: Mapping[str, Any] = row["info"]
+    return Memory(
+        id=str(row["id"]),
+        question=str(row["question"]),
+        answer=str(row["answer"]),
+        collection=str(row["collection"]),
+        run_id=str(info["run_id"]),
+        kept_at=str(info["kept_at"]),
+        passed=passed,
+        sources=tuple(str(source) for source in info["sources"]),
+        fingerprint=str(info["fingerprint"]),
+    )
+
+
+def _cosine(left: Vector, right: Sequence[float]) -> float:
+    other = np.asarray(right, dtype=np.float32)
+    length = float(np.linalg.norm(left) * np.linalg.norm(other))
+    return float(np.clip(float(left @ other) / length, -1.0, 1.0)) if length else 0.0
+
+
+def _fitting(text: str, limit: int) -> str:
+    """The text as the store can hold it: at most ``limit`` bytes, and no half of a surrogate pair."""
+    content = text.encode("utf-8", "replace")
+    if len(content) <= limit:
+        return content.decode()
+    return content[: limit - len("…".encode())].decode("utf-8", "ignore") + "…"

@@ -1,0 +1,56 @@
+"""The step that answers without a search: from memory, or from good manners."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from engine.builtin.direct import direct_answer
+from engine.errors import BudgetSpent, EmptyReply, WorkbenchError
+from engine.events import AnswerBegun, ContextAssembled
+from engine.language import language_of
+from engine.nodes.dual.parts import drafted, dual_roles
+from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.policies.dual import holding
+from engine.retrieval.citations import resolve
+from engine.roles import DirectRequest
+from engine.values import Context, Draft
+
+_NODE = "direct_response"
+
+
+async def direct_response(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Answer from memories that hold; where the model fails, the built-in words stand in for it."""
+    question = state["question"]
+    request = DirectRequest(question, holding(state["recall"]), language_of(question))
+    context = Context(())
+    run.emit(ContextAssembled(context=context))
+    trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
+    trace.began_s = run.clock.elapsed_s()
+    text = await _said(request, run, trace)
+    if text is None:
+        if trace.text:
+            run.emit(AnswerBegun(draft=0))
+        text = direct_answer(request)
+        trace.token(text)
+    resolved = resolve(text, ())
+    return drafted(run, state, Draft(0, resolved.text, removed_markers=resolved.removed, direct=True), context)
+
+
+async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> str | None:
+    """The model's answer; None with a warning where there is none."""
+    model = model_of(run, "generator")
+    try:
+        async with asyncio.timeout(trace.limit_s):
+            text = await dual_roles(run).direct.answer(request, trace)
+    except TimeoutError:
+        run.warn(BudgetSpent.during(model, trace.limit_s or 0.0), _NODE)
+        return None
+    except WorkbenchError as failure:
+        run.warn(failure, _NODE)
+        return None
+    if not text.strip():
+        run.warn(EmptyReply.from_model(model), _NODE)
+        return None
+    return text

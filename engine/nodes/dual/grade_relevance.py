@@ -1,0 +1,64 @@
+"""The step that judges the answer: does it solve the question, and what then (SPEC DL-04)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine.errors import BudgetSpent, WorkbenchError
+from engine.events import Decided, Evaluated
+from engine.language import language_of
+from engine.nodes.dual.parts import dual_roles, evidence_of, let_best_stand
+from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.policies.answers import excerpts
+from engine.policies.dual import decide_answer, settled
+from engine.roles import EvaluationRequest
+from engine.values import Context, Draft, Evaluation, Excerpt
+
+_NODE = "grade_relevance"
+
+
+async def grade_relevance(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Judge the newest answer against the question; where no correction follows, the best answer stands."""
+    drafts: tuple[Draft, ...] = state["drafts"]
+    if not state["writer_failed"]:
+        evaluation, seen = await _evaluate(state["question"], drafts[-1], state["contexts"][-1], run, trace)
+        drafts = (*drafts[:-1], replace(drafts[-1], evaluation=evaluation, seen=seen))
+    decision = decide_answer(evidence_of(state, run, drafts=drafts), run.config)
+    run.emit(Decided(decision=decision))
+    changed = {"drafts": drafts, "decision": decision, "is_relevant": decision.reason == "answer_relevant"}
+    if decision.route == "consolidate_memory" and decision.reason != "answer_relevant":
+        return {**changed, "response": let_best_stand(run, drafts, state["contexts"])}
+    return changed
+
+
+async def _evaluate(
+    question: str, draft: Draft, context: Context, run: RunContext, trace: NodeTrace
+) -> tuple[Evaluation | None, tuple[Excerpt, ...]]:
+    """The judgement with what the evaluator saw; None with a warning where there is none, and the answer stands."""
+    if run.clock.left_s() <= 0:
+        return None, ()
+    seen = excerpts(context.passages, run.config.top_k)
+    shown = tuple(replace(passage, text=item.text) for passage, item in zip(context.passages, seen, strict=False))
+    request = EvaluationRequest(
+        question=question,
+        answer=draft.text,
+        passages=shown,
+        language=language_of(question),
+        aim="relevance",
+        unseen=len(context.passages) - len(shown),
+        removed_markers=draft.removed_markers,
+    )
+    try:
+        async with asyncio.timeout(run.clock.left_s()):
+            evaluation = settled(await dual_roles(run).evaluator.evaluate(request, trace))
+    except TimeoutError:
+        run.warn(BudgetSpent.during(model_of(run, "evaluator"), run.config.budget_s), _NODE)
+        return None, ()
+    except WorkbenchError as failure:
+        run.warn(failure, _NODE)
+        return None, ()
+    run.emit(Evaluated(draft=draft.index, evaluation=evaluation, seen=seen))
+    return evaluation, seen

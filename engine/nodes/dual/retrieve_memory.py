@@ -1,0 +1,40 @@
+"""The recalling step: what was answered before to questions like this one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from engine.errors import MemorySlow, WorkbenchError
+from engine.events import MemoryRecalled
+from engine.nodes.dual.parts import MEMORY_S, at_most_s, dual_roles
+from engine.nodes.run_context import NodeTrace, RunContext
+from engine.policies.dual import dual_options, recalled
+from engine.values import Recall
+
+_NODE = "retrieve_memory"
+_MOST = 3
+"""Memories that are recalled: more than the nearest few say nothing about a question."""
+
+
+async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Recall earlier answers of this collection (SPEC DL-06); a memory that cannot be read is a warning."""
+    recall = await _recall(state["question"], run) if dual_options(run.config).memory else Recall(off=True)
+    run.emit(MemoryRecalled(recall=recall))
+    return {"recall": recall}
+
+
+async def _recall(question: str, run: RunContext) -> Recall:
+    roles = dual_roles(run)
+    limit_s = at_most_s(run, MEMORY_S)
+    try:
+        async with asyncio.timeout(limit_s):
+            found = await roles.memory.recall(question, run.config.collection, _MOST)
+    except TimeoutError:
+        run.warn(MemorySlow.within(limit_s), _NODE)
+        return Recall(failed=True)
+    except WorkbenchError as failure:
+        run.warn(failure, _NODE)
+        return Recall(failed=True)
+    return recalled(found[:_MOST], run.config.collection, roles.fingerprint)

@@ -1,0 +1,85 @@
+"""The question_router step: which source kinds are searched, and with what share (SPEC QL-03)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from engine.builtin.source_router import routed
+from engine.errors import BudgetSpent, ModelError, StoreSlow, WorkbenchError
+from engine.events import Routed
+from engine.nodes.quality.common import bounded, nothing_new, quality_roles
+from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.roles import RoutingRequest
+from engine.values import Round, Routing, SourceKind
+
+
+async def question_router(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Ask the router; where it fails, answers nonsense or has no time left, the built-in one stands in for it.
+
+    A rewrite that repeated itself or failed changes nothing, so the former routing stands unasked.
+    """
+    rounds: tuple[Round, ...] = state["rounds"]
+    former = rounds[-1].routing if rounds else None
+    left_s = bounded(run, trace)
+    if former is not None and (nothing_new(state) or left_s <= 0):
+        routing = former
+    else:
+        request = RoutingRequest(state["question"], state["query"], await _kinds(run, trace, first=not rounds))
+        routing = await _routing(request, run, trace)
+    run.emit(Routed(round=len(rounds), routing=routing))
+    return {"routing": routing}
+
+
+async def _kinds(run: RunContext, trace: NodeTrace, *, first: bool) -> tuple[SourceKind, ...]:
+    """Kinds that the collection has; ``vector`` where that cannot be learned after a first round, or in time."""
+    try:
+        async with asyncio.timeout(trace.time_left_s()):
+            return await quality_roles(run).retriever.kinds() or ("vector",)
+    except TimeoutError:
+        run.warn(StoreSlow.within(run.config.budget_s), trace.node)
+    except WorkbenchError as failure:
+        if first:
+            raise
+        run.warn(failure, trace.node)
+    return ("vector",)
+
+
+async def _routing(request: RoutingRequest, run: RunContext, trace: NodeTrace) -> Routing:
+    try:
+        async with asyncio.timeout(trace.time_left_s()):
+            answered = await quality_roles(run).router.route(request, trace)
+    except TimeoutError:
+        run.warn(BudgetSpent.during(model_of(run, "router"), run.config.budget_s), trace.node)
+    except ModelError as failure:
+        run.warn(failure, trace.node)
+    else:
+        return usable(answered, request) or routed(request)
+    return routed(request)
+
+
+def usable(routing: Routing, request: RoutingRequest) -> Routing | None:
+    """A routing of kinds there are, shares summing to 1, with a query to search; None where nothing of it can be used.
+
+    A router that breaks its contract must not be able to stop or to blind a run.
+    """
+    shares = {
+        kind: share
+        for kind, share in routing.shares.items()
+        if kind in request.kinds and math.isfinite(share) and share > 0
+    }
+    # Not fsum, which raises where the plain sum is only infinite.
+    total = sum(shares.values())
+    if not total or not math.isfinite(total):
+        return None
+    return Routing(
+        query=routing.query if routing.query.strip() else request.query,
+        shares={kind: share / total for kind, share in shares.items()},
+        wide=routing.wide,
+        code=routing.code,
+        reason=routing.reason,
+        missing=routing.missing,
+        history_query=routing.history_query,
+    )

@@ -1,0 +1,128 @@
+"""Web search through a SearXNG of the user's own: one GET to the one address that the settings name."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import ssl
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from engine.errors import (
+    WebSearchError,
+    WebSearchMalformed,
+    WebSearchRefused,
+    WebSearchSlow,
+    WebSearchUnreachable,
+)
+from engine.roles import StoredPassage
+from engine.web.results import passages_of
+
+MOST_BYTES = 2_000_000
+"""Largest answer that is read; SearXNG's are some 30 kB."""
+_LONGEST_QUERY = 400
+"""Beyond that, search engines refuse or ignore words, and addresses grow too long."""
+_DIRECTIVE = re.compile(r"(?<!\S)[!:<]+(?=\w)")
+"""What SearXNG takes for an order at the beginning of a word: an engine, a redirect, a language, a time limit."""
+
+
+class SearxngSearch:
+    """A ``WebSearch`` over SearXNG's ``/search?format=json``.
+
+    ``address`` may hold a path and, for a proxy in front of it, ``user:password@``; ``timeout_s`` bounds a search as a
+    whole. No proxy of the environment is used, no redirect is followed, no result's own address is ever opened. The
+    answer is taken uncompressed, so that its size is known while it arrives.
+    """
+
+    def __init__(self, address: str, timeout_s: float = 10.0) -> None:
+        self._address = address.rstrip("/")
+        self._timeout_s = timeout_s
+
+    @property
+    def address(self) -> str:
+        """Without user name and password, for messages."""
+        parts = urlsplit(self._address)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    async def search(self, query: str, limit: int) -> list[StoredPassage]:
+        """At most ``limit`` results in the engine's order; raises ``WebSearchError``."""
+        wanted = searchable(query)
+        if limit < 1 or not wanted:
+            return []
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                content = await self._answer(wanted)
+        except TimeoutError:
+            raise WebSearchSlow.after(self.address, self._timeout_s) from None
+        return passages_of(self._results(content), limit)
+
+    async def _answer(self, query: str) -> bytes:
+        # Imported late, as everywhere: it takes 100 ms that most runs do not need.
+        import httpx
+
+        try:
+            async with (
+                httpx.AsyncClient(
+                    timeout=self._timeout_s, verify=_tls(), trust_env=False, follow_redirects=False
+                ) as client,
+                client.stream(
+                    "GET",
+                    f"{self._address}/search",
+                    params={"q": query, "format": "json"},
+                    headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+                ) as response,
+            ):
+                self._check_status(response.status_code)
+                return await self._body(response.aiter_raw())
+        except httpx.TimeoutException:
+            raise WebSearchSlow.after(self.address, self._timeout_s) from None
+        except (httpx.RemoteProtocolError, httpx.DecodingError, httpx.StreamError):
+            raise WebSearchMalformed.not_results(self.address) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise WebSearchUnreachable.at(self.address) from error
+
+    def _check_status(self, status: int) -> None:
+        error: WebSearchError | None = None
+        if status == 403:
+            error = WebSearchRefused.json_disabled(self.address)
+        elif 300 <= status < 400:
+            error = WebSearchRefused.elsewhere(self.address, status)
+        elif status != 200:
+            error = WebSearchRefused.with_status(self.address, status)
+        if error is not None:
+            raise error
+
+    async def _body(self, pieces: Any) -> bytes:
+        content = bytearray()
+        async for piece in pieces:
+            content += piece
+            if len(content) > MOST_BYTES:
+                raise WebSearchMalformed.too_large(self.address, MOST_BYTES / 1e6)
+        return bytes(content)
+
+    def _results(self, content: bytes) -> Sequence[Any]:
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError):
+            raise WebSearchMalformed.not_results(self.address) from None
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list):
+            raise WebSearchMalformed.not_results(self.address)
+        return results
+
+
+def searchable(query: str) -> str:
+    """A query as words alone: one line, of bounded length, and nothing in it that SearXNG would take for an order."""
+    text = " ".join(query.encode("utf-8", "replace").decode().split())
+    return _DIRECTIVE.sub("", text)[:_LONGEST_QUERY].strip()
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    # Loading the certificates takes 50 ms, and a client is made for each search.
+    import httpx
+
+    return httpx.create_ssl_context()

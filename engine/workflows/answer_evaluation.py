@@ -1,0 +1,92 @@
+"""The answer-evaluation loop: the search of the four-node loop, then answers written, judged and revised (SPEC D)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from engine.config import RunConfig
+from engine.llm.writer_prompts import opening_messages
+from engine.nodes import retrieve, rewrite
+from engine.nodes.answers.eval_answer import eval_answer
+from engine.nodes.answers.generate_answer import generate_answer
+from engine.nodes.answers.prepare import after_preparing, prepare
+from engine.nodes.answers.state import AnswerState
+from engine.nodes.grade import grade_step
+from engine.nodes.run_context import RunContext, Step, visit
+from engine.policies.answers import gener_epoch, outcome_of_answer
+from engine.values import Outcome, RunRecord
+
+Graph = CompiledStateGraph[AnswerState, RunContext, AnswerState, AnswerState]
+
+
+def build() -> Graph:
+    """The compiled graph; its conditional edges have explicit target maps, so a drawing made from it is the truth."""
+    graph = StateGraph(AnswerState, context_schema=RunContext)
+    graph.add_node("retrieve", _node("retrieve", retrieve.retrieve))
+    graph.add_node("grade", _node("grade", grade_step(answering="prepare")))
+    graph.add_node("rewrite", _node("rewrite", rewrite.rewrite))
+    graph.add_node("prepare", _node("prepare", prepare))
+    graph.add_node("generate_answer", _node("generate_answer", generate_answer))
+    graph.add_node("eval_answer", _node("eval_answer", eval_answer))
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("retrieve", "grade")
+    graph.add_conditional_edges("grade", _decided, {"rewrite": "rewrite", "prepare": "prepare", "end": END})
+    graph.add_edge("rewrite", "retrieve")
+    graph.add_conditional_edges("prepare", after_preparing, {"generate_answer": "generate_answer", "end": END})
+    graph.add_edge("generate_answer", "eval_answer")
+    graph.add_conditional_edges("eval_answer", _decided, {"generate_answer": "generate_answer", "end": END})
+    return graph.compile()
+
+
+def initial_state(question: str) -> AnswerState:
+    """Nothing searched, nothing written; the conversation holds rules and question (SPEC AE-01, AE-06)."""
+    return AnswerState(
+        question=question,
+        query=question,
+        rounds=(),
+        rewrites=(),
+        messages=opening_messages(question),
+        epoch=0,
+        last_answer="",
+        last_evaluation=None,
+        final_answer="",
+        retrieved_nodes_score=(),
+        writer_failed=False,
+    )
+
+
+def recursion_limit(config: RunConfig) -> int:
+    """Steps a run can take at most: three per round, preparing, two per answer, and one to spare (SPEC SC-13)."""
+    return 3 * (config.max_rewrites + 1) + 1 + 2 * gener_epoch(config) + 1
+
+
+def worst_case_calls(config: RunConfig) -> int:
+    """Chat-model calls of the longest possible run, retries apart: gradings, rewrites, answers, evaluations."""
+    per_round = config.fetch_k if config.grade_probe else config.top_k
+    grading = 0 if config.models.grader.built_in else per_round * (config.max_rewrites + 1)
+    rewriting = 0 if config.models.rewriter.built_in else 2 * config.max_rewrites
+    writing = 0 if config.models.generator.built_in else gener_epoch(config)
+    evaluating = 0 if config.models.evaluator.built_in else gener_epoch(config)
+    return grading + rewriting + writing + evaluating
+
+
+def ending(record: RunRecord) -> tuple[Outcome, str]:
+    """By the last decisions about passages and answer, and by what the writer was given."""
+    assert record.context is not None
+    gate = next(item for item in reversed(record.decisions) if item.node == "grade")
+    return outcome_of_answer(gate, record.decisions[-1], record.context)
+
+
+def _decided(state: AnswerState) -> str:
+    return state["decision"].route
+
+
+def _node(name: str, step: Step) -> Any:
+    async def run_node(state: AnswerState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        return await visit(name, step, state, runtime.context)
+
+    return run_node

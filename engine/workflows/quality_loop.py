@@ -1,0 +1,114 @@
+"""The quality-control loop: question_router → retrieve → fuse → rerank → grade_documents → (rewrite …) | generate.
+
+SPEC QL-01 … QL-08. A rewrite leads back to the router, so that what it asks for changes what is searched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from engine.config import RoleName, RunConfig
+from engine.nodes.quality import fuse, generate, grade_documents, question_router, rerank, retrieve, rewrite
+from engine.nodes.run_context import RunContext, Step, visit
+from engine.nodes.state import RunState
+from engine.policies.quality import outcome_of
+from engine.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
+
+_NODES_A_ROUND = 6
+
+
+class QualityState(RunState, total=False):
+    """The shared state with the names of the loop's own schema (SPEC QL-05)."""
+
+    routing: Routing
+    """Of the coming round."""
+    fused_results: tuple[Candidate, ...]
+    quality_grade: QualityGrade
+    quality_score: float
+    """The score that routes, in [0, 1]."""
+    quality_issues: tuple[QualityIssue, ...]
+    retry_count: int
+    original_queries: tuple[str, ...]
+    """Every query that was rewritten, oldest first."""
+    reranker_unavailable: bool
+    """The reranker could not be reached in the newest round, after passages had passed."""
+
+
+Graph = CompiledStateGraph[QualityState, RunContext, QualityState, QualityState]
+
+
+def build() -> Graph:
+    """The compiled graph; its conditional edge has an explicit target map, so a drawing made from it is the truth."""
+    graph = StateGraph(QualityState, context_schema=RunContext)
+    graph.add_node("question_router", _node("question_router", question_router.question_router))
+    graph.add_node("retrieve", _node("retrieve", retrieve.retrieve))
+    graph.add_node("fuse", _node("fuse", fuse.fuse_lists))
+    graph.add_node("rerank", _node("rerank", rerank.rerank))
+    graph.add_node("grade_documents", _node("grade_documents", grade_documents.grade_documents))
+    graph.add_node("rewrite", _node("rewrite", rewrite.rewrite))
+    graph.add_node("generate", _node("generate", generate.generate))
+    graph.add_edge(START, "question_router")
+    graph.add_edge("question_router", "retrieve")
+    graph.add_edge("retrieve", "fuse")
+    graph.add_edge("fuse", "rerank")
+    graph.add_edge("rerank", "grade_documents")
+    graph.add_conditional_edges("grade_documents", _route, {"rewrite": "rewrite", "generate": "generate", "end": END})
+    graph.add_edge("rewrite", "question_router")
+    graph.add_edge("generate", END)
+    return graph.compile()
+
+
+def initial_state(question: str) -> QualityState:
+    return QualityState(
+        question=question,
+        query=question,
+        rounds=(),
+        rewrites=(),
+        fused_results=(),
+        quality_grade="low",
+        quality_score=0.0,
+        quality_issues=(),
+        retry_count=0,
+        original_queries=(),
+    )
+
+
+def recursion_limit(config: RunConfig) -> int:
+    """Steps a run can take at most: six per round, one generation, and one to spare (SPEC SC-13)."""
+    return _NODES_A_ROUND * (config.max_rewrites + 1) + 2
+
+
+def worst_case_calls(config: RunConfig) -> int:
+    """Chat-model calls of the longest possible run, retries apart: routings, judgements, rewrites, generation."""
+    rounds = config.max_rewrites + 1
+    judged = config.fetch_k * len(SOURCE_KINDS) if config.grade_probe else config.top_k
+    calls: dict[RoleName, int] = {
+        "router": rounds,
+        "grader": judged * rounds,
+        # Each with the one retry that a repeated query gets.
+        "rewriter": 2 * config.max_rewrites,
+        "generator": 1,
+    }
+    return sum(count for role, count in calls.items() if not config.models.of(role).built_in)
+
+
+def ending(record: RunRecord) -> tuple[Outcome, str]:
+    """By the last decision and by what the generator was given."""
+    assert record.context is not None
+    last = record.decisions[-1]
+    return outcome_of(last, record.context), last.reason
+
+
+def _route(state: QualityState) -> str:
+    return state["decision"].route
+
+
+def _node(name: str, step: Step) -> Any:
+    async def run_node(state: QualityState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        return await visit(name, step, state, runtime.context)
+
+    return run_node
