@@ -22,6 +22,7 @@ from engine.knowledge.ingest import IngestItem, IngestReport
 from engine.resources import Resources
 from engine.roles import CollectionInfo
 from engine.settings import Settings
+from tests.support.fake_memory import FakeMemory
 from tests.support.fakes import FakeGrader, FakeKnowledge, FakeResources
 from tests.support.gates import PATIENCE_S
 
@@ -36,6 +37,10 @@ class FakeCollections(FakeKnowledge):
 
     given: list[tuple[str, list[IngestItem]]] = field(default_factory=list)
     gate: Callable[[], Any] | None = None
+    remembered: FakeMemory = field(default_factory=FakeMemory)
+
+    def memory(self) -> FakeMemory:
+        return self.remembered
 
     async def collections(self) -> list[CollectionInfo]:
         return [SAMPLES]

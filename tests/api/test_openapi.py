@@ -24,6 +24,8 @@ PATHS = {
     "/runs/{run_id}/fork/price": {"post"},
     "/collections": {"get"},
     "/collections/{name}/sources": {"post"},
+    "/memories": {"get"},
+    "/memories/{memory_id}": {"delete"},
 }
 
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.benchmarks import app_start, engine_runs, grading, ingestion, quality, retrieval, sweep, tune_page, what_if
+from tests.benchmarks import (
+    app_start,
+    engine_runs,
+    grading,
+    ingestion,
+    loops,
+    quality,
+    retrieval,
+    sweep,
+    tune_page,
+    what_if,
+)
 from tests.benchmarks.harness import Benchmark
 
 BENCHMARKS: Mapping[str, Benchmark] = {
@@ -22,6 +33,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("app", "start of the app and first answer", app_start.app_ready, slow=True),
         Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
         Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),
+        Benchmark("loops", "the four workflows on the sample questions", loops.loops, slow=True),
         Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
         Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
     )

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.answer import Block, answer_badge, answer_blocks, copied_text
+from components.answer import answer_badge, copied_text
+from components.answer_text import Block, answer_blocks
 from components.i18n import words_for
 from engine.values import Outcome
 from tests.components.sample_run import ANSWER, sample_record

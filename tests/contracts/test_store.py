@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import os
-import uuid
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,80 +19,10 @@ from engine.errors import (
     StoreError,
     UnknownCollection,
 )
-from engine.knowledge.milvus_connection import connect
 from engine.knowledge.milvus_store import MilvusStore
-from engine.roles import CollectionInfo, StoredPassage, Vector
+from engine.roles import CollectionInfo
 from engine.values import PassageId
-from tests.support import milvus_server
-
-DIM = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One store under test, a collection name that nobody else uses, and a loop to run calls on."""
-
-    store: MilvusStore
-    name: str
-    run: Callable[[Coroutine[Any, Any, Any]], Any]
-
-    def create(self, name: str = "", dim: int = DIM) -> str:
-        name = name or self.name
-        info = CollectionInfo(name, "model:a", dim, "query: ", "passage: ", "2026-01-02T03:04:05+00:00")
-        self.run(self.store.create(info))
-        return name
-
-    def insert(self, *passages: StoredPassage, vectors: Vector | None = None) -> None:
-        vectors = axes(len(passages)) if vectors is None else vectors
-        self.run(self.store.insert(self.name, list(passages), vectors))
-
-    def client(self) -> Any:
-        """The client underneath, to do what another program would do."""
-        session = self.store._session
-        assert session is not None
-        return session._client
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    reason = milvus_server.missing()
-    if reason:
-        # Where everything must run, a suite that is left out is a failure.
-        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
-    with milvus_server.running(tmp_path_factory.mktemp("milvus")) as address:
-        yield address
-
-
-@pytest.fixture(params=["lite", pytest.param("server", marks=pytest.mark.milvus_server)])
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
-    uri = str(tmp_path / "knowledge.db") if request.param == "lite" else request.getfixturevalue("server")
-    name = f"t_{uuid.uuid4().hex[:12]}"
-    with asyncio.Runner() as runner:
-        store = MilvusStore(uri, timeout_s=30)
-        try:
-            runner.run(store.open())
-            yield Case(store, name, runner.run)
-        finally:
-            runner.run(store.close())
-            if request.param == "server":
-                _clean_up(uri, name)
-
-
-def _clean_up(uri: str, name: str) -> None:
-    client = connect(uri, "", 30)
-    for found in client.list_collections():
-        if found.startswith(name):
-            client.drop_collection(found)
-    client.close()
-
-
-def axes(count: int, dim: int = DIM) -> Vector:
-    """Unit vectors that are all at right angles to each other."""
-    return np.eye(count, dim, dtype=np.float32)
-
-
-def passage(source: str, ordinal: int, text: str = "", **more: Any) -> StoredPassage:
-    return StoredPassage(PassageId(f"{source}#{ordinal}"), source, text or f"text {ordinal}", ordinal=ordinal, **more)
+from tests.contracts.stores import DIM, Case, axes, passage
 
 
 def test_a_passage_comes_back_as_it_was_put_in(case: Case) -> None:
@@ -254,6 +181,7 @@ def test_an_unknown_collection_is_our_error_for_every_call(case: Case) -> None:
         store.sources,
         store.drop,
         lambda name: store.search(name, axes(1)[0], 3),
+        store.kinds,
         lambda name: store.get(name, [PassageId("a#1")]),
         lambda name: store.vectors(name, [PassageId("a#1")]),
         lambda name: store.passages(name, "a"),

@@ -1,19 +1,26 @@
-"""The tables of README, made from the code: ``python -m tests.docs --write`` puts them in."""
+"""The tables of README and the pictures of the workflows, made from the code: ``python -m tests.docs --write``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import SecretStr
 
 from components.words.settings import SETTINGS
-from engine.config import PARAMETERS, ContextPolicy, GatePolicy, RunConfig
+from components.words_live import live_words
+from components.workflow_export import workflow_svg
+from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, ContextPolicy, GatePolicy, GradeOn, RunConfig
 from engine.settings import Settings
+from engine.workflows import MODULES, compiled
+from engine.workflows.graph import graph_of
 
 README = Path(__file__).resolve().parents[2] / "README.md"
+WORKFLOWS = README.parent / "docs" / "workflows"
+IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "gate": get_args(GatePolicy),
@@ -53,7 +60,33 @@ def parameters_table() -> str:
     return _table(("parameter", "range", "default", "usual", "meaning"), [*numbers, *choices])
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"settings": settings_table, "parameters": parameters_table}
+def options_table() -> str:
+    """What only one workflow has: its options with range, default, and the words the page has for them."""
+    rows = []
+    for workflow in MODULES:
+        for item in fields(OPTIONS[workflow]):
+            limits = OPTION_PARAMETERS[workflow].get(item.name)
+            choices = get_args(GradeOn) if item.name == "grade_on" else ("false", "true")
+            span = f"{limits.low:g}–{limits.high:g}" if limits else " \\| ".join(f"`{choice}`" for choice in choices)
+            default = getattr(OPTIONS[workflow](), item.name)
+            shown = f"{default:g}" if limits else _code(default)
+            rows.append((f"`{workflow}`", f"`{item.name}`", span, shown, _help(item.name)))
+    return _table(("workflow", "option", "range", "default", "meaning"), rows)
+
+
+def pictures() -> dict[Path, str]:
+    """A drawing of every workflow, made from its compiled graph."""
+    words = live_words("en")
+    return {
+        IMAGES / f"workflow-{name}.svg": workflow_svg(graph_of(compiled(name)), None, words) + "\n" for name in MODULES
+    }
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "settings": settings_table,
+    "parameters": parameters_table,
+    "options": options_table,
+}
 
 
 def with_tables(text: str) -> str:

@@ -1,4 +1,7 @@
-"""``python -m tests.docs --write`` brings README's tables up to date; without ``--write`` it says whether they are."""
+"""``python -m tests.docs --write`` brings README's tables and the pictures of the workflows up to date.
+
+Without ``--write`` it says whether they are.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,27 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tests.docs import README, with_tables
+from tests.docs import README, pictures, with_tables
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 1 where README differs and was not written."""
-    parser = argparse.ArgumentParser(prog="python -m tests.docs", description="The tables of README.")
-    parser.add_argument("--write", action="store_true", help="write README.md")
+    """Exit code 1 where a file differs and was not written."""
+    parser = argparse.ArgumentParser(prog="python -m tests.docs", description="Tables and pictures made from the code.")
+    parser.add_argument("--write", action="store_true", help="write them")
     options = parser.parse_args(arguments)
-    present = README.read_text(encoding="utf-8")
-    wanted = with_tables(present)
-    if present == wanted:
-        print("README.md is up to date.")
-        return 0
-    if not options.write:
-        print("README.md has old tables: run `python -m tests.docs --write`.")
-        return 1
-    README.write_text(wanted, encoding="utf-8")
-    print("README.md was written.")
-    return 0
+    wanted = {README: with_tables(README.read_text(encoding="utf-8")), **pictures()}
+    old = {
+        path: text for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text
+    }
+    for path, text in old.items():
+        if options.write:
+            path.write_text(text, encoding="utf-8")
+        print(f"{path.name} {'was written' if options.write else 'is old'}.")
+    if not old:
+        print("Everything is up to date.")
+    elif not options.write:
+        print("Run `python -m tests.docs --write`.")
+    return 1 if old and not options.write else 0
 
 
 if __name__ == "__main__":

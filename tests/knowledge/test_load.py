@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -144,10 +145,45 @@ def test_a_file_without_a_title_is_called_by_its_name() -> None:
     assert load_bytes("folder/my-notes.md", b"## Section\nwords").title == "my-notes"
 
 
+@pytest.mark.parametrize("kind", ["temporal", "graph", "vector"])
+@pytest.mark.parametrize("written", ["kind: {}", 'kind:  "{}" ', "kind: '{}'"])
+def test_front_matter_of_markdown_names_the_kind_and_leaves_no_trace_in_the_text(kind: str, written: str) -> None:
+    """QL-03: every source has a kind."""
+    document = load_bytes("a.md", f"---\n{written.format(kind)}\n---\n# Title\n\ntext".encode())
+    assert (document.kind, document.title, document.sections) == (kind, "Title", (Section((), "text"),))
+
+
+def test_a_source_without_a_kind_is_vector_and_has_the_hash_it_always_had() -> None:
+    """QL-03: what was ingested before there were kinds is still known for the same."""
+    plain = load_bytes("a.md", b"# Title\n\ntext")
+    assert plain.kind == load_bytes("a.txt", b"---\nkind: temporal\n---\ntext").kind == "vector"
+    assert plain.content_hash == hashlib.sha256(b"Title\x1etext").hexdigest()[:32]
+    assert plain.content_hash == load_bytes("a.md", b"---\nkind: vector\n---\n# Title\n\ntext").content_hash
+    assert plain.content_hash != load_bytes("a.md", b"---\nkind: temporal\n---\n# Title\n\ntext").content_hash
+
+
+@pytest.mark.parametrize(
+    "front",
+    ["---\nkind: recipe\n---", "---\ntitle: x\n---", "---\n  kind: graph\n---", "---\nkind: graph", "kind: graph\n---"],
+)
+def test_front_matter_that_names_no_kind_of_ours_stays_text(front: str) -> None:
+    document = load_bytes("a.md", f"{front}\ntext".encode())
+    assert (document.kind, document.sections) == ("vector", (Section((), f"{front}\ntext"),))
+
+
+def test_other_lines_of_front_matter_are_not_lost() -> None:
+    document = load_bytes("a.md", b"---\nauthor: me\nkind: graph\ndate: 2026\n---\ntext")
+    assert (document.kind, document.sections) == ("graph", (Section((), "---\nauthor: me\ndate: 2026\n---\ntext"),))
+
+
 def test_another_kind_of_file_needs_only_a_loader() -> None:
-    register(".test-kind", lambda name, data: Contents("From the loader", (Section(("S",), data.decode().upper()),)))
+    def loader(name: str, data: bytes) -> Contents:
+        return Contents("From the loader", (Section(("S",), data.decode().upper()),), "graph")
+
+    register(".test-kind", loader)
     document = load_bytes("x.TEST-KIND", b"words")
     assert (document.title, document.sections) == ("From the loader", (Section(("S",), "WORDS"),))
+    assert document.kind == "graph"
     assert ".test-kind" in suffixes()
 
 

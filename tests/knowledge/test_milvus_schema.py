@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import InvalidCollectionName, StoreError
-from engine.knowledge.milvus_schema import foreign_layout, one_of, quoted
+from engine.knowledge.milvus_filter import one_of, quoted
+from engine.knowledge.milvus_schema import foreign_layout
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import CollectionInfo
 from engine.values import PassageId

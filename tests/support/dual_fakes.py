@@ -1,0 +1,191 @@
+"""Hand-written roles of the dual loop that keep their contracts, and the resources that hand them out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.config import RunConfig
+from engine.nodes.run_context import DualRoles, Roles, SectionRetrieval
+from engine.roles import SILENT, DirectRequest, EvaluationRequest, StrategyRequest, Trace
+from engine.values import (
+    Evaluation,
+    FoundSection,
+    Memory,
+    ModelCall,
+    RouteChoice,
+    Suggestion,
+)
+from tests.support.fakes import FakeResources, FakeRetriever
+
+OFF = Evaluation(False, (Suggestion("reasonableness", "It does not say when."),), "fake")
+WORSE = Evaluation(
+    False, (Suggestion("reasonableness", "It is about cats."), Suggestion("reasonableness", "It is too short.")), "fake"
+)
+SOLVED = Evaluation(True, (), "fake")
+BROAD = RouteChoice("hierarchical_search", "overview", "It is broad.")
+
+
+async def hang() -> None:
+    """Never returns; whoever waits for it must have a limit."""
+    await asyncio.Event().wait()
+
+
+@dataclass
+class FakeSections:
+    """Finds what its table says of a query, inside one section."""
+
+    found: FakeRetriever = field(default_factory=lambda: FakeRetriever(otherwise={"s1": 0.9, "s2": 0.8}))
+    summaries: bool = True
+    hangs: bool = False
+
+    async def has_summaries(self) -> bool:
+        return self.summaries
+
+    async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
+        if self.hangs:
+            await hang()
+        retrieval = await self.found.search(query, limit)
+        return SectionRetrieval((FoundSection("s1.md", "First", "What it is about.", 0.8),), retrieval)
+
+
+@dataclass
+class FakeWeb(FakeRetriever):
+    """Finds pages; may hang."""
+
+    otherwise: Mapping[str, float] = field(default_factory=lambda: {"web:1": 0.9, "web:2": 0.6})
+    hangs: bool = False
+
+    async def search(self, query: str, limit: int):  # type: ignore[no-untyped-def]
+        if self.hangs:
+            self.queries.append(query)
+            await hang()
+        return await super().search(query, limit)
+
+
+@dataclass
+class FakeStrategyRouter:
+    choice: RouteChoice = BROAD
+    requests: list[StrategyRequest] = field(default_factory=list)
+    error: Exception | None = None
+    hangs: bool = False
+
+    async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice:
+        self.requests.append(request)
+        if self.hangs:
+            await hang()
+        if self.error is not None:
+            raise self.error
+        trace.call(ModelCall("router", "", 0, "fake", (), self.choice.route, start_ms=trace.now_ms()))
+        return self.choice
+
+
+@dataclass
+class FakeDirect:
+    text: str = "As I said before."
+    requests: list[DirectRequest] = field(default_factory=list)
+    error: Exception | None = None
+    hangs: bool = False
+
+    async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
+        self.requests.append(request)
+        trace.token(self.text[:4])
+        if self.hangs:
+            await hang()
+        if self.error is not None:
+            raise self.error
+        trace.token(self.text[4:])
+        return self.text
+
+
+@dataclass
+class FakeEvaluator:
+    """Gives its judgements in order, then the last one again."""
+
+    says: Sequence[Evaluation] = (SOLVED,)
+    requests: list[EvaluationRequest] = field(default_factory=list)
+    error: Exception | None = None
+    hangs: bool = False
+
+    async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
+        self.requests.append(request)
+        if self.hangs:
+            await hang()
+        if self.error is not None:
+            raise self.error
+        trace.call(ModelCall("evaluator", "", 0, "fake", (), "judged", start_ms=trace.now_ms()))
+        return self.says[min(len(self.requests), len(self.says)) - 1]
+
+
+@dataclass
+class FakeMemory:
+    memories: Sequence[Memory] = ()
+    kept: list[Memory] = field(default_factory=list)
+    error: Exception | None = None
+    keep_error: Exception | None = None
+    hangs: bool = False
+    asked: list[tuple[str, str, int]] = field(default_factory=list)
+
+    async def recall(self, question: str, collection: str, limit: int) -> list[Memory]:
+        self.asked.append((question, collection, limit))
+        if self.hangs:
+            await hang()
+        if self.error is not None:
+            raise self.error
+        return list(self.memories)
+
+    async def keep(self, memory: Memory) -> None:
+        if self.hangs:
+            await hang()
+        if self.keep_error is not None:
+            raise self.keep_error
+        self.kept.append(memory)
+
+    async def list(self) -> list[Memory]:
+        return [*self.memories, *self.kept]
+
+    async def forget(self, memory_id: str) -> bool:
+        return False
+
+
+@dataclass
+class DualResources(FakeResources):
+    """Hands out the fake roles of the dual loop beside the shared ones."""
+
+    sections: FakeSections = field(default_factory=FakeSections)
+    router: FakeStrategyRouter = field(default_factory=FakeStrategyRouter)
+    direct: FakeDirect = field(default_factory=FakeDirect)
+    evaluator: FakeEvaluator = field(default_factory=FakeEvaluator)
+    memory: FakeMemory = field(default_factory=FakeMemory)
+    web: FakeWeb | None = None
+    fingerprint: str = "now"
+
+    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
+        shared, manifest = await super().roles(config)
+        dual = DualRoles(
+            sections=self.sections,
+            router=self.router,
+            direct=self.direct,
+            evaluator=self.evaluator,
+            memory=self.memory,
+            web=self.web,
+            fingerprint=self.fingerprint,
+        )
+        return Roles(shared.retriever, shared.grader, shared.rewriter, shared.generator, dual=dual), manifest
+
+
+def memory(question: str = "first", answer: str = "It is so [1].", **changes: object) -> Memory:
+    """A passed memory of the collection ``samples`` as it is now, unless told otherwise."""
+    known: dict[str, object] = {
+        "id": "m1",
+        "question": question,
+        "answer": answer,
+        "collection": "samples",
+        "run_id": "earlier",
+        "kept_at": "2026-01-01T09:00:00.000+00:00",
+        "sources": ("a.md", "b.md"),
+        "fingerprint": "now",
+        "similarity": 1.0,
+    }
+    return Memory(**{**known, **changes})  # type: ignore[arg-type]

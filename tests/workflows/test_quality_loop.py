@@ -1,0 +1,512 @@
+"""The quality-control loop with hand-written roles: QL-02 to QL-05, and faults in every node (SC-13)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.builtin.quality_rewriter import BuiltinQualityRewriter
+from engine.config import QualityOptions, RoleModel, RoleModels, RunConfig
+from engine.errors import ModelInterrupted, ModelUnreachable, StoreUnreachable, UnreadableReply
+from engine.events import Fused, Reranked, Routed, RunFinished, fold_all
+from engine.policies.quality import deadline_s
+from engine.values import Routing, RunRecord
+from engine.workflows import compiled, workflow
+from engine.workflows.graph import graph_of
+from engine.workflows.quality_loop import QualityState
+from tests.support.fakes import FakeGenerator, FakeGrader, FakeRewriter
+from tests.support.loop_fakes import (
+    HANG,
+    FakeKinds,
+    LoopResources,
+    ScriptedReranker,
+    ScriptedRewriter,
+    ScriptedRouter,
+    a_list,
+    events_of,
+    finished,
+    verdict,
+)
+
+GONE = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+NO_STORE = StoreUnreachable.at("http://127.0.0.1:1")
+ONE_LOOP = ["question_router", "retrieve", "fuse", "rerank", "grade_documents"]
+
+
+def config(**changes: Any) -> RunConfig:
+    options = {name: changes.pop(name) for name in list(changes) if name in QualityOptions.__slots__}
+    return RunConfig(workflow="quality_loop", options=QualityOptions(**options), **changes)
+
+
+def path(record: RunRecord) -> list[str]:
+    return [item.node for item in record.nodes]
+
+
+def good() -> LoopResources:
+    return LoopResources(reranker=ScriptedReranker(otherwise=0.9), rewriter=BuiltinQualityRewriter())
+
+
+def test_the_compiled_graph_is_the_flow_of_the_specification() -> None:
+    """QL-03"""
+    graph = graph_of(compiled("quality_loop"))
+    assert graph.nodes == (*ONE_LOOP, "rewrite", "generate")
+    assert {(edge.source, edge.target) for edge in graph.edges} == {
+        ("__start__", "question_router"),
+        ("question_router", "retrieve"),
+        ("retrieve", "fuse"),
+        ("fuse", "rerank"),
+        ("rerank", "grade_documents"),
+        ("grade_documents", "rewrite"),
+        ("grade_documents", "generate"),
+        ("grade_documents", "__end__"),
+        ("rewrite", "question_router"),
+        ("generate", "__end__"),
+    }
+
+
+def test_a_plain_question_is_low_asks_for_more_and_is_answered() -> None:
+    """QL-03, QL-04, QL-05: knowledge base alone, then history and several kinds."""
+    resources = good()
+    record = finished(resources, question="离散数学")
+    assert path(record) == [*ONE_LOOP, "rewrite", *ONE_LOOP, "generate"]
+    first, second = record.rounds
+    assert first.routing is not None and second.routing is not None
+    assert dict(first.routing.shares) == {"vector": 1.0}
+    assert set(second.routing.shares) == {"vector", "graph", "temporal"}
+    assert second.routing.shares["temporal"] == 0.5
+    assert second.routing.query == "离散数学"
+    assert first.quality is not None and second.quality is not None
+    assert (first.quality.grade, second.quality.grade) == ("low", "high")
+    assert [item.reason for item in record.decisions] == ["low_quality", "quality_met"]
+    assert (record.outcome, record.reason, record.warnings) == ("answered", "quality_met", ())
+
+
+def test_the_history_is_searched_for_weak_points_and_the_rest_for_the_subject() -> None:
+    """QL-03"""
+    resources = good()
+    finished(resources, question="图论")
+    assert resources.kinds.searched == [
+        ("图论", "vector"),
+        ("图论", "vector"),
+        ("图论", "graph"),
+        ("图论的薄弱点", "temporal"),
+    ]
+
+
+def test_what_each_step_found_is_an_event_and_ends_up_in_the_round() -> None:
+    """QL-03"""
+    events = events_of(good(), config(max_rewrites=0))
+    record = fold_all(events)
+    kinds = [event.kind for event in events if event.kind in ("routed", "retrieved", "fused", "reranked", "decided")]
+    assert kinds == ["routed", "retrieved", "fused", "reranked", "decided"]
+    (routed,) = (event for event in events if isinstance(event, Routed))
+    (fused,) = (event for event in events if isinstance(event, Fused))
+    (reranked,) = (event for event in events if isinstance(event, Reranked))
+    (only,) = record.rounds
+    assert only.routing == routed.routing
+    assert only.candidates == fused.candidates
+    assert only.reranked == reranked.order
+    assert len(only.kept) == 10
+
+
+def test_the_state_has_the_names_of_the_schema() -> None:
+    """QL-05"""
+    names = {"fused_results", "quality_grade", "quality_score", "quality_issues", "retry_count", "original_queries"}
+    assert names <= set(QualityState.__annotations__)
+    assert names <= set(workflow("quality_loop").initial_state("q"))
+
+
+@pytest.mark.parametrize(("grade_on", "reason"), [("weighted", "low_quality"), ("top3", "quality_met")])
+def test_the_setting_says_which_score_routes(grade_on: Any, reason: str) -> None:
+    """QL-02, QL-05: three good passages among ten."""
+    reranker = ScriptedReranker(relevance={"v1": 0.9, "v2": 0.9, "v3": 0.9}, otherwise=0.1)
+    record = finished(LoopResources(reranker=reranker), config(grade_on=grade_on))
+    assert record.decisions[0].reason == reason
+    assert record.decisions[0].comparisons[0].quantity == (
+        "quality_score" if grade_on == "weighted" else "top3_relevance"
+    )
+
+
+def test_at_the_limit_it_answers_all_the_same_and_says_that_the_quality_is_low() -> None:
+    """QL-05: generate, and mark the answer as resting on low quality."""
+    reranker = ScriptedReranker(relevance={"v1": 0.9}, otherwise=0.1)
+    router = ScriptedRouter([Routing("q", {"vector": 1.0})])
+    record = finished(LoopResources(router=router, reranker=reranker))
+    assert len(record.rewrites) == 2
+    assert (record.outcome, record.reason) == ("answered_forced", "max_rewrites")
+    assert [item.code for item in record.warnings] == ["WB601"]
+    assert record.warnings[0].params == {"score": "0.17", "bar": "0.50"}
+
+
+def test_where_nothing_passed_it_abstains_without_a_warning_about_an_answer() -> None:
+    """QL-05"""
+    record = finished(LoopResources(reranker=ScriptedReranker()), config(max_rewrites=1))
+    assert (record.outcome, record.reason, record.warnings) == ("abstained", "max_rewrites", ())
+    assert record.answer
+
+
+def test_without_rewrites_one_round_decides() -> None:
+    """QL-05"""
+    record = finished(LoopResources(reranker=ScriptedReranker(otherwise=0.6)), config(max_rewrites=0))
+    assert path(record) == [*ONE_LOOP, "generate"]
+    assert record.decisions[0].reason == "max_rewrites"
+
+
+def test_a_rewrite_is_told_the_issues_and_shown_what_came_near() -> None:
+    """QL-04"""
+    rewriter = FakeRewriter()
+    finished(LoopResources(reranker=ScriptedReranker(otherwise=0.2), rewriter=rewriter), config(max_rewrites=1))
+    (request,) = rewriter.requests
+    assert [item.code for item in request.issues] == ["low_coverage", "low_relevance", "single_source"]
+    assert [item.id for item in request.nearest] == ["v1", "v2", "v3", "v4", "v5"]
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "wide", "kinds"),
+    [
+        ("first (include the history of my weak points)", False, {"vector", "temporal"}),
+        ("first, using several sources", False, {"vector", "graph", "temporal"}),
+        ("first with a wider scope", True, {"vector"}),
+        ("in other words", False, {"vector"}),
+    ],
+)
+def test_a_rewrite_changes_what_the_router_does(rewritten: str, wide: bool, kinds: set[str]) -> None:
+    """QL-03"""
+    rewriter = ScriptedRewriter([rewritten])
+    record = finished(LoopResources(reranker=ScriptedReranker(), rewriter=rewriter), config(max_rewrites=1))
+    routing = record.rounds[1].routing
+    assert routing is not None
+    assert (routing.wide, set(routing.shares)) == (wide, kinds)
+
+
+def test_the_reranker_judges_against_the_question_as_asked_and_never_twice() -> None:
+    """QL-03"""
+    reranker = ScriptedReranker(otherwise=0.4)
+    router = ScriptedRouter([Routing("q", {"vector": 1.0})])
+    record = finished(LoopResources(router=router, reranker=reranker))
+    assert reranker.asked == [("first", [f"v{place}" for place in range(1, 11)])]
+    assert record.rounds[2].reused == record.rounds[0].reranked
+
+
+def test_grading_the_whole_probe_judges_every_candidate() -> None:
+    reranker = ScriptedReranker(otherwise=0.4)
+    finished(LoopResources(reranker=reranker), config(max_rewrites=0, grade_probe=True))
+    assert len(reranker.asked[0][1]) == 12
+
+
+def test_a_repeated_rewrite_counts_and_nothing_is_routed_or_searched_again() -> None:
+    """QL-05"""
+    router = ScriptedRouter([Routing("q", {"vector": 0.5, "graph": 0.5})])
+    resources = LoopResources(router=router, reranker=ScriptedReranker(), rewriter=ScriptedRewriter(["FIRST!"]))
+    record = finished(resources)
+    assert record.decisions[-1].reason == "repeated_rewrite"
+    assert len(router.requests) == 1
+    assert [item.searched for item in record.rounds] == [True, False]
+    assert record.rounds[1].candidates == record.rounds[0].candidates
+    assert record.rounds[1].quality == record.rounds[0].quality
+
+
+def test_a_blank_rewrite_is_never_searched() -> None:
+    """QL-04"""
+    record = finished(LoopResources(reranker=ScriptedReranker(), rewriter=ScriptedRewriter(["  ", "？！"])))
+    assert record.rewrites[0].repeated
+    assert record.query == "first"
+
+
+def test_only_unreadable_verdicts_end_the_run_as_failed() -> None:
+    """QL-05"""
+    record = finished(LoopResources(reranker=ScriptedReranker(otherwise=-1)))
+    assert (record.outcome, record.reason) == ("failed", "grader_failed")
+    assert path(record) == ONE_LOOP
+
+
+def test_an_empty_collection_is_said_and_not_rewritten() -> None:
+    """QL-05"""
+    record = finished(LoopResources(kinds=FakeKinds({})))
+    assert (record.outcome, record.reason) == ("abstained", "no_passages")
+
+
+def test_a_grader_as_reranker_reports_every_verdict() -> None:
+    grader = FakeGrader(relevant=frozenset({"v3"}))
+    record = finished(LoopResources(grader=grader), config(max_rewrites=0))
+    assert len(record.rounds[0].verdicts) == 10
+    assert record.rounds[0].reranked[0] == "v3"
+    assert [item.model_calls for item in record.nodes if item.node == "rerank"] == [10]
+
+
+# What a role that breaks down, or breaks its contract, costs.
+
+
+@pytest.mark.parametrize("said", [UnreadableReply.of("x"), GONE, HANG], ids=["unreadable", "gone", "hangs"])
+def test_a_router_that_fails_is_replaced_by_the_built_in_one(said: object) -> None:
+    """QL-03, SC-13"""
+    resources = LoopResources(router=ScriptedRouter([said]), reranker=ScriptedReranker(otherwise=0.9))
+    record = finished(
+        resources, config(budget_s=1, max_rewrites=0), question="A and B: what is the difference between them?"
+    )
+    assert record.rounds[0].routing is not None
+    assert record.rounds[0].routing.code == "relations"
+    assert record.warnings[0].node == "question_router"
+    assert record.outcome in ("answered_forced", "abstained")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Routing("", {"vector": 1.0}),
+        Routing("q", {}),
+        Routing("q", {"graph": float("nan")}),
+        Routing("q", {"vector": -1.0, "graph": 0.0}),
+        Routing("q", {"elsewhere": 1.0}),  # type: ignore[dict-item]
+        Routing("q", {"vector": float("inf")}),
+        Routing("q", {"vector": 1e308, "graph": 1e308}),
+    ],
+)
+def test_a_routing_that_breaks_the_contract_still_searches_something(said: Routing) -> None:
+    """QL-03, SC-13"""
+    resources = LoopResources(router=ScriptedRouter([said]), reranker=ScriptedReranker(otherwise=0.9))
+    record = finished(resources, config(max_rewrites=0))
+    routing = record.rounds[0].routing
+    assert routing is not None
+    assert routing.query.strip()
+    assert sum(routing.shares.values()) == pytest.approx(1.0)
+    assert record.rounds[0].kept
+    assert record.outcome == "answered_forced"
+
+
+def test_one_kind_that_cannot_be_searched_costs_only_its_own_passages() -> None:
+    """SC-13"""
+    router = ScriptedRouter([Routing("q", {"vector": 0.5, "graph": 0.5})])
+    kinds = FakeKinds(errors={"graph": NO_STORE})
+    record = finished(LoopResources(kinds=kinds, router=router, reranker=ScriptedReranker(otherwise=0.9)))
+    assert {item.kind for item in record.rounds[0].candidates} == {"vector"}
+    assert record.warnings[0].node == "retrieve"
+    assert record.outcome in ("answered", "answered_forced")
+
+
+def test_a_store_that_is_never_there_fails_the_run_once() -> None:
+    """SC-13"""
+    kinds = FakeKinds(errors=dict.fromkeys(("vector", "graph", "temporal"), NO_STORE))
+    record = finished(LoopResources(kinds=kinds))
+    assert (record.outcome, record.reason) == ("failed", NO_STORE.code)
+    assert finished(LoopResources(kinds=FakeKinds(kinds_error=NO_STORE))).reason == NO_STORE.code
+
+
+def test_a_store_that_goes_later_leaves_the_former_passages() -> None:
+    """SC-13"""
+    kinds = FakeKinds(errors=dict.fromkeys(("vector", "graph", "temporal"), NO_STORE), from_round=1)
+    reranker = ScriptedReranker(otherwise=0.6)
+    record = finished(LoopResources(kinds=kinds, reranker=reranker), config(max_rewrites=1))
+    assert [item.searched for item in record.rounds] == [True, False]
+    assert record.rounds[1].candidates == record.rounds[0].candidates
+    assert (record.outcome, record.reason) == ("answered_forced", "max_rewrites")
+    assert [item.code for item in record.warnings] == [NO_STORE.code, "WB601"]
+
+
+def test_kinds_that_cannot_be_learned_later_fall_back_to_the_knowledge_base() -> None:
+    """SC-13"""
+
+    class GoneLater(FakeKinds):
+        async def kinds(self) -> Any:
+            self.kinds_error = NO_STORE if self.searched else None
+            return await super().kinds()
+
+    resources = LoopResources(kinds=GoneLater(), reranker=ScriptedReranker(otherwise=0.6))
+    record = finished(resources, config(max_rewrites=1))
+    assert record.rounds[1].routing is not None
+    assert dict(record.rounds[1].routing.shares) == {"vector": 1.0}
+    assert record.outcome == "answered_forced"
+
+
+def test_a_reranker_that_dies_later_loses_nothing_that_had_passed() -> None:
+    """SC-13"""
+    router = ScriptedRouter([Routing("q", {"vector": 1.0}), Routing("q", {"graph": 1.0})])
+    reranker = ScriptedReranker(relevance={"v1": 0.9}, script=[None, GONE])
+    record = finished(LoopResources(router=router, reranker=reranker))
+    assert (record.outcome, record.reason) == ("answered_forced", "grader_unavailable")
+    assert [item.passage_id for item in record.citations] == ["v1"]
+
+
+def test_a_reranker_that_is_never_there_fails_the_run() -> None:
+    """SC-13"""
+    record = finished(LoopResources(reranker=ScriptedReranker(script=[GONE])))
+    assert (record.outcome, record.reason) == ("failed", GONE.code)
+
+
+def test_a_reranker_that_names_strangers_and_forgets_some_is_read_as_far_as_it_goes() -> None:
+    """SC-13"""
+    strange = [(a_list("graph", 1)[0], verdict(1.0)), (a_list("vector", 1)[0], verdict(0.9))]
+    record = finished(LoopResources(reranker=ScriptedReranker(script=[strange])), config(max_rewrites=0))
+    assert set(record.rounds[0].verdicts) == {"v1"}
+    assert record.outcome == "answered_forced"
+
+
+@pytest.mark.parametrize("said", [GONE, UnreadableReply.of("x")])
+def test_a_rewriter_that_fails_leaves_what_there_is(said: Exception) -> None:
+    """SC-13"""
+    resources = LoopResources(reranker=ScriptedReranker(relevance={"v1": 0.9}), rewriter=ScriptedRewriter([said]))
+    record = finished(resources)
+    assert (record.outcome, record.reason) == ("answered_forced", "rewriter_failed")
+    assert [item.passage_id for item in record.citations] == ["v1"]
+
+
+def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
+    """SC-13"""
+    generator = FakeGenerator(error=ModelInterrupted.mid_reply("fake"), error_after=2)
+    record = finished(replace(good(), generator=generator), question="图论")
+    assert (record.outcome, record.reason, record.answer) == ("failed", "WB404", "It is")
+
+
+# The budget, reached in every node (QL-05).
+
+
+def hanging(node: str) -> LoopResources:
+    resources = LoopResources(reranker=ScriptedReranker(relevance={"v1": 0.9}))
+    match node:
+        case "kinds":
+            resources.kinds = FakeKinds(kinds_hang=True)
+        case "question_router":
+            resources.router = ScriptedRouter([HANG])
+        case "retrieve":
+            resources.kinds = FakeKinds(hanging=frozenset({"vector", "graph", "temporal"}))
+        case "rerank":
+            resources.reranker = ScriptedReranker(script=[HANG])
+        case "rewrite":
+            resources.rewriter = ScriptedRewriter([HANG])
+    return resources
+
+
+@pytest.mark.parametrize(
+    ("node", "outcome", "reason"),
+    [
+        ("kinds", "abstained", "deadline"),
+        ("question_router", "abstained", "deadline"),
+        ("retrieve", "abstained", "deadline"),
+        ("rerank", "abstained", "deadline"),
+        ("rewrite", "answered_forced", "deadline"),
+    ],
+)
+def test_a_budget_that_runs_out_ends_in_one_answer(node: str, outcome: str, reason: str) -> None:
+    """QL-05, SC-13"""
+    record = finished(hanging(node), config(budget_s=1))
+    assert (record.outcome, record.reason) == (outcome, reason)
+    assert path(record)[-1] == "generate"
+    assert record.warnings
+    assert record.duration_ms < 1000 + 500
+
+
+def test_passages_judged_in_time_count_when_the_reranker_is_cut_off() -> None:
+    """QL-05, SC-13"""
+    grader = FakeGrader(relevant=frozenset({"v1"}), gate=asyncio.Event)
+    record = finished(LoopResources(grader=grader), config(budget_s=1))
+    assert (record.outcome, record.reason) == ("answered_forced", "deadline")
+    assert [item.passage_id for item in record.citations] == ["v1"]
+
+
+def test_the_budget_includes_the_generation() -> None:
+    """QL-05: no allowance beyond it."""
+    resources = replace(good(), generator=FakeGenerator(gate=asyncio.Event))
+    record = finished(resources, config(budget_s=1), question="图论")
+    assert (record.outcome, record.reason) == ("failed", "WB413")
+    assert record.duration_ms < 1000 + 500
+
+
+def test_a_hanging_kind_costs_the_time_and_not_the_lists_that_came() -> None:
+    """QL-05, SC-13"""
+    router = ScriptedRouter([Routing("q", {"vector": 0.5, "graph": 0.5})])
+    kinds = FakeKinds(hanging=frozenset({"graph"}))
+    record = finished(LoopResources(kinds=kinds, router=router), config(budget_s=1))
+    assert [item.passage.id for item in record.rounds[0].candidates if item.gate == "kept"]
+    assert record.reason == "deadline"
+
+
+# Limits (SC-13).
+
+
+def test_the_longest_run_is_counted_before_it_begins() -> None:
+    """SC-13"""
+    module = workflow("quality_loop")
+    assert module.worst_case_calls(config()) == 0
+    chat = RoleModel("ollama:x")
+    models = RoleModels(grader=chat, rewriter=chat, generator=chat, router=chat)
+    # Three routings, three times ten judgements, two rewrites with their retry, one answer.
+    assert module.worst_case_calls(config(models=models)) == 3 + 30 + 4 + 1
+    assert module.worst_case_calls(config(models=models, grade_probe=True)) == 3 + 3 * 60 + 4 + 1
+    assert module.recursion_limit(config()) == 20
+
+
+SAID = st.sampled_from([GONE, UnreadableReply.of("x"), RuntimeError("secret"), None])
+ROUTINGS = st.sampled_from(
+    [
+        Routing("q", {"vector": 1.0}),
+        Routing("q", {"graph": 0.5, "temporal": 0.5}, wide=True),
+        Routing("", {}),
+        Routing("q", {"vector": float("nan")}),
+        GONE,
+        RuntimeError("secret"),
+    ]
+)
+QUERIES = st.sampled_from(["first", "second", "third", "", "search several sources", "fourth", GONE, RuntimeError("x")])
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@given(
+    st.lists(ROUTINGS, min_size=1, max_size=6),
+    st.lists(QUERIES, min_size=1, max_size=6),
+    st.lists(SAID, max_size=6),
+    st.sampled_from([-1.0, 0.0, 0.4, 0.9]),
+    st.integers(0, 5),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.booleans(),
+)
+def test_whatever_the_roles_do_a_run_has_one_outcome_within_its_limits(
+    routings: Sequence[Any],
+    queries: Sequence[Any],
+    reranked: Sequence[Any],
+    relevance: float,
+    budget: int,
+    bar: float,
+    probe: bool,
+) -> None:
+    """QL-05, SC-13: never more rewrites than the limit, never more steps than the engine's own, never no outcome."""
+    chosen = config(max_rewrites=budget, medium_score=bar, high_score=1.0, grade_probe=probe)
+    resources = LoopResources(
+        router=ScriptedRouter(routings),
+        rewriter=ScriptedRewriter(queries),
+        reranker=ScriptedReranker(otherwise=relevance, script=reranked),
+    )
+    events = events_of(resources, chosen)
+    record = fold_all(events)
+    assert record.outcome is not None and record.reason
+    assert len(record.rewrites) <= budget
+    assert len(record.nodes) < workflow("quality_loop").recursion_limit(chosen)
+    assert len(record.decisions) <= len(record.rounds) <= budget + 1
+    assert [event for event in events if isinstance(event, RunFinished)] == events[-1:]
+    assert all(item.duration_ms is not None for item in record.nodes)
+    assert "secret" not in f"{record.error}{record.warnings}"
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=6)
+@given(st.lists(st.sampled_from(["question_router", "retrieve", "rerank", "rewrite"]), min_size=1, unique=True))
+def test_roles_that_hang_together_never_outlast_the_budget(nodes: list[str]) -> None:
+    """QL-05, SC-13"""
+    resources = LoopResources(reranker=ScriptedReranker(relevance={"v1": 0.9}))
+    for node in nodes:
+        other = hanging(node)
+        resources = replace(
+            resources,
+            router=other.router if node == "question_router" else resources.router,
+            kinds=other.kinds if node == "retrieve" else resources.kinds,
+            reranker=other.reranker if node == "rerank" else resources.reranker,
+            rewriter=other.rewriter if node == "rewrite" else resources.rewriter,
+        )
+    chosen = config(budget_s=1)
+    record = finished(resources, chosen)
+    assert record.reason == "deadline"
+    assert deadline_s(chosen) * 1000 <= record.duration_ms < 1500
