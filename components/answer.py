@@ -1,50 +1,17 @@
-"""The finished answer: paragraphs and lists as text, citations as buttons, and on what it rests."""
+"""The answer of a run: its text with citations as buttons, and on what it rests."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
 
+from components.answer_marks import answer_notes, direct_badge, standing_chips, writing_text
+from components.answer_text import Cite, answer_prose
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
-from engine.language import language_of
-from engine.values import BY_HAND, PassageId, RunRecord
+from engine.values import BY_HAND, Citation, PassageId, RunRecord
 
 _OPEN = "open:"
-_IMAGE_OR_LINK = re.compile(r"(!?)\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\)")
-_LIST_ITEM = re.compile(r"^\s*(?:[-*•]|(\d{1,2})[.)、])\s+(.*)$")
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)#*\s*$")
-_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, a heading or a whole list of an answer."""
-
-    kind: Literal["paragraph", "heading", "bullets", "numbers"]
-    items: tuple[str, ...]
-    """One text for a paragraph or a heading, one per item of a list."""
-    start: int = 1
-
-
-def answer_blocks(text: str) -> tuple[Block, ...]:
-    """The few forms of Markdown that an answer may use; images go and links are reduced to their words.
-
-    Everything else, raw HTML included, stays the text it is.
-    """
-    blocks: list[Block] = []
-    for raw in _IMAGE_OR_LINK.sub(_words_alone, text).splitlines():
-        line = raw.strip()
-        item = _LIST_ITEM.match(line)
-        heading = _HEADING.match(line)
-        if item:
-            _add_item(blocks, item.group(2), item.group(1))
-        elif heading:
-            blocks.append(Block("heading", (heading.group(1).strip(),)))
-        elif line:
-            blocks.append(Block("paragraph", (line,)))
-    return tuple(blocks)
+_LOOPS = ("quality_loop", "dual_loop", "answer_evaluation")
 
 
 def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
@@ -55,16 +22,19 @@ def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | Non
     if record.active:
         nodes = [_head(record, words), _growing(record, words), node("div", "foot")]
     elif record.answer:
-        nodes = [_head(record, words), _body(record, words), *_footnotes(record, words), _foot(record, words)]
+        nodes = [_head(record, words), answer_body(record, words), *_footnotes(record, words), _foot(record, words)]
     else:
         nodes = [_head(record, words), node("p", "muted", words("answer.none"))]
     pressed = draw((node("section", "card answer", *nodes),), words, key=key)
-    return PassageId(pressed.removeprefix(_OPEN)) if pressed and pressed.startswith(_OPEN) else None
+    return opened_passage(pressed)
 
 
 def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     """Look and words of the badge: on how many verified passages the answer rests, or why it does not."""
     given = len(record.context.passages) if record.context else 0
+    unsearched = direct_badge(record, words)
+    if unsearched is not None:
+        return unsearched
     match record.outcome:
         case "answered":
             return "pass", words.count("badge.verified", given)
@@ -85,6 +55,11 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
 def _head(record: RunRecord, words: Words) -> Node:
     look, text = answer_badge(record, words)
     badge = [chip(look, text)] if record.answer or (record.active and record.context is not None) else []
+    if record.active:
+        which = writing_text(record, words)
+        badge += [chip("accent", which)] if which else []
+    else:
+        badge += standing_chips(record, words)
     by_hand = _passed_by_hand(record)
     if by_hand:
         badge.append(chip("warn", words.count("badge.by_hand", by_hand)))
@@ -108,60 +83,39 @@ def _growing(record: RunRecord, words: Words) -> Node:
     return node("div", "prose growing", begin, aria_busy="true", data_live=record.id, data_label=words("answer.open"))
 
 
-def _body(record: RunRecord, words: Words) -> Node:
-    drawn = []
-    for block in answer_blocks(record.answer):
-        if block.kind == "paragraph":
-            drawn.append(node("p", "", *_inline(block.items[0], record, words)))
-        elif block.kind == "heading":
-            drawn.append(node("p", "subheading", *_inline(block.items[0], record, words)))
-        else:
-            items = (node("li", "", *_inline(item, record, words)) for item in block.items)
-            numbered = block.kind == "numbers"
-            drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
-    return node("div", "prose", *drawn)
+def answer_body(record: RunRecord, words: Words) -> Node:
+    """The finished answer as paragraphs and lists, its markers as buttons whose press is ``open:<passage id>``."""
+    return answer_prose(record.answer, citing(record.citations, words))
 
 
-def _sticking(made: list[Node | str], marker: Node) -> list[Node | str]:
-    """A marker kept on the line of the word before it, so that no line begins with a marker."""
-    before = made.pop() if made and isinstance(made[-1], str) else ""
-    assert isinstance(before, str)
-    head, space, word = before.rstrip().rpartition(" ")
-    if language_of(word) == "zh":
-        head, space, word = head + space + word[:-1], "", word[-1:]
-    return [*made, head + space, node("span", "nowrap", word, marker)]
+def citing(citations: Iterable[Citation], words: Words) -> Cite:
+    """Markers of these citations as buttons whose press is ``open:<passage id>``; any other marker stays text."""
+    cited = {citation.marker: citation for citation in citations}
+
+    def cite(marker: int) -> Node | None:
+        if marker not in cited:
+            return None
+        place = _place(cited[marker].source, cited[marker].section)
+        return node(
+            "button",
+            "cite",
+            str(marker),
+            title=place,
+            aria_label=words("answer.citation", n=marker, place=place),
+            data_action=f"{_OPEN}{cited[marker].passage_id}",
+        )
+
+    return cite
 
 
-def _inline(text: str, record: RunRecord, words: Words) -> list[Node | str]:
-    cited = {citation.marker: citation for citation in record.citations}
-    made: list[Node | str] = []
-    end = 0
-    for match in _INLINE.finditer(text):
-        made.append(text[end : match.start()])
-        end = match.end()
-        marker = int(match.group("marker") or 0)
-        if match.group("strong"):
-            made.append(node("strong", "", *_inline(match.group("strong"), record, words)))
-        elif marker in cited:
-            place = _place(cited[marker].source, cited[marker].section)
-            button_node = node(
-                "button",
-                "cite",
-                str(marker),
-                title=place,
-                aria_label=words("answer.citation", n=marker, place=place),
-                data_action=f"{_OPEN}{cited[marker].passage_id}",
-            )
-            made = _sticking(made, button_node)
-        else:
-            made.append(match.group())
-    made.append(text[end:])
-    return made
+def opened_passage(pressed: str | None) -> PassageId | None:
+    """The passage that a pressed citation asks for; None for any other press."""
+    return PassageId(pressed.removeprefix(_OPEN)) if pressed and pressed.startswith(_OPEN) else None
 
 
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:
-    notes = []
-    if record.outcome == "answered_forced":
+    notes = answer_notes(record, words) if record.workflow in _LOOPS else []
+    if record.outcome == "answered_forced" and not notes:
         notes.append(words("answer.forced_note"))
     if record.outcome == "answered_unverified":
         notes.append(words("answer.unverified_note"))
@@ -194,19 +148,3 @@ def copied_text(record: RunRecord) -> str:
 
 def _place(source: str, section: str) -> str:
     return f"{source} § {section}" if section else source
-
-
-def _add_item(blocks: list[Block], text: str, number: str | None) -> None:
-    kind: Literal["bullets", "numbers"] = "numbers" if number else "bullets"
-    if blocks and blocks[-1].kind == kind:
-        blocks[-1] = Block(kind, (*blocks[-1].items, text), blocks[-1].start)
-    else:
-        blocks.append(Block(kind, (text,), int(number or 1)))
-
-
-def _words_alone(match: re.Match[str]) -> str:
-    image, label = match.groups()
-    if image:
-        return ""
-    # A citation that a model dressed up as a link stays a citation.
-    return f"[{label}]" if label.isdigit() else label

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from components.i18n import Words
@@ -10,19 +12,20 @@ from engine.config import RoleModels
 _ROLES = ("grader", "rewriter", "generator")
 
 
-def builtin_badge(models: RoleModels, words: Words) -> None:
+def builtin_badge(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> None:
     """Say which roles are small programs of the workbench and not language models."""
     st.badge(
-        badge_text(models, words),
+        badge_text(models, words, roles),
         icon=":material/memory:",
-        color="orange" if any(getattr(models, role).built_in for role in _ROLES) else "green",
+        color="orange" if any(getattr(models, role).built_in for role in roles) else "green",
         help=words("badge.help"),
     )
 
 
-def badge_text(models: RoleModels, words: Words) -> str:
-    built_in = [words(f"role.{role}") for role in _ROLES if getattr(models, role).built_in]
-    if len(built_in) == len(_ROLES):
+def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
+    """``grader and rewriter built in``, of the roles that a workflow asks."""
+    built_in = [words(f"role.{role}") for role in roles if getattr(models, role).built_in]
+    if len(built_in) == len(roles):
         return words("badge.all_builtin")
     if not built_in:
         return words("badge.none_builtin")

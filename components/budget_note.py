@@ -7,7 +7,7 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import duration_text
-from engine.config import RunConfig
+from engine.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig
 from engine.whatif.values import Price
 
 
@@ -17,10 +17,22 @@ def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> N
     draw((node("section", "budget", *budget_nodes(words, config, worst)),), words, key=key)
 
 
+def extent_text(words: Words, config: RunConfig) -> str:
+    """How far a run can go at most: rounds, with answers where they are revised, or passes of searches."""
+    options = config.options
+    if isinstance(options, DualLoopOptions):
+        searches = 3 if options.web_search else 2
+        return words.count("settings.passes", options.max_corrections + 1, searches=searches)
+    rounds = words.count("settings.rounds", config.max_rewrites + 1)
+    if isinstance(options, AnswerEvaluationOptions):
+        return words.count("settings.answers.n", options.gener_epoch, rounds=rounds)
+    return rounds
+
+
 def budget_nodes(words: Words, config: RunConfig, worst: Price) -> list[Node]:
     """The sentences and, where every step has been measured, the bar."""
     budget = f"{config.budget_s:g}"
-    rounds = words.count("settings.rounds", config.max_rewrites + 1)
+    rounds = extent_text(words, config)
     if worst.calls == 0:
         counted = words("settings.before.builtin", rounds=rounds)
     else:

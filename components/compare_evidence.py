@@ -9,7 +9,7 @@ from components.i18n import Words
 from components.markup import Node, button, chip, node
 from components.passages import verdict_label
 from components.phrases import probability_text, rewrite_reason
-from components.rewrites import word_diff
+from components.rewrites import new_words, old_words
 from engine.answer_difference import SentenceDifference
 from engine.difference import PassageDifference, Presence, RewritePair, RunDifference
 from engine.values import Rewrite, RunRecord, Verdict
@@ -116,7 +116,7 @@ def _rewrite(name: str, item: Rewrite | None, against: str, words: Words) -> Nod
     tag = node("span", "ab narrow", name)
     if item is None:
         return node("div", "cell", tag, node("span", "muted", words("compare.no_rewrite")))
-    query = _new_words(against, item.rewritten_query) if against else (item.rewritten_query,)
+    query = new_words(against, item.rewritten_query) if against else (item.rewritten_query,)
     return node(
         "div", "cell", tag, node("div", "diff", *query), node("div", "muted small", rewrite_reason(item, words))
     )
@@ -143,8 +143,8 @@ def _answer_head(name: str, run: RunRecord, words: Words) -> Node:
 
 def _sentence_row(item: SentenceDifference) -> Node:
     if item.kind == "changed":
-        old: tuple[Node | str, ...] = _old_words(item.a, item.b)
-        new: tuple[Node | str, ...] = _new_words(item.a, item.b)
+        old: tuple[Node | str, ...] = old_words(item.a, item.b)
+        new: tuple[Node | str, ...] = new_words(item.a, item.b)
     else:
         old = (node("del", "", _sign("−"), item.a),) if item.kind == "removed" else (item.a,)
         new = (node("ins", "", _sign("+"), item.b),) if item.kind == "added" else (item.b,)
@@ -158,13 +158,3 @@ def _sentence_row(item: SentenceDifference) -> Node:
 
 def _sign(sign: str) -> Node:
     return node("span", "sign", sign, aria_hidden="true")
-
-
-def _new_words(old: str, new: str) -> tuple[Node | str, ...]:
-    changes = (item for item in word_diff(old, new) if item.kind != "removed")
-    return tuple(node("ins", "", item.text) if item.kind == "added" else item.text for item in changes)
-
-
-def _old_words(old: str, new: str) -> tuple[Node | str, ...]:
-    changes = (item for item in word_diff(old, new) if item.kind != "added")
-    return tuple(node("del", "", item.text) if item.kind == "removed" else item.text for item in changes)

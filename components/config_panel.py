@@ -1,4 +1,4 @@
-"""The configuration panel: the one set of sliders; values in, a :class:`RunConfig` out.
+"""The configuration panel: the one set of controls; values in, a :class:`RunConfig` out.
 
 Every setting stands in the URL under its own name, so that a link holds the settings.
 """
@@ -6,33 +6,54 @@ Every setting stands in the URL under its own name, so that a link holds the set
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.config_options import answer_options, ceiling_note, dual_options, quality_options
+from components.config_widgets import (
+    collection_picker,
+    heading,
+    model_picker,
+    number,
+    one_of,
+    relabel,
+    slider,
+    switch,
+    warning,
+)
 from components.i18n import Words
+from components.settings_of import ALL_ROLES, SETTINGS_OF, differing, option_names, roles_of
 from components.url_state import put_into_url, take_from_url
-from components.what_if_text import ROLES, SETTINGS, differing, setting_name
+from components.what_if_text import setting_name
 from engine.config import (
     BUILTIN,
     MODEL_PARAMETERS,
+    OPTION_PARAMETERS,
     PARAMETERS,
     PRESETS,
     ContextPolicy,
     GatePolicy,
-    Parameter,
     RoleModel,
     RoleModels,
     RunConfig,
+    SelfCorrectiveOptions,
+    WorkflowName,
+    WorkflowOptions,
+    default_of,
 )
+from engine.policies.answers import shared_model
+from engine.values import SourceKind
 
+FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
 _PRESET_KEY = "preset"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
-_LONGEST_MODEL = 200
 _WANTED = "settings_wanted"
+_DRAWN = "workflow_drawn"
+"""Session key of the workflow whose defaults the controls stand at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,62 +80,88 @@ class Chosen:
     """A place under each slider, for a note of whoever knows the run that is open."""
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a page knows beyond the settings: which workflows it offers, and what is there for them."""
+
+    workflows: tuple[WorkflowName, ...] = FOUR_NODES
+    """With one alone no picker is drawn."""
+    kinds_of: Callable[[str], Sequence[SourceKind]] | None = None
+    """Source kinds of a collection by its name; None where nobody can say."""
+    web: bool = False
+    """Whether this machine has a web search set."""
+
+
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
     """Move the panel to these settings in the next run of the page: all of a config's, or some by name."""
     if isinstance(wanted, RunConfig):
-        models = {role: wanted.models.of(role) for role in ROLES}
-        chat = next((model for model in models.values() if not model.built_in), None)
-        values: dict[str, Any] = {name: getattr(wanted, name) for name in SETTINGS}
-        values |= {role: model.model for role, model in models.items()}
+        values: dict[str, Any] = {name: getattr(wanted, name) for name in ("workflow", *SETTINGS_OF[wanted.workflow])}
+        values |= {name: getattr(wanted.options, name) for name in option_names(wanted.workflow)}
+        values |= {role: wanted.models.of(role).model for role in ALL_ROLES}
+        chat = chat_model_of(wanted)
         values |= {"num_ctx": chat.num_ctx, "temperature": chat.temperature} if chat else {}
     else:
         values = dict(wanted)
     st.session_state[_WANTED] = values
 
 
+def chat_model_of(config: RunConfig) -> RoleModel | None:
+    """The model whose context size and temperature the panel shows for all: the first that is no built-in one.
+
+    The quality loop's rewriter has a temperature of its own, so it comes last there.
+    """
+    roles = sorted(roles_of(config.workflow), key=lambda role: (config.workflow, role) == ("quality_loop", "rewriter"))
+    return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
+
+
 def _take_wanted() -> None:
     """Put wanted values where the widgets find them; only possible before they are drawn."""
-    for name, value in st.session_state.pop(_WANTED, {}).items():
-        limits = PARAMETERS.get(name)
+    numbers = {name: limits for own in (PARAMETERS, *OPTION_PARAMETERS.values()) for name, limits in own.items()}
+    values: dict[str, Any] = st.session_state.pop(_WANTED, {})
+    for name, value in values.items():
+        limits = numbers.get(name)
         # The panel's budget has no fractions of a second; a request's may.
         st.session_state[name] = round(value) if name == "budget_s" or (limits and limits.whole) else value
+    if "workflow" in values:
+        # They are that workflow's own values already: none of them is to move to its defaults.
+        st.session_state[_DRAWN] = values["workflow"]
 
 
-def config_panel(words: Words, collections: Sequence[CollectionChoice], ollama: OllamaNote) -> Chosen:
+def config_panel(
+    words: Words,
+    collections: Sequence[CollectionChoice],
+    ollama: OllamaNote,
+    surroundings: Surroundings = Surroundings(),  # noqa: B008 - a frozen value
+) -> Chosen:
     """Draw the panel where the caller stands, and return what it is set to."""
     _take_wanted()
     below: dict[str, DeltaGenerator] = {}
-    collection = _collection(words, collections)
-    _heading(words, "settings.thresholds")
-    presets = st.container()
-    values: dict[str, Any] = {
-        name: _slider(words, name, below)
-        for name in ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
-    }
-    with presets:
-        # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
-        _preset(words, values["grade_pass_threshold"])
-    gate = _one_of(words, "gate", ("pass_rate", "min_relevant"))
-    if gate == "min_relevant":
-        values["min_relevant"] = _slider(words, "min_relevant", below)
-    _heading(words, "settings.models", "settings.model.help")
+    workflow = _workflow(words, surroundings.workflows)
+    sizes = {item.name: item.passages for item in collections}
+    usual = RunConfig().collection
+    collection = collection_picker(words, sizes, usual, lambda name: _NAME.fullmatch(name) is not None)
+    values = _thresholds(words, workflow, below)
+    # What is wrong with all of them together is said here, once all of them are known.
+    notes = st.container()
+    options = _options(words, workflow, below, surroundings)
+    heading(words, "settings.models", "settings.model.help")
     with st.container(key="models"):
-        names = {role: _model(words, role, ollama.models) for role in ROLES}
+        names = {str(role): model_picker(words, role, ollama.models) for role in roles_of(workflow)}
+    shared = st.empty()
     look_again = _ollama_line(words, ollama)
     with st.expander(words("settings.more")):
-        context = _one_of(words, "context", ("union", "last_round"))
-        for name in ("min_confidence", "probe_k", "budget_s"):
-            values[name] = _slider(words, name, below) if name != "budget_s" else _number(words, name, PARAMETERS[name])
-        values |= {name: _switch(words, name) for name in ("answer_unverified", "grade_probe", "ignore_cache")}
-        chat = _chat_parameters(words) if any(name != BUILTIN for name in names.values()) else {}
+        values |= _further(words, workflow, below)
+        chat = _chat_parameters(words, workflow) if any(name != BUILTIN for name in names.values()) else {}
     models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
     config = RunConfig(
-        collection=collection,
-        gate=cast(GatePolicy, gate),
-        context=cast(ContextPolicy, context),
-        models=RoleModels(**models),
-        **values,
+        workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values
     )
+    with notes:
+        if workflow == "quality_loop" and surroundings.kinds_of is not None:
+            ceiling_note(words, config, surroundings.kinds_of(collection))
+    with shared.container():
+        if "evaluator" in names and shared_model(config) is not None:
+            warning(words("settings.shared_model"))
     return Chosen(config, look_again, below)
 
 
@@ -123,37 +170,76 @@ def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple
     return tuple(setting_name(name, words) for name in differing(chosen, run))
 
 
-def _heading(words: Words, key: str, explained: str = "") -> None:
-    st.caption(f"**{words(key)}**", help=words(explained) if explained else None)
+def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
+    """The workflow; what stands at the defaults of the one before moves to its own."""
+    workflow = offered[0]
+    if len(offered) > 1:
+        take_from_url("workflow", offered[0], lambda given: given in offered)
+        relabel(words, "workflow")
+        chosen = st.selectbox(
+            words("settings.workflow"),
+            offered,
+            format_func=lambda name: words(f"settings.workflow.{name}"),
+            key="workflow",
+            persist_state="session",
+        )
+        workflow = chosen if chosen in offered else offered[0]
+        put_into_url("workflow", workflow, offered[0])
+        st.caption(words(f"workflow.about.{workflow}"))
+    before = st.session_state.get(_DRAWN)
+    if before in get_args(WorkflowName) and before != workflow:
+        for name in PARAMETERS:
+            if st.session_state.get(name) == default_of(before, name):
+                limits = PARAMETERS[name]
+                moved = default_of(workflow, name)
+                st.session_state[name] = int(moved) if limits.whole or name == "budget_s" else moved
+    st.session_state[_DRAWN] = workflow
+    return workflow
 
 
-def _collection(words: Words, collections: Sequence[CollectionChoice]) -> str:
-    sizes: Mapping[str, int] = {item.name: item.passages for item in collections}
-    default = RunConfig().collection
-    take_from_url("collection", default, lambda name: _NAME.fullmatch(name) is not None)
-    wanted = str(st.session_state["collection"])
-    _relabel(words, "collection")
-    chosen = st.selectbox(
-        words("settings.collection"),
-        # A link may name a collection that does not exist: running it then says so, instead of searching another one.
-        list(dict.fromkeys((*sizes, wanted))),
-        format_func=lambda name: words("settings.collection.samples") if name == default else name,
-        key="collection",
-        help=words("settings.collection.help"),
-        persist_state="session",
-    )
-    put_into_url("collection", str(chosen or default), default)
-    if chosen in sizes:
-        st.caption(words.count("settings.collection.size", sizes[str(chosen)]))
-    return str(chosen or default)
+def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """The sliders that say what is searched and when it is enough, and the gate."""
+    heading(words, "settings.thresholds")
+    presets = st.container()
+    shown = SETTINGS_OF[workflow]
+    sliders = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
+    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in sliders if name in shown}
+    if "grade_pass_threshold" in shown:
+        with presets:
+            # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
+            _preset(words, values["grade_pass_threshold"])
+    if "gate" in shown:
+        values["gate"] = cast(GatePolicy, one_of(words, "gate", ("pass_rate", "min_relevant")))
+        if values["gate"] == "min_relevant":
+            values["min_relevant"] = _slider(words, "min_relevant", workflow, below)
+    return values
 
 
-def _relabel(words: Words, name: str) -> None:
-    """Say the value again after a change of language, or the browser goes on showing the select box's old label."""
-    drawn = f"{name}_language"
-    if st.session_state.get(drawn) != words.language:
-        st.session_state[drawn] = words.language
-        st.session_state[name] = st.session_state[name]
+def _options(
+    words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator], surroundings: Surroundings
+) -> WorkflowOptions:
+    if workflow == "quality_loop":
+        return quality_options(words, below)
+    if workflow == "dual_loop":
+        return dual_options(words, below, web=surroundings.web)
+    return answer_options(words, below) if workflow == "answer_evaluation" else SelfCorrectiveOptions()
+
+
+def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """What is seldom changed."""
+    shown = SETTINGS_OF[workflow]
+    values: dict[str, Any] = {}
+    if "context" in shown:
+        values["context"] = cast(ContextPolicy, one_of(words, "context", ("union", "last_round")))
+    for name in ("min_confidence", "probe_k"):
+        values[name] = _slider(words, name, workflow, below)
+    values["budget_s"] = number(words, "budget_s", PARAMETERS["budget_s"], default_of(workflow, "budget_s"))
+    switches = ("answer_unverified", "grade_probe", "ignore_cache")
+    return values | {name: switch(words, name) for name in switches if name in shown}
+
+
+def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> float:
+    return slider(words, name, PARAMETERS[name], default_of(workflow, name), below)
 
 
 def _preset(words: Words, current: float) -> None:
@@ -176,31 +262,13 @@ def _preset(words: Words, current: float) -> None:
     )
 
 
-def _slider(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
-    limits = PARAMETERS[name]
-    kind = int if limits.whole else float
-    value = st.slider(
-        words(f"settings.{name}"),
-        kind(limits.low),
-        kind(limits.high),
-        kind(limits.default),
-        kind(limits.step),
-        format="%d" if limits.whole else "%.2f",
-        key=name,
-        help=words(f"settings.{name}.help"),
-        bind="query-params",
-        persist_state="session",
-    )
-    below[name] = st.empty()
-    return kind(value)
-
-
-def _chat_parameters(words: Words) -> dict[str, Any]:
+def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
     """What chat models are asked with; built-in roles have none of it."""
-    st.caption(f"**{words('settings.chat')}**")
+    heading(words, "settings.chat")
     temperature = MODEL_PARAMETERS["temperature"]
-    return {
-        "num_ctx": int(_number(words, "num_ctx", MODEL_PARAMETERS["num_ctx"])),
+    limits = MODEL_PARAMETERS["num_ctx"]
+    chosen = {
+        "num_ctx": int(number(words, "num_ctx", limits, limits.default)),
         "temperature": st.slider(
             words("settings.temperature"),
             float(temperature.low),
@@ -213,75 +281,9 @@ def _chat_parameters(words: Words) -> dict[str, Any]:
             persist_state="session",
         ),
     }
-
-
-def _number(words: Words, name: str, limits: Parameter) -> float:
-    value = st.number_input(
-        words(f"settings.{name}"),
-        int(limits.low),
-        int(limits.high),
-        int(limits.default),
-        key=name,
-        help=words(f"settings.{name}.help"),
-        bind="query-params",
-        persist_state="session",
-    )
-    return float(value)
-
-
-def _one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
-    take_from_url(name, options[0], lambda given: given in options)
-    chosen = st.segmented_control(
-        words(f"settings.{name}"),
-        options,
-        required=True,
-        format_func=lambda option: words(f"settings.{name}.{option}"),
-        key=name,
-        help=words(f"settings.{name}.help"),
-        width="stretch",
-        persist_state="session",
-    )
-    # In the first run after a change of page it may have none yet.
-    chosen = chosen if chosen in options else options[0]
-    put_into_url(name, str(chosen), options[0])
-    return str(chosen)
-
-
-def _switch(words: Words, name: str) -> bool:
-    return st.toggle(
-        words(f"settings.{name}"),
-        key=name,
-        help=words(f"settings.{name}.help"),
-        bind="query-params",
-        persist_state="session",
-    )
-
-
-def _model(words: Words, role: str, installed: Sequence[str]) -> str:
-    take_from_url(role, BUILTIN, lambda name: 0 < len(name) <= _LONGEST_MODEL)
-    typed = str(st.session_state[role])
-    _relabel(words, role)
-    chosen = st.selectbox(
-        words(f"settings.model.{role}"),
-        list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed))),
-        format_func=lambda model: words("settings.model.builtin") if model == BUILTIN else str(model),
-        key=role,
-        accept_new_options=True,
-        persist_state="session",
-    )
-    model = _model_name(str(chosen or BUILTIN), installed)
-    put_into_url(role, model, BUILTIN)
-    return model
-
-
-def _model_name(typed: str, installed: Sequence[str]) -> str:
-    """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
-    name = typed.strip()[:_LONGEST_MODEL]
-    provider, colon, model = name.partition(":")
-    if name in ("", BUILTIN) or (colon and not (provider.strip() and model.strip())):
-        # Half a name, as while it is being typed or from a link, cannot be run.
-        return BUILTIN
-    return name if colon and name not in installed else f"ollama:{name}"
+    if workflow == "quality_loop":
+        st.caption(words("settings.rewriter_temperature"))
+    return chosen
 
 
 def _ollama_line(words: Words, ollama: OllamaNote) -> bool:

@@ -10,9 +10,12 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
 from components.phrases import inequality_text, node_text, outcome_text, reason_text
-from engine.values import Decision, RunRecord
+from components.workflow_picture import tone_of_reason
+from engine.values import Decision, Draft, QualityCheck, RunRecord
 
-_LOOKS = {"passed": "pass", "below_gate": "warn", "grader_failed": "fault"}
+_LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
+_GRADING = ("grade", "grade_documents")
+_ANSWERING = ("generate", "generate_response", "prepare")
 _MIME = {
     "svg": "image/svg+xml",
     "png": "image/png",
@@ -60,27 +63,87 @@ def decision_path(
 
 
 def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
-    """What came of a decision: the new query and what it changed, or how the run ended."""
-    made = next((item for item in record.rewrites if item.round == decision.round), None)
-    after = next((item for item in record.decisions if item.round == decision.round + 1), None)
-    if decision.route == "rewrite" and made is not None:
-        if made.failed:
-            return words("decision.rewriter_failed")
-        if made.repeated:
-            return words("decision.repeated")
-        if after is None:
-            return words("decision.rewritten", query=made.rewritten_query)
-        change = after.pass_rate - decision.pass_rate
-        key = "same" if abs(change) < 0.005 else "helped" if change > 0 else "hurt"
-        return words(f"decision.{key}", query=made.rewritten_query, change=f"{abs(change):.2f}")
-    if decision.route == "generate" and record.context is not None:
+    """What came of a decision: the new query and what it changed, the next search, or what the answer was made of."""
+    if decision.route in ("rewrite", "rewrite_query"):
+        return _rewritten_text(decision, record, words)
+    if decision.route == "retrieve_documents":
+        following = next((item for item in record.rounds if item.index == decision.round + 1), None)
+        strategy = following.strategy if following else None
+        return words("decision.next", strategy=words(f"strategy.{strategy}")) if strategy else ""
+    if decision.route in _ANSWERING and record.context is not None:
         cited = len(record.citations)
         return words.count("decision.generated", len(record.context.passages), cited=cited)
     return ""
 
 
+def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
+    first = decision.node == "route_query"
+    made = next((item for item in record.rewrites if item.round == (-1 if first else decision.round)), None)
+    if made is None:
+        return ""
+    if made.failed:
+        return words("decision.rewriter_failed")
+    if made.repeated:
+        return words("decision.repeated")
+    if first and made.query.strip() == made.rewritten_query.strip():
+        return words("decision.as_asked")
+    before, after = _worth(decision.round, decision, record), _worth(decision.round + 1, decision, record)
+    if before is None or after is None or decision.route == "rewrite_query":
+        return words("decision.rewritten", query=made.rewritten_query)
+    change = after - before
+    key = "same" if abs(change) < 0.005 else "helped" if change > 0 else "hurt"
+    measure = "score_" if record.workflow == "quality_loop" else ""
+    return words(f"decision.{measure}{key}", query=made.rewritten_query, change=f"{abs(change):.2f}")
+
+
+def _worth(index: int, decision: Decision, record: RunRecord) -> float | None:
+    """What a round came to by the measure of its workflow: quality score, or pass rate."""
+    if record.workflow == "quality_loop":
+        check = _check(index, record)
+        return check.routing_score if check else None
+    same = (item for item in record.decisions if item.round == index and item.node == decision.node)
+    return next((item.pass_rate for item in same), None)
+
+
+def _check(index: int, record: RunRecord) -> QualityCheck | None:
+    return next((item.quality for item in record.rounds if item.index == index), None)
+
+
+def _evidence_text(decision: Decision, record: RunRecord, words: Words) -> str:
+    """What a decision looked at, counted."""
+    if decision.node == "grade_documents" and (check := _check(decision.round, record)) is not None:
+        grade = words(f"quality.grade.{check.routing_grade}")
+        return words("decision.score", score=f"{check.routing_score:.2f}", passages=check.passages, grade=grade)
+    if decision.node in _GRADING:
+        return words("decision.counts", passed=decision.passed, kept=decision.kept)
+    draft = _draft(decision, record)
+    if draft is None:
+        return ""
+    if draft.evaluation is None:
+        return words("decision.judged_not")
+    found = len(draft.evaluation.suggestions)
+    return words.count("decision.judged", found) if found else words("decision.judged_none")
+
+
+def _draft(decision: Decision, record: RunRecord) -> Draft | None:
+    """The answer that a decision judged: each is judged once, in the order in which they were written."""
+    judging = [item for item in record.decisions if item.node == decision.node]
+    if decision.node not in ("eval_answer", "grade_relevance"):
+        return None
+    place = next(index for index, item in enumerate(judging) if item is decision)
+    return record.drafts[place] if place < len(record.drafts) else None
+
+
+def _where(decision: Decision, record: RunRecord, words: Words) -> str:
+    """The round of a decision about passages, the number of the answer of one about an answer."""
+    if decision.node == "route_query":
+        return words("decision.start")
+    draft = _draft(decision, record)
+    return words("decision.answer", n=draft.index + 1) if draft else words("round.short", n=decision.round)
+
+
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
-    look = _LOOKS.get(decision.reason, "warn" if decision.route == "rewrite" else "grey")
+    look = _LOOKS.get(tone_of_reason(decision.reason), "grey")
     followed = followed_text(decision, record, words)
     first = node(
         "div",
@@ -88,11 +151,12 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
         node("strong", "num", inequality_text(decision, words)),
         node("span", "muted", " → "),
         chip(look, node_text(decision.route, words)),
-        node("span", "muted small", reason_text(decision.reason, words)),
+        # A decision without comparisons has said its reason already.
+        node("span", "muted small", reason_text(decision.reason, words) if decision.comparisons else ""),
     )
-    counts = words("decision.counts", passed=decision.passed, kept=decision.kept)
+    counts = _evidence_text(decision, record, words)
     second = node("div", "muted small", " · ".join(part for part in (counts, followed) if part))
-    where = words("round.short", n=decision.round)
+    where = _where(decision, record, words)
     return node("li", f"stop {look}", node("span", "where num", where), node("div", "grow", first, second))
 
 

@@ -1,4 +1,4 @@
-"""The five figures of a run: outcome, pass rate, best similarity, model calls, time."""
+"""The five figures of a run: outcome, what its loop goes by, best similarity or suggestions, model calls, time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import duration_text, node_text, outcome_text, probability_text, reason_text
+from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
 from engine.values import Outcome, RunRecord
 
 _LOOKS: dict[Outcome, str] = {
@@ -20,6 +21,16 @@ _LOOKS: dict[Outcome, str] = {
     "failed": "fault",
     "interrupted": "fault",
 }
+
+
+_MEASURES: dict[WorkflowName, tuple[str, str]] = {
+    "self_corrective": ("pass_rate", "similarity"),
+    "quality_loop": ("quality", "similarity"),
+    "dual_loop": ("pass_rate", "suggestions"),
+    "answer_evaluation": ("pass_rate", "suggestions"),
+    "graph_hybrid": ("pass_rate", "similarity"),
+}
+"""What each loop goes by, between outcome and calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +46,43 @@ class Figure:
     """Share of a limit that is used, in [0, 1]."""
 
 
-def figures(record: RunRecord | None, words: Words, *, key: str, most_calls: int | None = None) -> None:
-    """Draw the five figures; before a run they are dashes. ``most_calls`` is the worst case of this configuration."""
-    cards = (_card(item) for item in figures_of(record, words, most_calls))
+def figures(
+    record: RunRecord | None,
+    words: Words,
+    *,
+    key: str,
+    most_calls: int | None = None,
+    workflow: WorkflowName = "self_corrective",
+) -> None:
+    """Draw the five figures; before a run they are dashes, for the ``workflow`` that is chosen.
+
+    ``most_calls`` is the worst case of this configuration.
+    """
+    cards = (_card(item) for item in figures_of(record, words, most_calls, workflow))
     draw((node("div", "figures", *cards),), words, key=key)
 
 
-def figures_of(record: RunRecord | None, words: Words, most_calls: int | None = None) -> tuple[Figure, ...]:
+def figures_of(
+    record: RunRecord | None,
+    words: Words,
+    most_calls: int | None = None,
+    workflow: WorkflowName = "self_corrective",
+) -> tuple[Figure, ...]:
     """What the five cards say."""
-    names = ("outcome", "pass_rate", "similarity", "calls", "time")
     if record is None:
+        names = ("outcome", *_MEASURES[workflow], "calls", "time")
         return tuple(Figure(words(f"figure.{name}"), "–", words(f"figure.{name}.before")) for name in names)
-    best = [
-        max(item.passage.similarity for item in current.candidates) for current in record.rounds if current.candidates
-    ]
-    bar = words("figure.bar", value=probability_text(record.config.similarity_threshold))
+    measures = {
+        "pass_rate": _pass_rate,
+        "quality": _quality,
+        "similarity": _similarity,
+        "suggestions": _suggestions,
+    }
+    first, second = _MEASURES[record.workflow]
     return (
         _outcome(record, words),
-        _pass_rate(record, words),
-        _course(words("figure.similarity"), best, bar),
+        measures[first](record, words),
+        measures[second](record, words),
         _calls(record, words, most_calls),
         _time(record, words),
     )
@@ -66,23 +95,53 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
         return Figure(words("figure.outcome"), outcome_text(None, words), note, "accent")
     look = _LOOKS[record.outcome]
     parts = [words.count("figure.rewrites", len(record.rewrites))] if record.rewrites else []
-    reason = record.decisions[-1].reason if record.decisions else record.reason
-    if record.outcome in ("cancelled", "failed", "interrupted"):
-        reason = record.reason
+    reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
     return Figure(words("figure.outcome"), outcome_text(record.outcome, words), " · ".join(parts), look, look)
 
 
 def _pass_rate(record: RunRecord, words: Words) -> Figure:
-    rates = [decision.pass_rate for decision in record.decisions]
-    last = record.decisions[-1] if record.decisions else None
-    if record.config.gate == "min_relevant":
+    graded = [item for item in record.decisions if item.node in ("grade", "grade_documents")]
+    last = graded[-1] if graded else None
+    if record.workflow == "dual_loop":
+        note = words("figure.gate_count", n=1)
+    elif record.config.gate == "min_relevant":
         note = words("figure.gate_count", n=record.config.min_relevant)
     else:
         note = words("figure.bar", value=probability_text(record.config.grade_pass_threshold))
     counted = f"{last.passed}/{last.kept} · {note}" if last else note
-    return _course(words("figure.pass_rate"), rates, counted)
+    return _course(words("figure.pass_rate"), [item.pass_rate for item in graded], counted)
+
+
+def _quality(record: RunRecord, words: Words) -> Figure:
+    checks = [item.quality for item in record.rounds if item.quality is not None]
+    options = record.config.options
+    bar = options.medium_score if isinstance(options, QualityOptions) else QualityOptions().medium_score
+    note = words("figure.bar", value=probability_text(bar))
+    if checks:
+        note = f"{words(f'grade.{checks[-1].routing_grade}')} · {note}"
+    return _course(words("figure.quality"), [item.routing_score for item in checks], note)
+
+
+def _similarity(record: RunRecord, words: Words) -> Figure:
+    best = [
+        max(item.passage.similarity for item in current.candidates) for current in record.rounds if current.candidates
+    ]
+    bar = words("figure.bar", value=probability_text(record.config.similarity_threshold))
+    return _course(words("figure.similarity"), best, bar)
+
+
+def _suggestions(record: RunRecord, words: Words) -> Figure:
+    """How many changes each answer was asked for: none means that it passed."""
+    counts = [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
+    options = record.config.options
+    if isinstance(options, AnswerEvaluationOptions):
+        note = words("figure.answers", n=len(record.drafts), most=options.gener_epoch)
+    else:
+        note = words.count("figure.answers_n", len(record.drafts))
+    look = "" if not counts else "pass" if counts[-1] == 0 else "warn"
+    return Figure(words("figure.suggestions"), " → ".join(map(str, counts)) or "–", note, look)
 
 
 def _course(label: str, values: Sequence[float], note: str) -> Figure:

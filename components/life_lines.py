@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.values import Gate, Passage, PassageId, Round, RunRecord, Verdict
+from engine.values import Candidate, Gate, Passage, PassageId, Round, RunRecord, SourceKind, Verdict
 
 Fate = Literal[
     "cited", "uncited", "cut", "passed", "failed", "unreadable", "ungraded", "below_threshold", "beyond_top_k"
@@ -31,6 +32,14 @@ class Sighting:
     verdict: Verdict | None
     reused: bool
     """The verdict came from an earlier round."""
+    kind: SourceKind | None = None
+    """Which source kind it was found under; None where a workflow does not tell them apart."""
+    found_at: Mapping[SourceKind, int] = field(default_factory=dict)
+    """Its rank in each list, from 1, where ``rank`` is the one after their fusion."""
+    place: int | None = None
+    """Its place after reranking, from 1; None where it was not reranked."""
+    web: bool = False
+    """The round searched the web: its text is anybody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,11 @@ class LifeLine:
     def cited(self) -> bool:
         return self.fate == "cited"
 
+    @property
+    def kind(self) -> SourceKind | Literal["web"] | None:
+        """Where it comes from, in the workflows that tell sources apart."""
+        return "web" if self.best.web else self.best.kind
+
 
 def life_lines(record: RunRecord) -> tuple[LifeLine, ...]:
     """One line per distinct passage of all rounds: those given to the generator by marker, then by best rank.
@@ -78,26 +92,29 @@ def life_lines(record: RunRecord) -> tuple[LifeLine, ...]:
 
 
 def _sightings(current: Round) -> list[tuple[Passage, Sighting]]:
-    return [
-        (
-            item.passage,
-            Sighting(
-                round=current.index,
-                query=current.query,
-                rank=item.rank,
-                similarity=item.passage.similarity,
-                raw_score=item.passage.raw_score,
-                floor=current.floor,
-                anchors=current.anchors,
-                gate=item.gate,
-                margin=item.margin,
-                searched=current.searched,
-                verdict=current.verdicts.get(item.passage.id),
-                reused=item.passage.id in current.reused,
-            ),
-        )
-        for item in current.candidates
-    ]
+    places = {name: place for place, name in enumerate(current.reranked, 1)}
+    return [(item.passage, _sighting(item, current, places)) for item in current.candidates]
+
+
+def _sighting(item: Candidate, current: Round, places: Mapping[PassageId, int]) -> Sighting:
+    return Sighting(
+        round=current.index,
+        query=current.query,
+        rank=item.rank,
+        similarity=item.passage.similarity,
+        raw_score=item.passage.raw_score,
+        floor=current.floor,
+        anchors=current.anchors,
+        gate=item.gate,
+        margin=item.margin,
+        searched=current.searched,
+        verdict=current.verdicts.get(item.passage.id),
+        reused=item.passage.id in current.reused,
+        kind=item.kind,
+        found_at=item.found_at,
+        place=places.get(item.passage.id),
+        web=current.strategy == "web_search",
+    )
 
 
 def _line(record: RunRecord, passage: Passage, seen: tuple[Sighting, ...]) -> LifeLine:

@@ -16,6 +16,12 @@ from components.workflow_export import workflow_svg
 from components.workflow_layout import layout_of
 from engine.workflows.graph import WorkflowGraph
 
+PICTURE_SCRIPTS = (
+    *("live_run_fold.js", "live_run_words.js", "live_run_facts.js", "live_run_picture.js"),
+    "live_run_draw.js",
+)
+"""What draws the picture of a run from its events; ``dom.js`` comes before it, and what uses it behind it."""
+
 _HTML = """
 <div class="wb live">
   <div class="canvas"></div>
@@ -30,7 +36,7 @@ _draw = st.components.v2.component(
     "live_run",
     html=_HTML,
     css=script("tokens.css", "live_run.css"),
-    js=script("dom.js", "live_run_picture.js", "live_run_draw.js", "live_run.js"),
+    js=script("dom.js", *PICTURE_SCRIPTS, "live_run.js"),
 )
 
 
@@ -98,29 +104,44 @@ def clear_selection(key: str) -> None:
 
 
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the picture reads of a record: no prompt, no passage text leaves for the browser with it."""
-    kept = ("nodes", "decisions", "rewrites", "outcome", "error", "duration_ms")
-    context = record["context"]
+    """What the picture reads of a record: no prompt, no text of a passage or a memory leaves for the browser with it."""
+    kept = ("nodes", "decisions", "rewrites", "outcome", "error", "duration_ms", "citations", "tried_routes")
+    config, context, route = record["config"], record["context"], record["route"]
+    recall, remembered = record["recall"], record["remembered"]
     return {
         **{name: record[name] for name in kept},
-        "config": {"min_confidence": record["config"]["min_confidence"]},
-        "rounds": [
-            {
-                "index": item["index"],
-                "searched": item["searched"],
-                "reused": item["reused"],
-                "candidates": [{"gate": candidate["gate"]} for candidate in item["candidates"]],
-                "verdicts": {
-                    name: {"relevant": verdict["relevant"], "confidence": verdict["confidence"]}
-                    for name, verdict in item["verdicts"].items()
-                },
-            }
-            for item in record["rounds"]
+        "config": {name: config[name] for name in ("min_confidence", "workflow", "options")},
+        "rounds": [_slim_round(item) for item in record["rounds"]],
+        "model_calls": [
+            {name: call[name] for name in ("role", "node", "reply_tokens")} for call in record["model_calls"]
         ],
-        "model_calls": [{"role": call["role"], "reply_tokens": call["reply_tokens"]} for call in record["model_calls"]],
         "context": {"passages": [{"id": item["id"]} for item in context["passages"]]} if context else None,
-        "citations": record["citations"],
+        "drafts": [_slim_draft(item) for item in record["drafts"]],
+        "recall": {**recall, "memories": [{"id": item["id"]} for item in recall["memories"]]} if recall else None,
+        "route": {name: route[name] for name in ("route", "code", "without_memory")} if route else None,
+        "remembered": {"passed": remembered["passed"]} if remembered else None,
     }
+
+
+def _slim_round(item: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("index", "searched", "reused", "routing", "quality", "strategy")
+    return {
+        **{name: item[name] for name in kept},
+        "candidates": [
+            {name: candidate[name] for name in ("gate", "kind", "found_at")} for candidate in item["candidates"]
+        ],
+        "verdicts": {
+            name: {"relevant": verdict["relevant"], "confidence": verdict["confidence"]}
+            for name, verdict in item["verdicts"].items()
+        },
+    }
+
+
+def _slim_draft(item: Mapping[str, Any]) -> dict[str, Any]:
+    evaluation = item["evaluation"]
+    # Only their number is drawn.
+    judged = {"suggestions": [{} for _ in evaluation["suggestions"]]} if evaluation else None
+    return {"index": item["index"], "evaluation": judged}
 
 
 def _nothing() -> None:

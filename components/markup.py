@@ -53,6 +53,11 @@ def copy_button(words: Words, text: str) -> Node:
     return node("button", "button quiet", words("copy"), data_copy=text, data_done=words("copied"))
 
 
+def fold(name: str, label: Node | str, *kids: Node | str, look: str = "") -> Node:
+    """A part that opens at a press; ``name`` tells it from the others of its tree, which keeps it open in a redraw."""
+    return node("details", f"fold {look}".strip(), node("summary", "", label), *kids, data_fold=name)
+
+
 def script(*names: str) -> str:
     """Files of ``components/assets`` joined in order: the source of an inline component."""
     return "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
@@ -61,7 +66,7 @@ def script(*names: str) -> str:
 _component = st.components.v2.component(
     "workbench_markup",
     html='<div class="wb"></div>',
-    css=script("tokens.css", "markup.css"),
+    css=script("tokens.css", "markup.css", "loops.css"),
     js=script("dom.js", "answer_live.js", "markup.js"),
 )
 

@@ -8,9 +8,33 @@ from typing import Literal
 from components.life_lines import LifeLine
 from engine.values import RunRecord
 
-Tab = Literal["passages", "path", "rewrites", "timeline", "calls", "record"]
+Tab = Literal["loop", "passages", "path", "rewrites", "timeline", "calls", "record"]
+"""``loop`` exists in the workflows of ``loop_tab.LOOP_WORKFLOWS`` alone."""
 
-_FIRST_TAB: dict[str, Tab] = {"retrieve": "passages", "grade": "passages", "rewrite": "rewrites", "generate": "calls"}
+_FIRST_TAB: dict[str, Tab] = {
+    "retrieve": "passages",
+    "grade": "passages",
+    "rewrite": "rewrites",
+    "generate": "calls",
+    # Quality-control loop
+    "question_router": "loop",
+    "fuse": "passages",
+    "rerank": "passages",
+    "grade_documents": "loop",
+    # Dual loop
+    "retrieve_memory": "loop",
+    "route_query": "loop",
+    "rewrite_query": "rewrites",
+    "retrieve_documents": "loop",
+    "generate_response": "loop",
+    "direct_response": "loop",
+    "grade_relevance": "loop",
+    "consolidate_memory": "loop",
+    # Answer-evaluation loop
+    "prepare": "passages",
+    "generate_answer": "loop",
+    "eval_answer": "loop",
+}
 
 
 def tab_of(node: str) -> Tab:
@@ -32,11 +56,11 @@ def of_node(record: RunRecord, node: str | None) -> RunRecord:
 def concerns(line: LifeLine, node: str | None) -> bool:
     """Whether a passage went through a node: grade judged it, rewrite saw why it failed, generate was given it."""
     match node:
-        case "grade":
+        case "grade" | "rerank" | "grade_documents":
             return line.verdict is not None
-        case "rewrite":
+        case "rewrite" | "rewrite_query":
             return line.verdict is not None and not line.passes
-        case "generate":
+        case "generate" | "generate_response" | "grade_relevance" | "prepare" | "generate_answer" | "eval_answer":
             return line.marker is not None
         case _:
             return True

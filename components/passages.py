@@ -23,7 +23,7 @@ from engine.wording import operands
 _SNIPPET = 220
 _COLUMNS = (
     *("round", "rank", "source", "section", "similarity", "raw", "floor"),
-    *("gate", "margin", "verdict", "confidence", "reason", "marker", "text"),
+    *("gate", "margin", "verdict", "confidence", "reason", "kind", "marker", "text"),
 )
 _LABELS = (
     *("rank", "passage", "similarity", "verdict", "why", "line", "sort"),
@@ -40,6 +40,7 @@ _LABELS = (
         "open",
     ),
     *("label_title", "label_yes", "label_no", "label_clear", "yours_yes", "yours_no", "would"),
+    *("kind", "filter_kind", "all_kinds"),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -90,14 +91,7 @@ def passages_table(
         key=key,
         data={
             "lang": words.html_language,
-            "rows": [
-                {
-                    **passage_row(line, record.config, marked, words),
-                    "label": _label(labels, line.passage.id),
-                    "would": (would or {}).get(line.passage.id, ""),
-                }
-                for line in lines
-            ],
+            "rows": _rows(lines, record.config, marked, words, labels or {}, would or {}),
             "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],
             "threshold": record.config.similarity_threshold,
@@ -108,10 +102,31 @@ def passages_table(
         },
         on_label_change=lambda: None,
     )
-    given = _given_label(result.label)
-    if record.active:
-        # Each change would replace the file behind the button.
-        return given
+    if not record.active:
+        # While the run goes on, each change would replace the file behind the button.
+        _csv_button(lines, record, words, key)
+    return _given_label(result.label)
+
+
+def _rows(
+    lines: Sequence[LifeLine],
+    config: RunConfig,
+    terms: Sequence[str],
+    words: Words,
+    labels: Mapping[PassageId, bool],
+    would: Mapping[PassageId, str],
+) -> list[dict[str, Any]]:
+    return [
+        {
+            **passage_row(line, config, terms, words),
+            "label": _label(labels, line.passage.id),
+            "would": would.get(line.passage.id, ""),
+        }
+        for line in lines
+    ]
+
+
+def _csv_button(lines: Sequence[LifeLine], record: RunRecord, words: Words, key: str) -> None:
     st.download_button(
         words("passages.csv"),
         # Made when it is asked for: each slider draws this button anew.
@@ -123,11 +138,10 @@ def passages_table(
         on_click="ignore",
         type="tertiary",
     )
-    return given
 
 
-def _label(labels: Mapping[PassageId, bool] | None, passage_id: PassageId) -> str:
-    given = (labels or {}).get(passage_id)
+def _label(labels: Mapping[PassageId, bool], passage_id: PassageId) -> str:
+    given = labels.get(passage_id)
     return "" if given is None else "yes" if given else "no"
 
 
@@ -159,6 +173,7 @@ def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> 
                 verdict_label(verdict, words),
                 "" if verdict is None else probability_text(verdict.confidence),
                 "" if verdict is None else verdict_reason(verdict, words),
+                words(f"kind.{line.kind}") if line.kind else "",
                 "" if line.marker is None else f"[{line.marker}]",
                 line.passage.text,
             ]
@@ -235,6 +250,9 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "grader": _grader(verdict, words),
         "own": verdict.reason if verdict else "",
         "seen": [_seen(seen, config, words) for seen in line.sightings],
+        "kind": line.kind or "",
+        "kind_text": words(f"kind.{line.kind}") if line.kind else "",
+        "kind_tip": words("kind.web.help") if line.kind == "web" else "",
     }
 
 
@@ -285,15 +303,29 @@ def _steps(line: LifeLine, words: Words) -> list[dict[str, str]]:
     """The line ``r0 #3 → ✓ → kept → [2]`` as pieces with the kind that colours them."""
     steps: list[dict[str, str]] = []
     for place, seen in enumerate(line.sightings):
-        start = {"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}
-        steps.append(start if place == 0 else {**start, "joint": ", "})
+        found = _found(seen, words)
+        steps += found if place == 0 else [{**found[0], "joint": ", "}, *found[1:]]
         steps.append(_step(seen, line.passes, words))
+        if seen.place is not None and seen.verdict is not None:
+            p = probability_text(seen.verdict.p_relevant)
+            steps.append({"kind": "kept", "text": words("step.reranked", place=seen.place, p=p)})
     if line.fate in ("cited", "uncited"):
         steps.append({"kind": "kept", "text": words("step.kept")})
         steps.append({"kind": line.fate, "text": str(line.marker)})
     elif line.fate == "cut":
         steps.append({"kind": "gate", "text": words("step.cut")})
     return steps
+
+
+def _found(seen: Sighting, words: Words) -> list[dict[str, str]]:
+    """Where a search ranked it; where lists were fused, its rank in each of them and then in the fused one."""
+    if not seen.found_at:
+        return [{"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}]
+    places = [words(f"kind.{kind}.place", rank=rank) for kind, rank in seen.found_at.items()]
+    return [
+        {"kind": "seen", "text": f"r{seen.round} {' + '.join(places)}"},
+        {"kind": "seen", "text": words("step.fused", rank=seen.rank)},
+    ]
 
 
 def _step(seen: Sighting, passes: bool, words: Words) -> dict[str, str]:

@@ -29,7 +29,9 @@ def probability_text(value: float) -> str:
 
 
 def inequality_text(decision: Decision, words: Words) -> str:
-    """The comparisons of a decision, e.g. ``pass rate 0.40 < 0.60 and rewrites 0 < 3``."""
+    """The comparisons of a decision, e.g. ``pass rate 0.40 < 0.60 and rewrites 0 < 3``; its reason without any."""
+    if not decision.comparisons:
+        return reason_text(decision.reason, words)
     names = {name: words(f"quantity.{name}") for name in QUANTITIES}
     return inequality(decision.comparisons, names, words("quantity.joint")).replace(">=", "≥").replace("==", "=")
 

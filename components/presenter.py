@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from components.i18n import Words
+from components.live_run import PICTURE_SCRIPTS
 from components.markup import script
 from components.presenter_events import browser_events
 from components.presenter_sentences import bar_text, sentence, what_if_sentence
@@ -64,7 +65,7 @@ _draw = st.components.v2.component(
     "presenter",
     html=_HTML,
     css=script("tokens.css", "live_run.css", "presenter.css"),
-    js=script("dom.js", "live_run_picture.js", "live_run_draw.js", "presenter.js"),
+    js=script("dom.js", *PICTURE_SCRIPTS, "presenter.js"),
 )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.answer import answer_badge, answer_blocks
+from components.answer import answer_badge
+from components.answer_text import Cite, answer_prose
 from components.i18n import Words
 from components.life_lines import life_lines
 from components.markup import Node, chip, node
@@ -14,7 +14,6 @@ from components.passages import passage_row
 from components.terms import Segment, question_terms
 from engine.values import PassageId, RunRecord
 
-_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]")
 _SEEN = ("round", "query", "rank", "similarity", "cosine", "floor", "gate", "margin", "verdict")
 _LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
 
@@ -31,18 +30,10 @@ def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, st
     cited = {item.marker: item for item in record.citations}
     links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
     look, said = answer_badge(record, words)
-    drawn = [node("p", "", chip(look, said))]
-    for block in answer_blocks(record.answer):
-        if block.kind in ("bullets", "numbers"):
-            items = (node("li", "", *_inline(item, links, words)) for item in block.items)
-            numbered = block.kind == "numbers"
-            drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
-        else:
-            drawn.append(
-                node("p", "subheading" if block.kind == "heading" else "", *_inline(block.items[0], links, words))
-            )
+    prose = answer_prose(record.answer, _linking(links, words))
     sources = [_source(marker, item.source, item.section, links) for marker, item in sorted(cited.items())]
-    return (node("div", "prose", *drawn), *((node("ul", "sources", *sources),) if sources else ()))
+    listed = (node("ul", "sources", *sources),) if sources else ()
+    return (node("p", "", chip(look, said)), prose, *listed)
 
 
 def _source(marker: int, source: str, section: str, links: Mapping[int, str]) -> Node:
@@ -50,21 +41,16 @@ def _source(marker: int, source: str, section: str, links: Mapping[int, str]) ->
     return node("li", "", node("a", "", node("bdi", "", label), href=f"#{links[marker]}") if marker in links else label)
 
 
-def _inline(text: str, links: Mapping[int, str], words: Words) -> list[Node | str]:
-    made: list[Node | str] = []
-    end = 0
-    for match in _INLINE.finditer(text):
-        made.append(text[end : match.start()])
-        end = match.end()
-        marker = int(match.group("marker") or 0)
-        if match.group("strong"):
-            made.append(node("strong", "", *_inline(match.group("strong"), links, words)))
-        elif marker in links:
-            named = words("answer.open", n=marker)
-            made.append(node("a", "cite", str(marker), href=f"#{links[marker]}", aria_label=named))
-        else:
-            made.append(match.group())
-    return [*made, text[end:]]
+def _linking(links: Mapping[int, str], words: Words) -> Cite:
+    """Markers as links to their passages in the same file."""
+
+    def cite(marker: int) -> Node | None:
+        if marker not in links:
+            return None
+        named = words("answer.open", n=marker)
+        return node("a", "cite", str(marker), href=f"#{links[marker]}", aria_label=named)
+
+    return cite
 
 
 def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:

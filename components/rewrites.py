@@ -12,8 +12,10 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
 from components.phrases import probability_text, rewrite_reason
+from components.suggestions import suggestion_said
+from engine.policies.dual import INITIAL
 from engine.scorecard import Effect, RewriteScore, scorecard
-from engine.values import PassageId, RunRecord
+from engine.values import Draft, PassageId, Rewrite, RunRecord
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|\s+|.", re.DOTALL)
 _SIGNS = {"added": "+", "removed": "−"}
@@ -45,12 +47,27 @@ def word_diff(old: str, new: str) -> tuple[Change, ...]:
     return tuple(changes)
 
 
+def new_words(old: str, new: str) -> tuple[Node | str, ...]:
+    """The new text with what the old one lacks marked as added."""
+    changes = (item for item in word_diff(old, new) if item.kind != "removed")
+    return tuple(node("ins", "", item.text) if item.kind == "added" else item.text for item in changes)
+
+
+def old_words(old: str, new: str) -> tuple[Node | str, ...]:
+    """The old text with what the new one lacks marked as removed."""
+    changes = (item for item in word_diff(old, new) if item.kind != "added")
+    return tuple(node("del", "", item.text) if item.kind == "removed" else item.text for item in changes)
+
+
 def rewrite_history(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw one card per rewrite, oldest first."""
     if not record.rewrites:
         st.caption(words("rewrite.none" if record.outcome else "rewrite.empty"))
         return
-    draw([_card(place, item, record, words) for place, item in enumerate(scorecard(record), 1)], words, key=key)
+    scores = scorecard(record)
+    first = sum(is_initial(item.rewrite) for item in scores)
+    # An initial rewrite is not counted: nothing had failed before it.
+    draw([_card(place, item, record, words) for place, item in enumerate(scores, 1 - first)], words, key=key)
 
 
 def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> Node:
@@ -61,22 +78,18 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
     if rewrite.failed:
         flags.append(chip("fault", f"✗ {words('rewrite.failed')}"))
     effect = _effect(score, words)
-    parts = [
-        node(
-            "div",
-            "head",
-            node("strong", "heading", words("rewrite.nth", n=place)),
-            node("span", "muted small", words("rewrite.between", before=rewrite.round, after=rewrite.round + 1)),
-            *flags,
-            *((effect,) if effect else ()),
-        )
-    ]
+    parts = [node("div", "head", *_title(place, rewrite, record, words), *flags, *((effect,) if effect else ()))]
+    mended = issues_answered(rewrite, record, words)
+    if mended:
+        title = node("span", "muted small", words("rewrite.answers"))
+        parts.append(node("div", "chips", title, *(chip("warn", f"! {text}") for text in mended)))
     if rewrite.rewritten_query != rewrite.query:
         parts.append(node("p", "diff", *(_change(item) for item in word_diff(rewrite.query, rewrite.rewritten_query))))
         parts.append(node("p", "query", node("span", "muted", words("rewrite.new")), rewrite.rewritten_query))
     else:
         parts.append(node("p", "query", node("span", "muted", words("rewrite.kept")), rewrite.query))
-    parts.append(node("p", "muted", rewrite_reason(rewrite, words)))
+    why = words("rewrite.initial.kept") if _unchanged(rewrite) else rewrite_reason(rewrite, words)
+    parts.append(node("p", "muted", why))
     if rewrite.keywords:
         keywords = (chip("plain", keyword) for keyword in rewrite.keywords)
         parts.append(node("div", "chips", node("span", "muted small", words("rewrite.keywords")), *keywords))
@@ -86,6 +99,53 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
     parts.append(_measures(score, record, words))
     parts += _terms(score, words)
     return node("section", "card", *parts)
+
+
+def is_initial(rewrite: Rewrite) -> bool:
+    """Whether it was made before anything was searched, and so answers nothing that failed (SPEC DL-05)."""
+    return rewrite.strategy == INITIAL and rewrite.round < 0
+
+
+def issues_answered(rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[str, ...]:
+    """What a rewrite was to mend, in words: issues of its round's quality check, or suggestions about the answer."""
+    if is_initial(rewrite):
+        return ()
+    if record.workflow == "quality_loop":
+        before = next((item for item in record.rounds if item.index == rewrite.round), None)
+        if before is None or before.quality is None:
+            return ()
+        # History that the collection does not have is not asked for again.
+        lacks = before.routing is not None and "temporal" in before.routing.missing
+        codes = (issue.code for issue in before.quality.issues if not (lacks and issue.code == "low_coverage"))
+        return tuple(words(f"rewrite.issue.{code}") for code in codes)
+    draft = _rejected(rewrite, record)
+    if draft is None or draft.evaluation is None:
+        return ()
+    return tuple(suggestion_said(item, words) for item in draft.evaluation.suggestions)
+
+
+def _rejected(rewrite: Rewrite, record: RunRecord) -> Draft | None:
+    """The answer whose evaluation led to a corrective rewrite: corrections are counted as answers are rejected."""
+    corrections = [item for item in record.rewrites if not is_initial(item)]
+    rejected = [item for item in record.drafts if item.evaluation is not None and not item.evaluation.passed]
+    place = corrections.index(rewrite)
+    return rejected[place] if record.workflow == "dual_loop" and place < len(rejected) else None
+
+
+def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[Node, Node]:
+    if is_initial(rewrite):
+        named, between = words("rewrite.initial"), words("rewrite.initial.between")
+    else:
+        named = words("rewrite.corrective" if record.workflow == "dual_loop" else "rewrite.nth", n=place)
+        before = max(rewrite.round, 0)
+        between = words("rewrite.between", before=before, after=rewrite.round + 1)
+        if rewrite.round < 0:
+            between = words("rewrite.initial.between")
+    return node("strong", "heading", named), node("span", "muted small", between)
+
+
+def _unchanged(rewrite: Rewrite) -> bool:
+    return is_initial(rewrite) and not rewrite.failed and rewrite.rewritten_query == rewrite.query
 
 
 def _effect(score: RewriteScore, words: Words) -> Node | None:
@@ -102,7 +162,9 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
         for current in record.rounds
         for item in current.candidates
     }
+    quality = (("score.quality", _course(_quality(score.rewrite, record)), ""),) if record.workflow == "quality_loop" else ()
     measures = (
+        *quality,
         ("score.rate", _course(score.pass_rate), ""),
         ("score.similarity", _course(score.similarity), ""),
         ("score.gained", _counted(score.gained, score.gained_passing, words), _named(score.gained, places)),
@@ -114,6 +176,13 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
         for key, value, title in measures
     )
     return node("div", "measures", *cells)
+
+
+def _quality(rewrite: Rewrite, record: RunRecord) -> tuple[float, float] | None:
+    """The score that routes, before and after; None where one of the two rounds was not checked."""
+    checks = {item.index: item.quality for item in record.rounds}
+    before, after = checks.get(rewrite.round), checks.get(rewrite.round + 1)
+    return (before.routing_score, after.routing_score) if before and after else None
 
 
 def _terms(score: RewriteScore, words: Words) -> list[Node]:

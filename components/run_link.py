@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from components.config_panel import chat_model_of
 from components.i18n import Words
-from components.what_if_text import ROLES, SETTINGS
+from components.settings_of import SETTINGS_OF, option_names, roles_of
 from engine.config import BUILTIN, RoleModel, RunConfig
 from engine.values import RunId
-
-_DEFAULTS = RunConfig()
 
 
 def run_link(run_id: RunId | str, config: RunConfig, words: Words, base: str = "") -> str:
@@ -19,19 +18,28 @@ def run_link(run_id: RunId | str, config: RunConfig, words: Words, base: str = "
 
 
 def settings_in_url(config: RunConfig) -> dict[str, str]:
-    """The settings that are not the defaults, as the panel reads them from the address."""
-    named = {
-        name: _text(getattr(config, name)) for name in SETTINGS if getattr(config, name) != getattr(_DEFAULTS, name)
+    """The settings that are not the workflow's defaults, as the panel reads them from the address."""
+    usual = RunConfig(workflow=config.workflow)
+    named = {} if config.workflow == RunConfig().workflow else {"workflow": str(config.workflow)}
+    named |= {
+        name: _text(getattr(config, name))
+        for name in SETTINGS_OF[config.workflow]
+        if getattr(config, name) != getattr(usual, name)
     }
-    models = {role: config.models.of(role) for role in ROLES}
-    named |= {role: str(model.model) for role, model in models.items() if model.model != BUILTIN}
-    chat = next((model for model in models.values() if not model.built_in), None)
+    named |= {
+        name: _text(getattr(config.options, name))
+        for name in option_names(config.workflow)
+        if getattr(config.options, name) != getattr(usual.options, name)
+    }
+    models = {str(role): config.models.of(role) for role in roles_of(config.workflow)}
+    named |= {role: model.model for role, model in models.items() if model.model != BUILTIN}
+    chat = chat_model_of(config)
     if chat is not None:
-        usual = RoleModel(chat.model)
+        plain = RoleModel(chat.model)
         named |= {
             name: _text(getattr(chat, name))
             for name in ("num_ctx", "temperature")
-            if getattr(chat, name) != getattr(usual, name)
+            if getattr(chat, name) != getattr(plain, name)
         }
     return named
 

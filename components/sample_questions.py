@@ -14,6 +14,9 @@ _KINDS = {
     "two_hop": "rewrite",
     "vague": "vague",
     "unanswerable": "unanswerable",
+    "sources": "sources",
+    "overview": "overview",
+    "direct": "direct",
 }
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from components.i18n import Words
-from engine.config import BUILTIN, PARAMETERS
+from engine.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, Parameter
 
-_CHOICES = ("gate", "context", "workflow")
+_CHOICES = ("gate", "context", "workflow", "grade_on")
+_NUMBERS: dict[str, Parameter] = {
+    **PARAMETERS,
+    **{name: limits for own in OPTION_PARAMETERS.values() for name, limits in own.items()},
+}
 
 
 def setting_label(name: str, words: Words) -> str:
@@ -25,8 +29,8 @@ def setting_text(name: str, value: object, words: Words) -> str:
         return "–"
     if isinstance(value, bool):
         return words("compare.on" if value else "compare.off")
-    if name in PARAMETERS and isinstance(value, int | float):
-        return f"{value:g}" if PARAMETERS[name].whole or name == "budget_s" else f"{value:.2f}"
+    if name in _NUMBERS and isinstance(value, int | float):
+        return f"{value:g}" if _NUMBERS[name].whole or name == "budget_s" else f"{value:.2f}"
     if value == BUILTIN:
         return words("model.builtin")
     key = f"settings.{name}.{value}"

@@ -22,6 +22,7 @@ _COLOURS: dict[SpanKind, str] = {
     "fault": "#dc2626",
 }
 _STOPPED = "CancelledError"
+_REWRITING = ("rewrite", "rewrite_query")
 _MOST_ROWS = 4
 """Calls that overlap more deeply than this share a row, so that one node cannot fill the screen."""
 
@@ -137,7 +138,7 @@ def _visit(item: NodeExecution, record: RunRecord, words: Words) -> Span:
     time = f"{duration_text(duration)}{'…' if going else ''}"
     detail = words("timeline.visit_detail", round=item.round, time=time, start=duration_text(item.start_ms))
     error = "" if item.error == _STOPPED else item.error
-    kind: SpanKind = "fault" if error else "rewrite" if item.node == "rewrite" else "visit"
+    kind: SpanKind = "fault" if error else "rewrite" if item.node in _REWRITING else "visit"
     label = f"{node_text(item.node, words)} ×{item.visit}"
     return Span(item.node, kind, item.start_ms, duration, 0, label, detail + _error(error))
 

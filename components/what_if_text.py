@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from components.i18n import Words
 from components.markup import Node, node
 from components.phrases import duration_text, probability_text, reason_text
 from components.setting_words import setting_text
+from components.settings_of import ALL_ROLES, setting_of_config
+from components.settings_of import differing as differing
 from engine.config import BUILTIN, PARAMETERS, RunConfig
 from engine.values import Outcome, RunRecord
 from engine.whatif.values import Gap, Price, WhatIf
 
-SETTINGS = (
-    *("collection", "top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "gate", "min_relevant"),
-    *("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache"),
-)
-"""The settings of the panel, in its order; the models of the roles come besides."""
-ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
 COMPLETE: frozenset[Outcome | None] = frozenset(
     {"answered", "answered_forced", "answered_unverified", "abstained", "fallback"}
 )
@@ -27,18 +23,9 @@ _MOST_NAMED = 3
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
-def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
-    """Settings and roles in which the panel differs from a run, where the difference counts for anything."""
-    names = [name for name in SETTINGS if getattr(chosen, name) != getattr(run, name)]
-    if chosen.gate == "pass_rate" and "min_relevant" in names:
-        # It counts for nothing under this gate, and the panel does not show it.
-        names.remove("min_relevant")
-    return (*names, *(role for role in ROLES if chosen.models.of(role) != run.models.of(role)))
-
-
 def setting_name(name: str, words: Words) -> str:
     """The name of a setting, or of a role, as the panel writes it."""
-    return words(f"settings.model.{name}" if name in ROLES else f"settings.{name}")
+    return words(f"settings.model.{name}" if name in ALL_ROLES else f"settings.{name}")
 
 
 def value_text(name: str, value: Any, words: Words) -> str:
@@ -189,11 +176,11 @@ def _bar(config: RunConfig, words: Words) -> str:
 
 
 def _value_of(config: RunConfig, name: str, words: Words) -> str:
-    role = next((role for role in ROLES if role == name), None)
+    role = next((role for role in ALL_ROLES if role == name), None)
     if role is not None:
         model = config.models.of(role).model
         return words("settings.model.builtin") if model == BUILTIN else model
-    return value_text(name, getattr(config, name), words)
+    return value_text(name, setting_of_config(config, name), words)
 
 
 def _joined(parts: Sequence[str], words: Words) -> str:

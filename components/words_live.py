@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from components.words_live_loops import LOOPS
+
 LiveWords = Mapping[str, str]
 
 EN: LiveWords = MappingProxyType(
@@ -123,39 +125,7 @@ EN: LiveWords = MappingProxyType(
         "file_name": "workflow",
         "question": "Question",
         "round": "round {n}",
-        # Nodes of the other workflows
-        "rest_question_router": "picks the sources",
-        "rest_fuse": "merges the lists",
-        "rest_rerank": "orders by relevance",
-        "rest_grade_documents": "judges what was found",
-        "rest_retrieve_memory": "looks for earlier answers",
-        "rest_route_query": "direct answer or search",
-        "rest_rewrite_query": "rephrases the question",
-        "rest_retrieve_documents": "finds passages",
-        "rest_generate_response": "writes, with citations",
-        "rest_direct_response": "needs no passages",
-        "rest_grade_relevance": "does it answer?",
-        "rest_consolidate_memory": "keeps what passed",
-        "rest_fallback": "says that it cannot",
-        "rest_prepare": "gathers the context",
-        "rest_generate_answer": "writes, with citations",
-        "rest_eval_answer": "sense and evidence",
-        "node_question_router": "Route",
-        "node_fuse": "Fuse",
-        "node_rerank": "Rerank",
-        "node_grade_documents": "Grade",
-        "node_retrieve_memory": "Recall",
-        "node_route_query": "Choose route",
-        "node_rewrite_query": "Rewrite",
-        "node_retrieve_documents": "Retrieve",
-        "node_generate_response": "Generate",
-        "node_direct_response": "Answer directly",
-        "node_grade_relevance": "Grade answer",
-        "node_consolidate_memory": "Remember",
-        "node_fallback": "Fallback",
-        "node_prepare": "Prepare",
-        "node_generate_answer": "Generate",
-        "node_eval_answer": "Evaluate",
+        **{key: english for key, (english, _) in LOOPS.items()},
     }
 )
 
@@ -260,38 +230,7 @@ ZH: LiveWords = MappingProxyType(
         "file_name": "workflow",
         "question": "问题",
         "round": "第 {n} 轮",
-        "rest_question_router": "选择来源",
-        "rest_fuse": "合并结果",
-        "rest_rerank": "按相关度排序",
-        "rest_grade_documents": "判定检索结果",
-        "rest_retrieve_memory": "查找过往回答",
-        "rest_route_query": "直接回答还是检索",
-        "rest_rewrite_query": "换一种问法",
-        "rest_retrieve_documents": "找出相关片段",
-        "rest_generate_response": "写出带引用的回答",
-        "rest_direct_response": "无需片段",
-        "rest_grade_relevance": "是否答到点上",
-        "rest_consolidate_memory": "记下通过的回答",
-        "rest_fallback": "说明无法回答",
-        "rest_prepare": "整理上下文",
-        "rest_generate_answer": "写出带引用的回答",
-        "rest_eval_answer": "看合理性与证据",
-        "node_question_router": "路由",
-        "node_fuse": "融合",
-        "node_rerank": "重排",
-        "node_grade_documents": "质检",
-        "node_retrieve_memory": "回忆",
-        "node_route_query": "选择路线",
-        "node_rewrite_query": "重写",
-        "node_retrieve_documents": "检索",
-        "node_generate_response": "生成",
-        "node_direct_response": "直接回答",
-        "node_grade_relevance": "检查回答",
-        "node_consolidate_memory": "记忆",
-        "node_fallback": "放弃作答",
-        "node_prepare": "准备",
-        "node_generate_answer": "生成",
-        "node_eval_answer": "评估",
+        **{key: chinese for key, (_, chinese) in LOOPS.items()},
     }
 )
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from components.workflow_geometry import Box, Label, Route
-from components.workflow_ranks import Grid, Slot, grid_of
+from components.workflow_ranks import Grid, Slot, folded, grid_of
 from components.workflow_routes import STUB, Plan, Side, SideCosts, Wanted, side_costs
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
@@ -23,7 +23,9 @@ CHIP_HEIGHT = 21.0
 CHIP_WIDTHS = (214.0, 172.0, 150.0, 118.0, 92.0)
 """Room tried for the words on an edge, widest first; the text is shortened to what is found."""
 _CHIP_GAP = 182.0
-_ROOMY, _MIDDLING = 4, 6
+_AISLE = 104.0
+"""Room between the two rows of a folded flow, for its ways and what is printed on them."""
+_ROOMY, _MIDDLING = 4, 5
 """Up to so many columns, chips get room between boxes; beyond it the boxes move together and chips go elsewhere."""
 
 
@@ -70,7 +72,7 @@ class Layout:
 @lru_cache(maxsize=64)
 def layout_of(graph: WorkflowGraph, *, vertical: bool = False) -> Layout:
     """Plan the drawing of a graph; equal graphs give equal plans."""
-    grid = grid_of(graph)
+    grid = grid_of(graph) if vertical else folded(grid_of(graph), graph)
     boxes = _boxes(graph, grid, vertical=vertical)
     plan = Plan.of(boxes)
     routes: list[Route] = []
@@ -85,7 +87,7 @@ def _boxes(graph: WorkflowGraph, grid: Grid, *, vertical: bool) -> list[Box]:
     """Rectangles of nodes and dots; the columns' distance depends on what is printed between them."""
     size = _node_size(grid.columns, vertical=vertical)
     along = _column_centres(graph, grid, size[1] if vertical else size[0], vertical=vertical)
-    pitch = size[0] + 22 if vertical else size[1] + 40
+    pitch = size[0] + 22 if vertical else size[1] + (_AISLE if grid.folded else 40)
     boxes = []
     for name in (*graph.nodes, START, END):
         slot = grid.slots[name]
@@ -120,7 +122,7 @@ def _column_centres(graph: WorkflowGraph, grid: Grid, extent: float, *, vertical
 def _gap(grid: Grid, *, vertical: bool) -> float:
     if vertical:
         return 48.0
-    return 86.0 if grid.columns <= _ROOMY else 54.0 if grid.columns <= _MIDDLING else 46.0
+    return 86.0 if grid.columns <= _ROOMY else 42.0
 
 
 def _straight_choice(grid: Grid, column: int, chosen: set[tuple[str, str]]) -> bool:
@@ -151,6 +153,11 @@ def _side_costs(edge: Edge, grid: Grid, *, vertical: bool) -> tuple[SideCosts, S
     """What it costs to leave and enter by each side; forward means along the flow, outward means towards the lanes."""
     back = (edge.source, edge.target) in grid.back or bool({edge.source, edge.target} & grid.returning)
     forward, backward, inward, outward = _sides(vertical=vertical)
+    down = grid.slots[edge.target].row - grid.slots[edge.source].row if grid.folded else 0
+    if down > 0:
+        return side_costs([(outward, 0.0), (forward, 4.0)]), side_costs([(inward, 0.0), (backward, 24.0)])
+    if down < 0:
+        return side_costs([(inward, 0.0), (outward, 60.0)]), side_costs([(outward, 0.0), (inward, 60.0)])
     if edge.source in grid.returning:
         leave = side_costs([(outward, 20.0), (backward, 0.0), (inward, 24.0), (forward, 60.0)])
     elif back:

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from engine.workflows.graph import END, START, WorkflowGraph
 
 
+_LONGEST_ROW = 6
+"""Columns up to which a flow is drawn in one row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A place in the grid; a whole column belongs to the flow, a half one lies between two of them."""
@@ -31,6 +35,8 @@ class Grid:
     back: frozenset[tuple[str, str]]
     returning: frozenset[str]
     """Nodes that only lead back."""
+    folded: bool = False
+    """Whether the flow goes on in row 1, below the row that it began in."""
 
 
 def grid_of(graph: WorkflowGraph) -> Grid:
@@ -48,6 +54,31 @@ def grid_of(graph: WorkflowGraph) -> Grid:
     slots |= _flow_slots(flow, onward, ranks, both_sides=not back)
     slots |= _lane_slots(returning, onward, back, slots)
     return Grid(slots, columns, frozenset(back), frozenset(returning))
+
+
+def folded(grid: Grid, graph: WorkflowGraph) -> Grid:
+    """The flow of a long grid in two rows, both read from left to right; any other grid as it is.
+
+    The second row ends at the right edge. An alternative that leads into the second row alone stands before it.
+    """
+    if grid.columns <= _LONGEST_ROW or any(slot.row > 0 for slot in grid.slots.values()):
+        return grid
+    first = (grid.columns + 2) // 2
+    shift = grid.columns - first
+    below = {name for name, slot in grid.slots.items() if slot.column > first}
+    slots = {
+        name: Slot(slot.column - shift, 1) if name in below and slot.row == 0 else slot
+        for name, slot in grid.slots.items()
+    }
+    taken = {(slot.column, slot.row) for slot in slots.values()}
+    place = float(first - shift)
+    for name in graph.nodes:
+        onward = {target for target in graph.successors(name) if (name, target) not in grid.back}
+        if grid.slots[name].row < 0 and onward <= below and (place, 1) not in taken and place >= 1:
+            slots[name] = Slot(place, 1)
+            taken.add((place, 1))
+            place -= 1
+    return Grid(slots, first, grid.back, grid.returning, folded=True)
 
 
 def _back_edges(names: Sequence[str], after: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:

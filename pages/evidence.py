@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import get_args
 
@@ -16,6 +16,7 @@ from components.figures import figures
 from components.gate_waste import gate_waste_note
 from components.i18n import Words
 from components.live_run import clear_selection
+from components.loop_tab import LOOP_WORKFLOWS, loop_tab
 from components.model_calls import model_calls
 from components.node_filter import Tab, concerns, of_node, tab_of
 from components.passages import passages_table
@@ -78,6 +79,7 @@ def evidence(
             cited = result(engine, record, words, again)
         with beside[1]:
             cited = what_if_panel(engine, record, found, words) or cited
+        cited = st.session_state.pop("cited_in_loop", None) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
         tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=node)
@@ -123,18 +125,21 @@ def tabs(
 ) -> None:
     """The evidence in tabs; the passages keep their filters while another tab is open, the others are drawn then."""
     if node is not None:
-        with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
-            st.caption(words("filter.node", node=node_text(node, words)), width="content")
-            if st.button(words("filter.all"), key="show_all", type="tertiary"):
-                clear_selection("live_run")
-                st.rerun()
+        narrowed_note(node, words)
     names = tab_names(record, words)
     # The choice is kept by the tab's own name: labels carry counts, which grow, and change with the language.
-    st.session_state["tabs"] = names[st.session_state.setdefault("tab", "passages")]
-    drawn = st.tabs(list(names.values()), key="tabs", on_change=partial(_choose_tab, words))
-    passages, path, rewrites, times, calls, raw = drawn
+    st.session_state["tabs"] = names[open_tab(names)]
+    drawn = st.tabs(list(names.values()), key="tabs", on_change=partial(_choose_tab, names))
+    by_name = dict(zip(names, drawn, strict=True))
     narrowed = of_node(record, node)
-    with passages:
+    if "loop" in by_name and by_name["loop"].open:
+        with by_name["loop"]:
+            pressed = loop_tab(record, words, key="loop")
+        if pressed is not None:
+            # The tabs are drawn already: another one can only be opened by the next run.
+            st.session_state["cited_in_loop"] = pressed
+            st.rerun()
+    with by_name["passages"]:
         given = passages_table(
             record,
             words,
@@ -147,22 +152,31 @@ def tabs(
         if given is not None:
             engine.evaluation.set_label(record.question, given.passage_id, given.relevant)
             st.rerun()
-    if path.open:
-        with path:
+    if by_name["path"].open:
+        with by_name["path"]:
             path_tab(engine, record, words)
             fork_panel_of(engine, record, chosen, words)
-    if rewrites.open:
-        with rewrites:
+    if by_name["rewrites"].open:
+        with by_name["rewrites"]:
             rewrite_history(record, words, key="rewrites")
-    if times.open:
-        with times:
+    if by_name["timeline"].open:
+        with by_name["timeline"]:
             timeline(narrowed, words, key="timeline")
-    if calls.open:
-        with calls:
+    if by_name["calls"].open:
+        with by_name["calls"]:
             model_calls(narrowed, words, key="calls")
-    if raw.open:
-        with raw:
+    if by_name["record"].open:
+        with by_name["record"]:
             raw_record(engine, record, words)
+
+
+def narrowed_note(node: str, words: Words) -> None:
+    """Say that the tabs show one node alone, with the way back beside it."""
+    with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
+        st.caption(words("filter.node", node=node_text(node, words)), width="content")
+        if st.button(words("filter.all"), key="show_all", type="tertiary"):
+            clear_selection("live_run")
+            st.rerun()
 
 
 def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
@@ -174,15 +188,29 @@ def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | Non
 
 
 def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
-    """Labels of the tabs, some with how much they hold."""
+    """Labels of the tabs that a record has, in their order; some say how much they hold."""
     seen = {item.passage.id for current in record.rounds for item in current.candidates}
     counts = {"passages": len(seen), "rewrites": len(record.rewrites), "calls": len(record.model_calls)}
-    return {tab: words(f"tab.{tab}", n=counts.get(tab, "")) for tab in _TABS}
+    names: dict[Tab, str] = {}
+    for tab in _TABS:
+        if tab != "loop":
+            names[tab] = words(f"tab.{tab}", n=counts.get(tab, ""))
+        elif record.workflow in LOOP_WORKFLOWS:
+            names[tab] = words(f"tab.loop.{record.workflow}")
+    return names
 
 
-def _choose_tab(words: Words) -> None:
+def open_tab(names: Mapping[Tab, str]) -> Tab:
+    """The tab chosen last where the record has it; before any choice the loop's own, or the passages."""
+    first: Tab = "loop" if "loop" in names else "passages"
+    chosen: Tab = st.session_state.get("tab", first)
+    return chosen if chosen in names else first
+
+
+def _choose_tab(names: Mapping[Tab, str]) -> None:
+    # The counts may have grown since the labels were drawn.
     label = str(st.session_state["tabs"]).rstrip("0123456789")
-    chosen = next((tab for tab in _TABS if words(f"tab.{tab}", n="") == label), None)
+    chosen = next((tab for tab, name in names.items() if name.rstrip("0123456789") == label), None)
     if chosen is not None:
         st.session_state["tab"] = chosen
 

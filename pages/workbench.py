@@ -10,6 +10,7 @@ from components.config_panel import (
     Chosen,
     CollectionChoice,
     OllamaNote,
+    Surroundings,
     config_panel,
     differing_settings,
     want_settings,
@@ -20,6 +21,7 @@ from components.i18n import Words
 from components.live_run import live_run
 from components.presenter import demo_buttons, present_button
 from components.sample_questions import sample_buttons
+from components.settings_of import roles_of
 from components.slider_marks import slider_marks
 from components.url_state import base_path, put_into_url, take_from_url
 from components.words_live import live_words
@@ -28,12 +30,13 @@ from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
-from engine.samples import sample_questions
 from engine.samples.demos import is_demo
-from engine.values import Fault, RunRecord
+from engine.values import SOURCE_KINDS, Fault, RunRecord, SourceKind
 from engine.whatif.price import Tariff
+from engine.workflows import MODULES
 from pages.evidence import evidence
 from pages.opening import opening
+from pages.samples_shown import shown_samples
 from pages.stored_runs import recent_records
 from pages.what_if import marks_of
 
@@ -44,20 +47,16 @@ _BUTTON = 132
 _LONGEST_ID = 64
 # How many of the newest runs are looked at for the time of a step.
 _MEASURED_BY = 8
-_SHOWN_SAMPLES = {
-    "en": ("dc-en-03", "dm-en-06", "dc-en-01", "dm-en-12", "dc-en-17"),
-    "zh": ("dc-zh-05", "dm-zh-01", "dc-zh-01", "dc-zh-13", "dc-zh-17"),
-}
 
 
 def page() -> None:
     record = opened()
     with st.sidebar:
         chosen = settings(record)
-    if record is not None and not record.active:
+    if record is not None and not record.active and record.workflow == chosen.config.workflow:
         slider_marks(chosen.below, chosen.config, record.config, marks_of(record, chosen.config), words)
     with st.session_state["top_bar"]:
-        builtin_badge(chosen.config.models, words)
+        builtin_badge(chosen.config.models, words, roles_of(chosen.config.workflow))
     ask(chosen.config, record)
     faults_apart()
     active = record is not None and record.active
@@ -73,7 +72,7 @@ def page() -> None:
     if shown.finished and active:
         st.rerun()
     if record is None:
-        figures(None, words, key="figures")
+        figures(None, words, key="figures", workflow=chosen.config.workflow)
         st.caption(words("live.empty"))
         return
     evidence(
@@ -112,7 +111,8 @@ def settings(record: RunRecord | None) -> Chosen:
     )
     if "gate_wanted" in st.session_state:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
-    chosen = config_panel(words, collection_choices(), note)
+    surroundings = Surroundings(tuple(MODULES), source_kinds, bool(engine.settings.searxng_url))
+    chosen = config_panel(words, collection_choices(), note, surroundings)
     budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
     if chosen.look_again:
         st.session_state["look_again_now"] = True
@@ -140,6 +140,24 @@ def collection_choices() -> list[CollectionChoice]:
     except WorkbenchError as error:
         st.session_state["ask_fault"] = fault_of(error)
         return []
+
+
+def source_kinds(collection: str) -> tuple[SourceKind, ...]:
+    """Kinds of sources that a collection has, looked up when its content changes; none where that cannot be learned."""
+    if not engine.ready:
+        return ()
+    try:
+        info = engine.describe(collection)
+        known: tuple[object, tuple[SourceKind, ...]] | None = st.session_state.get("source_kinds")
+        asked = (collection, info.fingerprint)
+        if known is None or known[0] != asked:
+            found = {source.kind for source in engine.sources(collection)}
+            known = (asked, tuple(kind for kind in SOURCE_KINDS if kind in found))
+            st.session_state["source_kinds"] = known
+    except WorkbenchError:
+        # Running it says what is wrong with the collection.
+        return ()
+    return known[1]
 
 
 def ask(config: RunConfig, record: RunRecord | None) -> None:
@@ -172,9 +190,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
         st.session_state["question_shown"] = (asked, st.session_state["question_shown"][1])
         start(asked, config)
     st.caption(next_step(config, record))
-    by_id = {item.id: item for item in sample_questions()}
-    offered = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]
-    picked = sample_buttons([(item.question, item.kind) for item in offered], words, disabled=active)
+    picked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
     if picked is not None:
         start(picked, config)
     if record is None or is_demo(record.id):
@@ -195,7 +211,9 @@ def recorded_demos(record: RunRecord | None) -> None:
 def next_step(config: RunConfig, record: RunRecord | None) -> str:
     """Before a run what the loop does; with one, whether the settings at the left are still its own."""
     if record is None:
-        return words("ask.intro")
+        return words(f"workflow.intro.{config.workflow}")
+    if config.workflow != record.workflow:
+        return words("run.other_workflow", run=words(f"settings.workflow.{record.workflow}"))
     names = differing_settings(words, config, record.config)
     if not names:
         return words("hint.tune")

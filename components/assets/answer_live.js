@@ -14,8 +14,12 @@ function followAnswer(root, fire) {
   const place = root.querySelector("[data-live]");
   if (!place) return;
   const run = place.dataset.live;
+  const empty = [...place.childNodes];
   const write = ({ detail }) => {
-    if (detail.run === run && detail.text) writeAnswer(place, detail, fire);
+    if (detail.run !== run) return;
+    if (detail.text) writeAnswer(place, detail, fire);
+    // A further answer begins: what was written of the one before is no longer the answer.
+    else place.replaceChildren(...empty);
   };
   window.addEventListener("workbench:answer", write);
   waiting.set(root, () => window.removeEventListener("workbench:answer", write));

@@ -1,5 +1,5 @@
-const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "h4", "ins", "del", "small", "section", "i", "a", "table", "thead", "tbody", "tr", "th", "td"]);
-const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|aria-[a-z]+|data-(action|copy|done|fill|live|label))$/;
+const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "h4", "ins", "del", "small", "section", "i", "a", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "mark"]);
+const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|aria-[a-z]+|data-(action|copy|done|fill|tick|fold|live|label))$/;
 // Pages of our own, by an absolute path: nothing can lead elsewhere.
 const OWN_PAGE = /^\/(?![/\\])/;
 const shown = new WeakMap();
@@ -12,6 +12,7 @@ function build(plain, fire) {
   if (tag === "button") made.type = "button";
   if (tag === "a" && OWN_PAGE.test(attrs.href || "")) Object.assign(made, { href: attrs.href, target: "_blank", rel: "noopener" });
   if (made.dataset.fill) made.style.setProperty("--fill", made.dataset.fill);
+  if (made.dataset.tick) made.style.setProperty("--tick", made.dataset.tick);
   if (made.dataset.action) made.onclick = () => fire(made.dataset.action);
   for (const kid of kids) made.append(build(kid, fire));
   if (made.dataset.copy !== undefined) made.onclick = () => confirmCopy(made);
@@ -32,7 +33,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (shown.get(root) === drawn) return () => stopFollowing(root);
   shown.set(root, drawn);
   const fire = (name) => setTriggerValue("action", { name, serial: Date.now() });
+  // What was unfolded stays so while a run goes on and the tree is built anew.
+  const open = new Set([...root.querySelectorAll("details[open]")].map((fold) => fold.dataset.fold));
   root.replaceChildren(...data.nodes.map((item) => build(item, fire)));
+  for (const fold of root.querySelectorAll("details[data-fold]")) if (open.has(fold.dataset.fold)) fold.open = true;
   followAnswer(root, fire);
   return () => stopFollowing(root);
 }

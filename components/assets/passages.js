@@ -16,7 +16,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   dress(root, data);
   let view = views.get(root);
   if (!view) {
-    view = { sort: "path", back: false, round: "", state: "", source: "", all: false, open: new Set(), asked: 0, drawn: "" };
+    view = { sort: "path", back: false, round: "", state: "", source: "", kind: "", all: false, open: new Set(), asked: 0, drawn: "" };
     views.set(root, view);
   }
   view.label = (id, value) => setTriggerValue("label", { id, value, serial: Date.now() });
@@ -37,10 +37,14 @@ function frame(root, view) {
   const words = view.data.words;
   const sources = [...new Set(view.rows.map((row) => row.source))].sort();
   const states = ["passed", "failed", "unreadable", "ungraded", "below_threshold", "beyond_top_k"].filter((state) => view.rows.some((row) => row.state === state));
+  const kinds = new Map(view.rows.filter((row) => row.kind).map((row) => [row.kind, row.kind_text]));
+  if (!kinds.has(view.kind)) view.kind = "";
   const bar = el("div", { class: "bar" }, [
     picker(root, view, "round", words.filter_round, [["", words.all_rounds], ...view.data.rounds.map((round) => [String(round), "r" + round])]),
     picker(root, view, "state", words.filter_state, [["", words.all], ...states.map((state) => [state, words["state_" + state]])]),
     picker(root, view, "source", words.filter_source, [["", words.all_sources], ...sources.map((source) => [source, source])]),
+    // Only in the workflows that tell kinds of sources apart.
+    kinds.size > 1 ? picker(root, view, "kind", words.filter_kind, [["", words.all_kinds], ...kinds]) : "",
     picker(root, view, "sort", words.sort, [["path", words.sort_path], ["rank", words.rank], ["similarity", words.similarity], ["verdict", words.verdict], ["source", words.sort_source]]),
     el("span", { class: "muted small count", role: "status" }),
   ]);
@@ -81,7 +85,7 @@ function picker(root, view, name, label, options) {
 
 function chosen(view) {
   const rows = view.rows.filter((row) =>
-    (!view.round || row.rounds.includes(Number(view.round))) && (!view.state || row.state === view.state) && (!view.source || row.source === view.source));
+    (!view.round || row.rounds.includes(Number(view.round))) && (!view.state || row.state === view.state) && (!view.source || row.source === view.source) && (!view.kind || row.kind === view.kind));
   rows.sort(SORTS[view.sort]);
   return view.back ? rows.reverse() : rows;
 }
@@ -105,7 +109,7 @@ function fill(root, view) {
   more.replaceChildren();
   if (!rows.length) {
     const clear = el("button", { type: "button", class: "button" }, [words.clear]);
-    clear.onclick = () => { view.round = view.state = view.source = ""; frame(root, view); };
+    clear.onclick = () => { view.round = view.state = view.source = view.kind = ""; frame(root, view); };
     more.append(el("p", { class: "muted" }, [words.no_match]), clear);
   } else if (limit < rows.length) {
     const all = el("button", { type: "button", class: "button quiet" }, [words.show_all.replace("{n}", rows.length - limit)]);
@@ -127,12 +131,13 @@ function pair(root, view, row) {
   const title = el("button", { type: "button", class: "title", "aria-expanded": "false", title: words.open }, [
     el("span", { class: "source" }, [row.source]), row.section ? el("span", { class: "section" }, [" § " + row.section]) : "",
   ]);
+  const kind = row.kind ? el("span", { class: `kind ${row.kind}`, title: row.kind_tip || words.kind }, [row.kind_text]) : "";
   const meter = el("div", { class: "meter", "aria-hidden": "true" }, [el("i", { class: "value" }), el("i", { class: "tick" })]);
   meter.style.setProperty("--value", `${row.similarity * 100}%`);
   meter.style.setProperty("--tick", `${view.data.threshold * 100}%`);
   const line = el("tr", { role: "row", class: `row ${row.dropped ? "dropped" : ""}`, "data-id": row.id }, [
     cell("rank num", words.rank, [String(row.rank), el("small", {}, ["r" + row.round])]),
-    cell("passage", words.passage, [title, el("div", { class: "snippet" }, marked(row.snippet))]),
+    cell("passage", words.passage, [title, kind, el("div", { class: "snippet" }, marked(row.snippet))]),
     cell("similarity num", words.similarity, [el("div", { title: row.tip }, [row.value + " ", el("small", {}, [row.cosine]), meter])]),
     cell("verdict", words.verdict, [el("span", { class: "chip num " + row.chip.look }, [row.chip.text]), row.chip.note ? el("small", { class: "num" }, [row.chip.note]) : "", row.label ? el("small", { class: "yours " + row.label }, [words["yours_" + row.label]]) : "", row.would ? el("small", { class: "would num" }, [`${words.would} ${row.would}`]) : ""]),
     cell("why", words.why, [row.reason]),
@@ -194,7 +199,7 @@ function reveal(root, view, id) {
   const find = () => [...root.querySelectorAll("tr.row")].find((line) => line.dataset.id === id);
   let line = find();
   if (!line && view.rows.some((row) => row.id === id)) {
-    view.round = view.state = view.source = "";
+    view.round = view.state = view.source = view.kind = "";
     view.all = true;
     frame(root, view);
     line = find();

@@ -7,6 +7,7 @@ from components.words.compare import COMPARE
 from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
 from components.words.knowledge import KNOWLEDGE
+from components.words.loops import LOOPS
 from components.words.presenter import PRESENTER
 from components.words.presenter_loops import PRESENTER_LOOPS
 from components.words.run import RUN
@@ -16,11 +17,14 @@ from components.words.shell import SHELL
 from components.words.side_by_side import SIDE_BY_SIDE
 from components.words.tune import TUNE
 from components.words.what_if import WHAT_IF
+from components.words.workflows import WORKFLOWS
 
 AREAS = (
     RUN,
     EVIDENCE,
+    LOOPS,
     SETTINGS,
+    WORKFLOWS,
     KNOWLEDGE,
     SHELL,
     WHAT_IF,

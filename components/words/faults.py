@@ -44,6 +44,10 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
             "请把它的来源导入一个新知识库，或选择另一个知识库。",
         ),
     ),
+    "WB215": (("没有编号为 {memory} 的记忆。", "它可能已被删除，请打开“记忆”页查看现有的记忆。"),),
+    "WB216": (
+        ("长期记忆在 {seconds} 秒内没有应答，本次运行不再等它。", "请检查 WORKBENCH_MILVUS_URI 的存储，或关闭记忆。"),
+    ),
     "WB206": (("{name} 不能用作知识库的名字。", "请用 1 到 60 个字母、数字和下划线，以字母开头。"),),
     "WB401": (
         (
@@ -71,6 +75,25 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
             "请在「模型调用」里查看原始回复，并为质检员换一个模型。",
         ),
     ),
+    "WB420": (
+        (
+            "{model} 评估的是它自己写的回答。",
+            "请为评估者或生成者换一个模型：模型很少能发现自己的错误。",
+        ),
+    ),
+    "WB421": (
+        (
+            "已达到 {answers} 次回答的上限，最后一次回答仍有 {suggestions} 条修改建议。",
+            "请对照回答旁的建议阅读，或调高 gener_epoch。",
+        ),
+    ),
+    "WB512": (
+        (
+            "无法向 {path} 追加观测数据：{why}",
+            "请腾出磁盘空间，或让 WORKBENCH_DATA_DIR 所在的文件夹可写；运行本身已保存。",
+        ),
+        ("这次运行的观测数据没能在 {seconds} 秒内写入。", "请检查 WORKBENCH_DATA_DIR 所在的磁盘；运行本身已保存。"),
+    ),
     "WB501": (("没有编号为 {run} 的运行。", "它可能已被删除，请从运行列表里打开另一个。"),),
     "WB502": (("运行 {run} 还在进行。", "请先取消，再删除。"),),
     "WB503": (("已有 {limit} 个运行在进行。", "请等一个结束或停止一个，或调高 WORKBENCH_MAX_CONCURRENT_RUNS。"),),
@@ -84,6 +107,7 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "WB508": (("运行 {run} 随工作台附带，不能改动。", "请自己运行这个问题，你自己的运行可以加标签和删除。"),),
     "WB509": (
+        ("工作流 {workflow} 的运行不能分叉，只有四节点循环能沿用已有的轮次。", "请改用别的设置重新运行这个问题。"),
         ("这次运行没有第 {round} 轮，最后一轮是第 {last} 轮。", "请选择 0 到 {last} 之间的轮次。"),
         ("查询有 {length} 个字符，上限是 {limit} 个。", "请缩短查询。"),
         ("这次运行没有见过片段 {passage}，不能为它设置判定。", "请只为这次运行找到过的片段设置判定。"),
@@ -126,5 +150,48 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "WB806": (("{name} 太大，超过了上限 {limit}（{what}）。", "请只取其中一部分，例如限制问题的数量。"),),
     "WB807": (("没有名为 {measure} 的指标。", "可用的指标：{known}。"),),
+    "WB601": (
+        (
+            "回答所依据的片段质量偏低：得分 {score}，低于 {bar}。",
+            "请把问题问得更具体，补充相关来源，或自行核对这个回答。",
+        ),
+    ),
     "WB600": (("工作流超过了 {steps} 步的上限。", "请附上运行记录反馈此问题；调低 max_rewrites 可以避开它。"),),
+    "WB901": (
+        (
+            "{address} 没有搜索引擎应答。",
+            "请启动 SearXNG，或改正 WORKBENCH_SEARXNG_URL；留空则不搜索网络。",
+        ),
+    ),
+    "WB902": (
+        (
+            "{address} 的搜索引擎在 {seconds} 秒内没有给出完整的应答。",
+            "请在 SearXNG 的 settings.yml 中调低 `outgoing.request_timeout`，或换一个实例。",
+        ),
+        ("网络搜索在本次运行可等待的 {seconds} 秒内没有结果。", "请调高本次运行的时间预算，或换一个更快的搜索引擎。"),
+    ),
+    "WB903": (
+        (
+            "{address} 的搜索引擎拒绝以 JSON 应答（{status}）。",
+            "请在 SearXNG 的 settings.yml 的 `search: formats:` 下加入 `json`，然后重启它。",
+        ),
+        (
+            "{address} 的搜索引擎把搜索转到了别处（{moved}），这里不会跟随。",
+            "请把 WORKBENCH_SEARXNG_URL 设为 SearXNG 自身应答的地址。",
+        ),
+        (
+            "{address} 的搜索引擎返回了状态 {refused}。",
+            "请查看 SearXNG 的日志，或让 WORKBENCH_SEARXNG_URL 指向另一个实例。",
+        ),
+    ),
+    "WB904": (
+        (
+            "{address} 的搜索引擎的应答超过 {limit_mb} MB，没有读取。",
+            "请确认 WORKBENCH_SEARXNG_URL 是一个 SearXNG 的地址。",
+        ),
+        (
+            "{address} 的应答不是 JSON 格式的搜索结果。",
+            "请确认 WORKBENCH_SEARXNG_URL 是一个 SearXNG 的地址，并且它的输出格式中有 `json`。",
+        ),
+    ),
 }

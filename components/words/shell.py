@@ -26,11 +26,6 @@ SHELL = {
     "ask.run": ("Run", "运行"),
     "ask.stop": ("Stop", "停止"),
     "ask.again": ("Try again", "重试"),
-    "ask.intro": (
-        "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, "
-        "and answer only from what passed. Everything that happened stays visible below.",
-        "先检索片段，由独立的质检员逐条判定；通过太少就改写问题再检索，最后只依据通过的片段作答。全过程都会留在下方。",
-    ),
     "ask.samples": ("Try one:", "试试："),
     "ask.sample.plain": ("answers at once", "一次通过"),
     "ask.sample.rewrite": ("needs a rewrite", "需要重写"),

@@ -1,0 +1,119 @@
+"""What a reader has to know of an answer of the three other loops, in plain words: how good, whence, why it stands."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import Node, chip
+from components.phrases import probability_text, reason_text
+from components.scores import grade_look, score_text
+from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
+from engine.values import Draft, Memory, RunRecord
+
+_WRITERS = ("generate_answer", "generate_response", "direct_response")
+_EVALUATORS = ("eval_answer", "grade_relevance")
+_OWN_WORDS = ("max_corrections", "max_epochs", "evaluator_failed", "deadline", "writer_failed")
+"""Reasons for which an answer stands that did not pass; each has a sentence of its own."""
+
+
+def standing_draft(record: RunRecord) -> Draft | None:
+    """The newest draft that is the answer of the run; None where no draft is."""
+    return next((item for item in reversed(record.drafts) if item.text == record.answer), None)
+
+
+def most_answers(record: RunRecord) -> int:
+    """How many answers a run of this configuration may write."""
+    match record.config.options:
+        case AnswerEvaluationOptions(gener_epoch=most):
+            return most
+        case DualLoopOptions(max_corrections=corrections):
+            return corrections + 1
+        case _:
+            return 1
+
+
+def writing_text(record: RunRecord, words: Words) -> str:
+    """Which answer is being written or evaluated, ``answer 2 of at most 3``; empty where there is one at most."""
+    most = most_answers(record)
+    now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+    number = len(record.drafts) + (now in _WRITERS)
+    if most < 2 or number < 1:
+        return ""
+    key = "answer.nth_evaluating" if now in _EVALUATORS else "answer.nth"
+    return words(key, n=number, most=most)
+
+
+def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
+    """Look and words of the badge of an answer without a search; None for an answer from passages."""
+    draft = standing_draft(record)
+    if draft is None or not draft.direct or record.outcome not in ("answered", "answered_forced"):
+        return None
+    if record.outcome == "answered_forced":
+        return "warn", words("badge.direct_forced")
+    return "pass", words("badge.memory" if answering_memory(record) else "badge.direct")
+
+
+def answering_memory(record: RunRecord) -> Memory | None:
+    """The memory that a direct answer comes from; None where the run searched, or nothing usable was recalled."""
+    recall, route = record.recall, record.route
+    if recall is None or route is None or route.route != "direct" or route.code == "smalltalk":
+        return None
+    return next((item for item in recall.memories if item.id not in recall.stale), None)
+
+
+def standing_chips(record: RunRecord, words: Words) -> list[Node]:
+    """How good the answer of a run that is over was found: quality of its passages, its evaluation."""
+    options = record.config.options
+    made = []
+    checks = [item.quality for item in record.rounds if item.quality is not None]
+    if checks and isinstance(options, QualityOptions):
+        check = checks[-1]
+        grade = words(f"quality.grade.{check.routing_grade}")
+        score = score_text(check.routing_score, options)
+        made.append(chip(grade_look(check.routing_grade), words("quality.chip", score=score, grade=grade)))
+    draft = standing_draft(record)
+    if draft is not None and record.outcome != "fallback":
+        made.append(evaluation_chip(draft, record, words))
+    return made
+
+
+def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
+    """Whether an answer passed its evaluation, and with how many suggestions it did not."""
+    if draft.evaluation is None:
+        newest = record.active and draft is record.drafts[-1]
+        return chip("accent", words("draft.evaluating")) if newest else chip("warn", words("draft.unevaluated"))
+    if draft.evaluation.passed:
+        return chip("pass", words("draft.passed"))
+    key = "draft.complaints" if record.workflow == "dual_loop" else "draft.suggestions"
+    return chip("warn", words.count(key, len(draft.evaluation.suggestions)))
+
+
+def answer_notes(record: RunRecord, words: Words) -> list[str]:
+    """Sentences below the answer of one of the three loops, the weightiest first; none for an answer that passed."""
+    draft = standing_draft(record)
+    notes = []
+    if record.outcome == "fallback":
+        notes.append(words("answer.fallback_note"))
+    elif record.outcome == "answered_forced":
+        notes.append(_forced(record, draft, words))
+    if draft is not None and draft.direct and record.outcome != "fallback":
+        memory = answering_memory(record)
+        if memory is None:
+            notes.append(words("answer.without_search"))
+        else:
+            similarity = probability_text(memory.similarity)
+            notes.append(words("answer.from_memory", question=memory.question, similarity=similarity))
+    return notes
+
+
+def _forced(record: RunRecord, draft: Draft | None, words: Words) -> str:
+    why = reason_text(record.reason, words)
+    options = record.config.options
+    checks = [item.quality for item in record.rounds if item.quality is not None]
+    if isinstance(options, QualityOptions) and checks:
+        score = score_text(checks[-1].routing_score, options)
+        return words("answer.low_quality", score=score, bar=probability_text(options.medium_score), why=why)
+    if draft is not None and draft.evaluation is not None and draft.evaluation.passed:
+        return words("answer.gate_unmet", why=why)
+    if record.reason in _OWN_WORDS:
+        return words(f"answer.{record.reason}", n=len(record.drafts))
+    return words("answer.not_in_full", why=why)

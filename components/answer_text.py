@@ -1,0 +1,108 @@
+"""The text of an answer as elements: the few forms of Markdown it may use, read in one place for page and report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from components.markup import Node, node
+from engine.language import language_of
+
+Cite = Callable[[int], Node | None]
+"""What stands for the marker ``[n]``; None leaves the marker as the text it is."""
+
+_IMAGE_OR_LINK = re.compile(r"(!?)\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\)")
+_LIST_ITEM = re.compile(r"^\s*(?:[-*•]|(\d{1,2})[.)、])\s+(.*)$")
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)#*\s*$")
+_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a heading or a whole list of an answer."""
+
+    kind: Literal["paragraph", "heading", "bullets", "numbers"]
+    items: tuple[str, ...]
+    """One text for a paragraph or a heading, one per item of a list."""
+    start: int = 1
+
+
+def answer_blocks(text: str) -> tuple[Block, ...]:
+    """The few forms of Markdown that an answer may use; images go and links are reduced to their words.
+
+    Everything else, raw HTML included, stays the text it is.
+    """
+    blocks: list[Block] = []
+    for raw in _IMAGE_OR_LINK.sub(_words_alone, text).splitlines():
+        line = raw.strip()
+        item = _LIST_ITEM.match(line)
+        heading = _HEADING.match(line)
+        if item:
+            _add_item(blocks, item.group(2), item.group(1))
+        elif heading:
+            blocks.append(Block("heading", (heading.group(1).strip(),)))
+        elif line:
+            blocks.append(Block("paragraph", (line,)))
+    return tuple(blocks)
+
+
+def no_citation(_marker: int) -> Node | None:
+    """A :data:`Cite` that leaves every marker as text."""
+    return None
+
+
+def answer_prose(text: str, cite: Cite = no_citation) -> Node:
+    """An answer as paragraphs and lists, with what ``cite`` gives in place of its markers."""
+    drawn = []
+    for block in answer_blocks(text):
+        if block.kind in ("bullets", "numbers"):
+            items = (node("li", "", *inline(item, cite)) for item in block.items)
+            numbered = block.kind == "numbers"
+            drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
+        else:
+            drawn.append(node("p", "subheading" if block.kind == "heading" else "", *inline(block.items[0], cite)))
+    return node("div", "prose", *drawn)
+
+
+def inline(text: str, cite: Cite) -> list[Node | str]:
+    """One line of an answer: plain text, strong text, and citations in place of their markers."""
+    made: list[Node | str] = []
+    end = 0
+    for match in _INLINE.finditer(text):
+        made.append(text[end : match.start()])
+        end = match.end()
+        if match.group("strong"):
+            made.append(node("strong", "", *inline(match.group("strong"), cite)))
+            continue
+        citation = cite(int(match.group("marker")))
+        made = [*made, match.group()] if citation is None else _sticking(made, citation)
+    made.append(text[end:])
+    return made
+
+
+def _sticking(made: list[Node | str], marker: Node) -> list[Node | str]:
+    """A marker kept on the line of the word before it, so that no line begins with a marker."""
+    before = made.pop() if made and isinstance(made[-1], str) else ""
+    assert isinstance(before, str)
+    head, space, word = before.rstrip().rpartition(" ")
+    if language_of(word) == "zh":
+        head, space, word = head + space + word[:-1], "", word[-1:]
+    return [*made, head + space, node("span", "nowrap", word, marker)]
+
+
+def _add_item(blocks: list[Block], text: str, number: str | None) -> None:
+    kind: Literal["bullets", "numbers"] = "numbers" if number else "bullets"
+    if blocks and blocks[-1].kind == kind:
+        blocks[-1] = Block(kind, (*blocks[-1].items, text), blocks[-1].start)
+    else:
+        blocks.append(Block(kind, (text,), int(number or 1)))
+
+
+def _words_alone(match: re.Match[str]) -> str:
+    image, label = match.groups()
+    if image:
+        return ""
+    # A citation that a model dressed up as a link stays a citation.
+    return f"[{label}]" if label.isdigit() else label

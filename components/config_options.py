@@ -1,0 +1,119 @@
+"""The settings that only one workflow has, as controls of the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.config_widgets import heading, one_of, slider, switch, warning
+from components.i18n import Words
+from components.weights import rebalanced, scaled
+from engine.config import (
+    DUAL_PARAMETERS,
+    EVALUATION_PARAMETERS,
+    QUALITY_PARAMETERS,
+    QUALITY_WEIGHTS,
+    AnswerEvaluationOptions,
+    DualLoopOptions,
+    GradeOn,
+    QualityOptions,
+    RunConfig,
+)
+from engine.policies.quality import score_ceiling
+from engine.values import SourceKind
+
+_OFF = 1e-3
+"""Sums that are nearer to 1 than this are 1: weights have four decimals."""
+
+
+def quality_options(words: Words, below: dict[str, DeltaGenerator]) -> QualityOptions:
+    """Weights, the graded number and its cut-offs; whatever the sliders and the address hold, it can be run."""
+    grade_on = one_of(words, "grade_on", ("weighted", "top3"))
+    medium = _cut_off(words, "medium_score", below)
+    high = _cut_off(words, "high_score", below)
+    heading(words, "settings.weights", "settings.weights.help")
+    chosen = [_weight(words, place, below) for place in range(len(QUALITY_WEIGHTS))]
+    shares = scaled(chosen)
+    total = sum(chosen)
+    if abs(total - 1.0) > _OFF:
+        listed = " / ".join(f"{share:.2f}" for share in shares)
+        warning(words("settings.weights.off", sum=f"{total:.2f}", shares=listed))
+        st.button(words("settings.weights.normalise"), key="normalise", on_click=_set_weights, args=(shares,))
+    weights = shares if abs(total - 1.0) > _OFF else tuple(chosen)
+    return QualityOptions(
+        *weights, grade_on=cast(GradeOn, grade_on), high_score=max(high, medium), medium_score=medium
+    )
+
+
+def dual_options(words: Words, below: dict[str, DeltaGenerator], *, web: bool) -> DualLoopOptions:
+    """Corrections, memory and web; ``web`` says whether this machine has a search engine set."""
+    heading(words, "settings.outer")
+    corrections = _own(words, "max_corrections", below)
+    memory = switch(words, "memory", default=True)
+    missing = "" if web else words("settings.web_search.unset")
+    return DualLoopOptions(int(corrections), memory, switch(words, "web_search", unavailable=missing))
+
+
+def answer_options(words: Words, below: dict[str, DeltaGenerator]) -> AnswerEvaluationOptions:
+    """How many answers may be written."""
+    heading(words, "settings.answers")
+    return AnswerEvaluationOptions(int(_own(words, "gener_epoch", below)))
+
+
+def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -> None:
+    """Say before the run which grade it can never reach with the source kinds there are (SPEC QL-08)."""
+    options = config.options
+    if not isinstance(options, QualityOptions) or not kinds:
+        return
+    ceiling = score_ceiling(config, kinds)
+    if ceiling.score >= options.high_score:
+        return
+    # Rounded down: a score that does not reach a bar is not printed as if it did.
+    score = f"{int(ceiling.score * 100 + 1e-9) / 100:.2f}"
+    reachable = ceiling.reachable
+    key, bar = ("high", options.high_score) if reachable else ("unreachable", options.medium_score)
+    said = [words(f"settings.ceiling.{key}", score=score, bar=f"{bar:.2f}")]
+    if ceiling.missing:
+        listed = words("list.joint").join(words(f"kind.{kind}") for kind in ceiling.missing)
+        said.append(words("settings.ceiling.missing", kinds=listed))
+    if reachable:
+        st.caption(" ".join(said))
+        return
+    warning(" ".join([*said, words("settings.ceiling.remedy")]))
+
+
+def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float:
+    name = QUALITY_WEIGHTS[place]
+    limits = QUALITY_PARAMETERS[name]
+
+    def moved() -> None:
+        now = [float(st.session_state.get(other, QUALITY_PARAMETERS[other].default)) for other in QUALITY_WEIGHTS]
+        _set_weights(rebalanced(now, place))
+
+    return slider(words, name, limits, limits.default, below, moved)
+
+
+def _set_weights(weights: Sequence[float]) -> None:
+    for name, value in zip(QUALITY_WEIGHTS, weights, strict=True):
+        if st.session_state.get(name) != value:
+            st.session_state[name] = value
+
+
+def _cut_off(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
+    other, wins = ("high_score", max) if name == "medium_score" else ("medium_score", min)
+
+    def moved() -> None:
+        # The two never cross: the one that is moved takes the other along.
+        usual = QUALITY_PARAMETERS[other].default
+        st.session_state[other] = wins(st.session_state[name], st.session_state.get(other, usual))
+
+    limits = QUALITY_PARAMETERS[name]
+    return slider(words, name, limits, limits.default, below, moved)
+
+
+def _own(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
+    limits = {**DUAL_PARAMETERS, **EVALUATION_PARAMETERS}[name]
+    return slider(words, name, limits, limits.default, below)

@@ -1,0 +1,156 @@
+"""The widgets of the configuration panel, one for each kind of setting, each bound to the address under its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.i18n import Words
+from components.url_state import put_into_url, take_from_url
+from engine.config import BUILTIN, Parameter
+
+_LONGEST_MODEL = 200
+
+
+def slider(
+    words: Words,
+    name: str,
+    limits: Parameter,
+    default: float,
+    below: dict[str, DeltaGenerator],
+    on_change: Callable[[], None] | None = None,
+) -> float:
+    """A slider over the range of a parameter; ``below`` gets a place under it for a note."""
+    kind = int if limits.whole else float
+    value = st.slider(
+        words(f"settings.{name}"),
+        kind(limits.low),
+        kind(limits.high),
+        kind(default),
+        kind(limits.step),
+        format="%d" if limits.whole else "%.2f",
+        key=name,
+        help=words(f"settings.{name}.help"),
+        bind="query-params",
+        persist_state="session",
+        on_change=on_change,
+    )
+    below[name] = st.empty()
+    return kind(value)
+
+
+def number(words: Words, name: str, limits: Parameter, default: float) -> float:
+    """A box for a whole number."""
+    value = st.number_input(
+        words(f"settings.{name}"),
+        int(limits.low),
+        int(limits.high),
+        int(default),
+        key=name,
+        help=words(f"settings.{name}.help"),
+        bind="query-params",
+        persist_state="session",
+    )
+    return float(value)
+
+
+def switch(words: Words, name: str, *, default: bool = False, unavailable: str = "") -> bool:
+    """A switch; ``unavailable`` says why it cannot be switched on here, and then it counts as off."""
+    chosen = st.toggle(
+        words(f"settings.{name}"),
+        default,
+        key=name,
+        help=words(f"settings.{name}.help"),
+        bind="query-params",
+        persist_state="session",
+        disabled=bool(unavailable),
+    )
+    if unavailable:
+        st.caption(unavailable)
+    return bool(chosen) and not unavailable
+
+
+def one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
+    """A choice among few, beside each other."""
+    take_from_url(name, options[0], lambda given: given in options)
+    chosen = st.segmented_control(
+        words(f"settings.{name}"),
+        options,
+        required=True,
+        format_func=lambda option: words(f"settings.{name}.{option}"),
+        key=name,
+        help=words(f"settings.{name}.help"),
+        width="stretch",
+        persist_state="session",
+    )
+    # In the first run after a change of page it may have none yet.
+    chosen = chosen if chosen in options else options[0]
+    put_into_url(name, str(chosen), options[0])
+    return str(chosen)
+
+
+def collection_picker(words: Words, sizes: Mapping[str, int], default: str, valid: Callable[[str], bool]) -> str:
+    """Which collection is searched, with its size."""
+    take_from_url("collection", default, valid)
+    wanted = str(st.session_state["collection"])
+    relabel(words, "collection")
+    chosen = st.selectbox(
+        words("settings.collection"),
+        # A link may name a collection that does not exist: running it then says so, instead of searching another one.
+        list(dict.fromkeys((*sizes, wanted))),
+        format_func=lambda name: words("settings.collection.samples") if name == default else name,
+        key="collection",
+        help=words("settings.collection.help"),
+        persist_state="session",
+    )
+    put_into_url("collection", str(chosen or default), default)
+    if chosen in sizes:
+        st.caption(words.count("settings.collection.size", sizes[str(chosen)]))
+    return str(chosen or default)
+
+
+def model_picker(words: Words, role: str, installed: Sequence[str]) -> str:
+    """Which model plays a role: built in, one of Ollama's, or a name typed as ``provider:model``."""
+    take_from_url(role, BUILTIN, lambda name: 0 < len(name) <= _LONGEST_MODEL)
+    typed = str(st.session_state[role])
+    relabel(words, role)
+    chosen = st.selectbox(
+        words(f"settings.model.{role}"),
+        list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed))),
+        format_func=lambda model: words("settings.model.builtin") if model == BUILTIN else str(model),
+        key=role,
+        accept_new_options=True,
+        persist_state="session",
+    )
+    model = model_name(str(chosen or BUILTIN), installed)
+    put_into_url(role, model, BUILTIN)
+    return model
+
+
+def model_name(typed: str, installed: Sequence[str]) -> str:
+    """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
+    name = typed.strip()[:_LONGEST_MODEL]
+    provider, colon, model = name.partition(":")
+    if name in ("", BUILTIN) or (colon and not (provider.strip() and model.strip())):
+        # Half a name, as while it is being typed or from a link, cannot be run.
+        return BUILTIN
+    return name if colon and name not in installed else f"ollama:{name}"
+
+
+def relabel(words: Words, name: str) -> None:
+    """Say the value again after a change of language, or the browser goes on showing the select box's old label."""
+    drawn = f"{name}_language"
+    if st.session_state.get(drawn) != words.language:
+        st.session_state[drawn] = words.language
+        st.session_state[name] = st.session_state[name]
+
+
+def heading(words: Words, key: str, explained: str = "") -> None:
+    st.caption(f"**{words(key)}**", help=words(explained) if explained else None)
+
+
+def warning(text: str) -> None:
+    """A note that asks for attention, in place; ``text`` is a sentence of ours and holds no foreign word."""
+    st.caption(f":orange[:material/warning: {text}]")

@@ -1,0 +1,185 @@
+"""The answers of a run that evaluates them: what changed from one to the next, what was wanted, who saw what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from components.answer import citing
+from components.answer_marks import evaluation_chip, standing_draft
+from components.answer_text import answer_prose
+from components.i18n import Words
+from components.markup import Node, chip, fold, node
+from components.rewrites import new_words, old_words
+from components.suggestions import suggestion_said, suggestion_states
+from engine.answer_difference import SentenceDifference, SentenceKind, answer_difference
+from engine.policies.answers import EXCERPT_CHARS
+from engine.values import Draft, Excerpt, Passage, RunRecord, Suggestion
+
+_SIGNS: dict[SentenceKind, tuple[str, str]] = {
+    "same": ("=", "muted"),
+    "changed": ("~", "warn-ink"),
+    "added": ("+", "pass-ink"),
+    "removed": ("−", "fault-ink"),
+}
+_STATE_LOOKS = {"addressed": "pass", "ignored": "warn", "open": "accent"}
+
+
+def draft_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """One card an answer, each against the one before it; nothing of another workflow's record."""
+    if record.workflow != "answer_evaluation":
+        return []
+    return [_card(draft, record, words) for draft in record.drafts]
+
+
+def draft_body(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
+    """Text, evaluation and suggestions of one answer; what its evaluator saw is folded."""
+    text = answer_prose(draft.text, citing(draft.citations, words))
+    head = node("div", "chips", *_chips(draft, record, words))
+    return [head, text, *_suggestions(draft, record, words), *_seen(draft, record, words)]
+
+
+def _card(draft: Draft, record: RunRecord, words: Words) -> Node:
+    title = node("strong", "heading", words("draft.nth", n=draft.index + 1))
+    head = node("div", "head", title, *_chips(draft, record, words))
+    former = next((item for item in record.drafts if item.index == draft.index - 1), None)
+    text = answer_prose(draft.text, citing(draft.citations, words))
+    if former is None:
+        parts = [text]
+    else:
+        shown = fold(f"text-{draft.index}", words("draft.show_text"), text)
+        parts = [*_difference(former, draft, record, words), shown]
+    if draft.removed_markers:
+        markers = " ".join(dict.fromkeys(draft.removed_markers))
+        parts.append(node("p", "note", "! ", words("draft.removed_markers", markers=markers)))
+    parts += [*_suggestions(draft, record, words), *_seen(draft, record, words)]
+    return node("section", "card", head, *parts)
+
+
+def _chips(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
+    chips = [evaluation_chip(draft, record, words)]
+    if draft.direct:
+        chips.append(chip("grey", words("draft.direct")))
+    if not record.active and len(record.drafts) > 1 and draft is standing_draft(record):
+        chips.append(chip("accent", words("draft.stands")))
+    evaluator = draft.evaluation.evaluator if draft.evaluation else ""
+    if evaluator:
+        name = words("model.builtin") if evaluator == "builtin" else evaluator
+        chips.append(node("span", "muted small", words("draft.by", evaluator=name)))
+    return chips
+
+
+# -- what changed ---------------------------------------------------------------------------------------------------
+
+
+def _difference(former: Draft, draft: Draft, record: RunRecord, words: Words) -> list[Node]:
+    found = answer_difference(_as_answer(former, record), _as_answer(draft, record))
+    kinds = Counter(item.kind for item in found)
+    counts: dict[str, object] = {kind: kinds[kind] for kind in _SIGNS}
+    said = words("draft.changes", **counts) if set(kinds) - {"same"} else words("draft.identical")
+    against = words("draft.against", n=former.index + 1)
+    compared = words("draft.compared", against=against, said=said)
+    rows = [_sentence(item, words) for item in found]
+    return [node("p", "muted small", compared), node("ul", "sentences", *rows)]
+
+
+def _as_answer(draft: Draft, record: RunRecord) -> RunRecord:
+    return replace(record, answer=draft.text, citations=draft.citations)
+
+
+def _sentence(item: SentenceDifference, words: Words) -> Node:
+    sign, look = _SIGNS[item.kind]
+    label = words(f"draft.{item.kind}")
+    mark = node("span", f"sign {look}", node("span", "", sign, aria_hidden="true"), " ", label)
+    if item.kind == "changed":
+        kids: tuple[Node | str, ...] = (
+            node("div", "diff old", *old_words(item.a, item.b)),
+            node("div", "diff", *new_words(item.a, item.b)),
+        )
+    elif item.kind == "added":
+        kids = (node("div", "diff", node("ins", "", item.b)),)
+    elif item.kind == "removed":
+        kids = (node("div", "diff", node("del", "", item.a)),)
+    else:
+        kids = (node("div", "muted", item.b),)
+    return node("li", item.kind, mark, node("div", "grow", *kids))
+
+
+# -- what the evaluator wants changed -------------------------------------------------------------------------------
+
+
+def _suggestions(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
+    if draft.evaluation is None or not draft.evaluation.suggestions:
+        return []
+    revised = record.workflow == "answer_evaluation"
+    states = suggestion_states(record.drafts, draft.index) if revised else ()
+    rows = [
+        _suggestion(item, states[place] if revised else "", words)
+        for place, item in enumerate(draft.evaluation.suggestions)
+    ]
+    return [node("p", "subhead", words("suggestion.title")), node("ol", "wanted", *rows)]
+
+
+def _suggestion(item: Suggestion, state: str, words: Words) -> Node:
+    chips = [chip("plain", words(f"dimension.{item.dimension}"))]
+    if state:
+        chips.append(chip(_STATE_LOOKS[state], words(f"suggestion.{state}"), words(f"suggestion.{state}.help")))
+    parts = [node("div", "said", node("span", "", suggestion_said(item, words)), *chips)]
+    if item.quote:
+        parts.append(node("p", "quoted", node("span", "muted small", words("suggestion.about")), " ", item.quote))
+    return node("li", "", *parts)
+
+
+# -- who saw what ---------------------------------------------------------------------------------------------------
+
+
+def _seen(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
+    """The excerpts that an evaluator judged by, each beside what the generator had (SPEC AE-04)."""
+    if draft.evaluation is None or draft.direct:
+        return []
+    given = _given(draft, record)
+    if not given and not draft.seen:
+        return []
+    cut = sum(item.cut for item in draft.seen)
+    label = f"{words('seen.title')} · {words.count('seen.title.count', len(draft.seen), cut=cut)}"
+    excerpts = {item.passage_id: item for item in draft.seen}
+    rows = [_excerpt(place, item, excerpts.get(item.id), record, words) for place, item in enumerate(given, 1)]
+    names = (words("passages.passage"), words("seen.evaluator"), words("seen.generator"))
+    head = node("tr", "", *(node("th", "", name, scope="col") for name in names))
+    table = node("table", "flips seen", node("thead", "", head), node("tbody", "", *rows))
+    note = [node("p", "muted small", words("seen.cut.help"))] if cut else []
+    return [fold(f"seen-{draft.index}", label, *note, table)]
+
+
+def _given(draft: Draft, record: RunRecord) -> Sequence[Passage]:
+    """What the answer was written from, in the order of its markers; the context of an older pass is not kept."""
+    passages = record.context.passages if record.context else ()
+    known = {item.id for item in passages}
+    if all(item.passage_id in known for item in draft.seen):
+        return passages
+    found = {item.passage.id: item.passage for current in record.rounds for item in current.candidates}
+    return tuple(found[item.passage_id] for item in draft.seen if item.passage_id in found)
+
+
+def _excerpt(place: int, passage: Passage, seen: Excerpt | None, record: RunRecord, words: Words) -> Node:
+    named = f"{passage.source} § {passage.section}" if passage.section else passage.source
+    first = node("td", "", node("strong", "num", f"[{place}]"), " ", named)
+    generator: tuple[Node | str, ...] = (node("span", "num", words("seen.characters", n=len(passage.text))),)
+    if seen is None:
+        said: tuple[Node | str, ...] = (chip("warn", words("seen.not_shown", top_k=record.config.top_k)),)
+    elif seen.cut:
+        said = (chip("warn", words("seen.cut", n=EXCERPT_CHARS)), node("p", "plain-text small", seen.text))
+        hidden = node("mark", "", passage.text[EXCERPT_CHARS:])
+        behind = node("p", "plain-text small", "… ", hidden)
+        generator = (*generator, " · ", node("span", "warn-ink", words("seen.behind")), behind)
+    else:
+        said = (node("p", "plain-text small", seen.text),)
+        generator = (node("span", "muted", words("seen.whole", n=len(passage.text))),)
+    return node(
+        "tr",
+        "",
+        first,
+        node("td", "", *said, data_label=words("seen.evaluator")),
+        node("td", "", *generator, data_label=words("seen.generator")),
+    )

@@ -1,0 +1,31 @@
+"""The tab of the three other loops: quality of every round, strategies of every pass, evaluation of every answer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.answer import opened_passage
+from components.drafts import draft_nodes
+from components.i18n import Words
+from components.markup import Node, draw
+from components.quality_chart import quality_nodes
+from components.strategies import strategy_nodes
+from engine.config import WorkflowName
+from engine.values import PassageId, RunRecord
+
+LOOP_WORKFLOWS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
+"""Workflows whose record holds more than rounds of passages; the others have no such tab."""
+
+
+def loop_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """Everything that the loop of a record left behind; empty before its first step, and for other workflows."""
+    return [*quality_nodes(record, words), *strategy_nodes(record, words), *draft_nodes(record, words)]
+
+
+def loop_tab(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
+    """Draw what the loop did; returns the passage whose citation was pressed, if any."""
+    nodes = loop_nodes(record, words)
+    if not nodes:
+        st.caption(words("loop.empty" if record.active else "loop.nothing"))
+        return None
+    return opened_passage(draw(nodes, words, key=key))

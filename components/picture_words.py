@@ -1,0 +1,96 @@
+"""Sentences of the workflow picture made from a table of words and a record's plain values, for exports.
+
+The Python twin of ``assets/live_run_words.js``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from engine.values import Comparison
+from engine.wording import operands
+
+Plain = Mapping[str, Any]
+Words = Mapping[str, str]
+Lines = tuple[tuple[str, ...], ...]
+"""Lines of facts; each is a list of wordings, longest first, of which a drawing takes the first that fits."""
+
+_RELATIONS = MappingProxyType({"<": "<", ">=": "≥", "==": "="})
+_LONGEST_QUERY = 60
+
+
+def say(words: Words, key: str, **values: object) -> str:
+    """A sentence of the table with its places filled; ``key_one`` stands in where ``n`` is 1."""
+    template = words.get(f"{key}_one") if values.get("n") == 1 else None
+    template = template or words.get(key, key)
+    for name, value in values.items():
+        template = template.replace("{" + name + "}", str(value))
+    return template
+
+
+def title_of(name: str, words: Words) -> str:
+    return words.get(f"node_{name}") or _plain_name(name)
+
+
+def route_of(route: str, words: Words) -> str:
+    return words.get(f"route_{route}") or words.get(f"node_{route}") or _plain_name(route)
+
+
+def _plain_name(name: str) -> str:
+    return (name[:1].upper() + name[1:]).replace("_", " ")
+
+
+def lines(*rows: Sequence[str]) -> Lines:
+    """Each row of parts as wordings that leave out one part after the other, from the last; empty parts do not count."""
+    filled = [[part for part in row if part] for row in rows]
+    return tuple(tuple(" · ".join(row[:end]) for end in range(len(row), 0, -1)) for row in filled if row)
+
+
+def cut(text: str) -> str:
+    """A query as a box may quote it."""
+    text = text.strip()
+    return text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY - 1]}…"
+
+
+def duration_of(ms: float, words: Words) -> str:
+    """Milliseconds or seconds with two or three figures."""
+    if ms < 999.5:
+        return say(words, "ms", n=f"{ms:.1f}" if ms < 10 else f"{ms:.0f}")
+    return say(words, "s", n=f"{ms / 1000:.2f}" if ms < 10000 else f"{ms / 1000:.1f}")
+
+
+def chips_of(decision: Plain, count: int, words: Words) -> tuple[str, ...]:
+    """What an edge prints of the newest decision that chose it, from long to short; ``×n`` where it was chosen often."""
+    times = f" ×{count}" if count > 1 else ""
+    target = route_of(decision["route"], words)
+    short = [_comparison(item, words, "short_") for item in decision["comparisons"]]
+    if not short:
+        why = _reason(decision, words)
+        return (f"{why} → {target}{times}", f"{why}{times}")
+    every = words["joint"].join(short)
+    return (f"{every} → {target}{times}", f"{every}{times}", f"{short[0]}{times}")
+
+
+def decision_line(decision: Plain, words: Words) -> str:
+    """E.g. ``Round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → rewrite``."""
+    target = route_of(decision["route"], words)
+    return say(words, "decision", round=decision["round"], why=inequality_of(decision, words), target=target)
+
+
+def inequality_of(decision: Plain, words: Words) -> str:
+    """The comparisons of a decision with their quantities named; its reason where it compared nothing."""
+    named = [_comparison(item, words, "quantity_") for item in decision["comparisons"]]
+    return words["joint"].join(named) or _reason(decision, words)
+
+
+def _comparison(item: Plain, words: Words, prefix: str) -> str:
+    plain = Comparison(item["quantity"], item["value"], item["relation"], item["bound"])
+    left, right = operands(plain)
+    name = words.get(prefix + plain.quantity, plain.quantity)
+    return f"{name} {left} {_RELATIONS[plain.relation]} {right}".strip()
+
+
+def _reason(decision: Plain, words: Words) -> str:
+    return words.get(f"reason_{decision['reason']}") or _plain_name(decision["reason"])

@@ -1,0 +1,247 @@
+"""The quality-control loop round by round: where was searched, what the four dimensions add, what was wrong."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import Node, chip, node
+from components.phrases import probability_text
+from components.scores import grade_look, score_text
+from engine.config import QualityOptions
+from engine.policies.quality import FULL_COUNT
+from engine.values import (
+    SOURCE_KINDS,
+    Comparison,
+    QualityCheck,
+    QualityDimension,
+    QualityDimensionName,
+    QualityIssue,
+    QualityIssueCode,
+    Round,
+    Routing,
+    RunRecord,
+)
+from engine.wording import operands
+
+_ISSUE_OF: dict[QualityDimensionName, QualityIssueCode] = {
+    "coverage": "low_coverage",
+    "relevance": "low_relevance",
+    "diversity": "single_source",
+    "count": "too_few",
+}
+_COUNTED = ("single_source", "too_few")
+_WHOLE: dict[QualityDimensionName, int] = {"diversity": len(SOURCE_KINDS), "count": FULL_COUNT}
+_CLOSE = 0.08
+"""Cut-offs nearer to each other than this share one label, or the two would overlap."""
+_COLUMNS = ("dimension", "value", "weight", "adds", "issue")
+
+
+def quality_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """The rounds compared, where there are several, then one card a round; nothing for another workflow's record."""
+    options = record.config.options
+    if not isinstance(options, QualityOptions):
+        return []
+    compared = [_compared(record, options, words)] if len(record.rounds) > 1 else []
+    return [*compared, *(_round_card(item, record, options, words) for item in record.rounds)]
+
+
+def _compared(record: RunRecord, options: QualityOptions, words: Words) -> Node:
+    names = ("round", "query", "score", "top3", "change")
+    head = node("tr", "", *(node("th", "", words(f"quality.column.{name}"), scope="col") for name in names))
+    rows = []
+    former: QualityCheck | None = None
+    for item in record.rounds:
+        check = item.quality
+        cells: list[tuple[str, list[Node | str]]] = [
+            ("round", [node("strong", "num", f"r{item.index}")]),
+            ("query", [item.query]),
+            ("score", _small_bar(check.score, check.grade, options, words) if check else ["–"]),
+            ("top3", _small_bar(check.top3, check.top3_grade, options, words) if check else ["–"]),
+            ("change", [_change(former, check)]),
+        ]
+        drawn = (
+            node("td", "num" if name != "query" else "", *kids, data_label=words(f"quality.column.{name}"))
+            for name, kids in cells
+        )
+        rows.append(node("tr", "", *drawn))
+        former = check or former
+    table = node("table", "flips rounds", node("thead", "", head), node("tbody", "", *rows))
+    return node("section", "card", node("strong", "heading", words("quality.rounds")), table)
+
+
+def _small_bar(score: float, grade: str, options: QualityOptions, words: Words) -> list[Node | str]:
+    named = f"{score_text(score, options)} {words(f'quality.grade.{grade}')}"
+    return [node("div", "mini", _rail((node("i", "seg", data_fill=_share(score)),), options), node("span", "", named))]
+
+
+def _change(former: QualityCheck | None, check: QualityCheck | None) -> Node | str:
+    """By how much the score that routes rose or fell against the round before."""
+    if former is None or check is None:
+        return ""
+    change = check.routing_score - former.routing_score
+    if abs(change) < 0.005:
+        return chip("grey", "= 0.00")
+    return chip("pass", f"▲ {change:.2f}") if change > 0 else chip("warn", f"▼ {-change:.2f}")
+
+
+def _round_card(current: Round, record: RunRecord, options: QualityOptions, words: Words) -> Node:
+    check = current.quality
+    head = [
+        node("strong", "heading", words("quality.round", n=current.index)),
+        node("span", "muted", current.query),
+    ]
+    parts = [_routing(current, current.routing, words)] if current.routing else []
+    if check is None:
+        parts.append(node("p", "muted", words("quality.checking" if record.active else "quality.unchecked")))
+        return node("section", "card", node("div", "head", *head), *parts)
+    grade = words(f"quality.grade.{check.routing_grade}")
+    head.append(chip(grade_look(check.routing_grade), grade))
+    parts += [_scores(check, options, words), _dimensions(check, words)]
+    parts += [
+        node("p", "note", "! ", words("quality.issue.no_passages"))
+        for issue in check.issues
+        if issue.code == "no_passages"
+    ]
+    return node("section", "card", node("div", "head", *head), *parts)
+
+
+# -- where was searched ---------------------------------------------------------------------------------------------
+
+
+def _routing(current: Round, routing: Routing, words: Words) -> Node:
+    shares = (_kind(kind, share, current, words) for kind, share in routing.shares.items())
+    missing = (
+        chip("warn", words("routing.missing", kind=words(f"kind.{kind}"))) for kind in routing.missing
+    )
+    wide = [chip("accent", words("routing.wide"))] if routing.wide else []
+    said = words(f"routing.{routing.code}") if f"routing.{routing.code}" in words else routing.reason
+    lines = [node("p", "muted small", said)] if said else []
+    if routing.query != current.query:
+        lines.append(node("p", "muted small", words("routing.query", query=routing.query)))
+    title = node("span", "muted small", words("routing.title"))
+    return node("div", "routing", node("div", "chips", title, *shares, *wide, *missing), *lines)
+
+
+def _kind(kind: str, share: float, current: Round, words: Words) -> Node:
+    found = [item for item in current.candidates if item.kind == kind]
+    kept = sum(item.gate == "kept" for item in found)
+    named = words("routing.share", kind=words(f"kind.{kind}"), share=f"{share * 100:.0f}")
+    counts = words("routing.kept", kept=kept, found=len(found))
+    return node("span", "chip plain", node("strong", "", named), f" · {counts}")
+
+
+# -- both definitions of the grade ----------------------------------------------------------------------------------
+
+
+def _scores(check: QualityCheck, options: QualityOptions, words: Words) -> Node:
+    segments = tuple(
+        node("i", f"seg {item.name}", data_fill=_share(item.value * item.weight)) for item in check.dimensions
+    )
+    limits = {"medium": probability_text(options.medium_score), "high": probability_text(options.high_score)}
+    parts = words("list.joint").join(
+        words("quality.bar.part", name=words(f"quality.dimension.{item.name}"), value=f"{item.value * item.weight:.3f}")
+        for item in check.dimensions
+    )
+    score, top3 = score_text(check.score, options), score_text(check.top3, options)
+    weighted = _rail(segments, options, words("quality.bar", score=score, parts=parts, **limits))
+    best = _rail(
+        (node("i", "seg", data_fill=_share(check.top3)),), options, words("quality.bar.top3", score=top3, **limits)
+    )
+    return node(
+        "div",
+        "scores",
+        *_score_row("score", score, check.grade, check.graded_on == "weighted", weighted, words),
+        *_score_row("top3", top3, check.top3_grade, check.graded_on == "top3", best, words),
+        node("span", ""),
+        _scale(options),
+        node("span", "muted small", words("quality.ticks", **limits)),
+    )
+
+
+def _score_row(name: str, score: str, grade: str, decides: bool, rail: Node, words: Words) -> tuple[Node, ...]:
+    label = node("span", "what", words(f"quality.column.{name}"))
+    mark = [chip("accent", words("quality.decides"), words("quality.decides.help"))] if decides else []
+    said = node("strong", "num", score)
+    return label, rail, node("span", "said", said, node("span", "muted", words(f"quality.grade.{grade}")), *mark)
+
+
+def _rail(segments: tuple[Node, ...], options: QualityOptions, spoken: str = "") -> Node:
+    ticks = (node("i", "tick", data_tick=_share(cut)) for cut in (options.medium_score, options.high_score))
+    named = {"role": "img", "aria_label": spoken} if spoken else {"aria_hidden": "true"}
+    return node("div", "rail", *segments, *ticks, **named)
+
+
+def _scale(options: QualityOptions) -> Node:
+    """The cut-offs below their ticks."""
+    medium, high = options.medium_score, options.high_score
+    if high - medium < _CLOSE:
+        both = " · ".join(dict.fromkeys((probability_text(medium), probability_text(high))))
+        labels = [node("span", "", both, data_tick=_share(medium))]
+    else:
+        labels = [node("span", "", probability_text(cut), data_tick=_share(cut)) for cut in (medium, high)]
+    return node("div", "scale num", *labels, aria_hidden="true")
+
+
+# -- the four dimensions --------------------------------------------------------------------------------------------
+
+
+def _dimensions(check: QualityCheck, words: Words) -> Node:
+    if not check.dimensions:
+        return node("span", "")
+    head = node("tr", "", *(node("th", "", words(f"quality.column.{name}"), scope="col") for name in _COLUMNS))
+    issues = {issue.code: issue for issue in check.issues}
+    rows = [_dimension(item, check, issues.get(_ISSUE_OF[item.name]), words) for item in check.dimensions]
+    label = words("quality.column.adds")
+    total = node(
+        "tr",
+        "sum",
+        node("td", "", words("quality.sum"), colspan="3"),
+        node("td", "num", node("strong", "", f"= {check.score:.3f}"), data_label=label),
+        node("td", ""),
+    )
+    return node("table", "flips dimensions", node("thead", "", head), node("tbody", "", *rows, total))
+
+
+def _dimension(item: QualityDimension, check: QualityCheck, issue: QualityIssue | None, words: Words) -> Node:
+    swatch = node("i", f"swatch {item.name}", aria_hidden="true")
+    means = words(f"quality.means.{item.name}", part=_part(item, check), whole=_whole(item, check))
+    cells: tuple[tuple[str, tuple[Node | str, ...]], ...] = (
+        ("dimension", (swatch, words(f"quality.dimension.{item.name}"))),
+        ("value", (node("strong", "num", probability_text(item.value)), " ", node("small", "muted", means))),
+        ("weight", (f"× {item.weight:.2f}",)),
+        ("adds", (f"= {item.value * item.weight:.3f}",)),
+        ("issue", _issue(issue, words)),
+    )
+    return node(
+        "tr", "", *(node("td", "", *kids, data_label=words(f"quality.column.{name}")) for name, kids in cells)
+    )
+
+
+def _part(item: QualityDimension, check: QualityCheck) -> int:
+    """How many passages or kinds a share stands for."""
+    if item.name == "count":
+        return check.passages
+    return round(item.value * _whole(item, check))
+
+
+def _whole(item: QualityDimension, check: QualityCheck) -> int:
+    return _WHOLE.get(item.name, check.passages)
+
+
+def _issue(issue: QualityIssue | None, words: Words) -> tuple[Node | str, ...]:
+    if issue is None:
+        return (node("span", "pass-ink", words("quality.no_issue")),)
+    return (chip("warn", f"! {words(f'quality.issue.{issue.code}')}"), " ", node("span", "num", issue_inequality(issue)))
+
+
+def issue_inequality(issue: QualityIssue) -> str:
+    """``0.20 < 0.50``, or ``1 < 2`` where things are counted; empty where no bound holds."""
+    if issue.code == "no_passages":
+        return ""
+    if issue.code in _COUNTED:
+        return f"{issue.value:.0f} < {issue.bound:.0f}"
+    left, right = operands(Comparison("pass_rate", issue.value, "<", issue.bound))
+    return f"{left} < {right}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * min(1.0, max(0.0, value)):.1f}%"

@@ -1,0 +1,57 @@
+"""Which settings count for anything in which workflow, by the names that they have in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
+
+from engine.config import OPTIONS, ROLES_OF, RoleName, RunConfig, WorkflowName
+
+_SEARCH = ("collection", "top_k", "similarity_threshold")
+_GATE = ("grade_pass_threshold", "max_rewrites", "gate", "min_relevant")
+_ANSWER = ("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache")
+
+SETTINGS_OF: Mapping[WorkflowName, tuple[str, ...]] = MappingProxyType(
+    {
+        "self_corrective": (*_SEARCH, *_GATE, *_ANSWER),
+        "quality_loop": (*_SEARCH, "max_rewrites", *_ANSWER),
+        "dual_loop": (*_SEARCH, "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
+        "answer_evaluation": (*_SEARCH, *_GATE, *_ANSWER),
+        "graph_hybrid": (*_SEARCH, *_GATE, *_ANSWER),
+    }
+)
+"""The settings of the panel in its order; a workflow's own options and the models of its roles come besides."""
+
+ALL_ROLES: tuple[RoleName, ...] = ("grader", "rewriter", "generator", "evaluator", "router")
+"""Roles that the panel has a model for, in its order."""
+
+
+def option_names(workflow: WorkflowName) -> tuple[str, ...]:
+    """Names of the options that only this workflow has."""
+    return tuple(item.name for item in fields(OPTIONS[workflow]))
+
+
+def roles_of(workflow: WorkflowName) -> tuple[RoleName, ...]:
+    """The roles that a workflow asks, in the order of the panel."""
+    return tuple(role for role in ALL_ROLES if role in ROLES_OF[workflow])
+
+
+def setting_of_config(config: RunConfig, name: str) -> Any:
+    """The value of a setting or option; ``AttributeError`` for a name that the config does not have."""
+    return getattr(config.options if name in option_names(config.workflow) else config, name)
+
+
+def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
+    """Settings, options and roles in which the panel differs from a run, where the difference counts for anything."""
+    both = [name for name in SETTINGS_OF[run.workflow] if name in SETTINGS_OF[chosen.workflow]]
+    names = [name for name in both if getattr(chosen, name) != getattr(run, name)]
+    if chosen.gate == "pass_rate" and "min_relevant" in names:
+        # It counts for nothing under this gate, and the panel does not show it.
+        names.remove("min_relevant")
+    if chosen.workflow != run.workflow:
+        return ("workflow", *names)
+    own = [name for name in option_names(run.workflow) if getattr(chosen.options, name) != getattr(run.options, name)]
+    roles = [role for role in roles_of(run.workflow) if chosen.models.of(role) != run.models.of(role)]
+    return (*names, *own, *roles)
