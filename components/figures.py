@@ -120,7 +120,7 @@ def _quality(record: RunRecord, words: Words) -> Figure:
     bar = options.medium_score if isinstance(options, QualityOptions) else QualityOptions().medium_score
     note = words("figure.bar", value=probability_text(bar))
     if checks:
-        note = f"{words(f'grade.{checks[-1].routing_grade}')} · {note}"
+        note = f"{words(f'quality.grade.{checks[-1].routing_grade}')} · {note}"
     return _course(words("figure.quality"), [item.routing_score for item in checks], note)
 
 

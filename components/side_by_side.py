@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
-from components.answer import answer_badge, answer_body
+from components.answer import answer_badge
+from components.answer_text import Cite, answer_prose
 from components.i18n import Words
 from components.markup import Node, chip, node, script
 from components.phrases import duration_text, fault_text, inequality_text, node_text, outcome_text, reason_text
@@ -60,10 +60,8 @@ def _lane(lane: Lane, words: Words, base: str) -> Node:
     record = lane.record
     head = node("div", "head", node("strong", "heading", words(f"workflow.{record.workflow}")), _outcome(record, words))
     link = node("a", "open small", words("side.open"), href=run_link(record.id, record.config, words, base))
-    return node(
-        "section", "card lane", head, _now(record, words), _numbers(lane, words), _path(record, words),
-        _answer(record, words), link,
-    )  # fmt: skip
+    parts = (_now(record, words), _numbers(lane, words), _answer(record, words), _path(record, words))
+    return node("section", "card lane", head, *parts, link)
 
 
 def _outcome(record: RunRecord, words: Words) -> Node:
@@ -147,16 +145,21 @@ def _answer(record: RunRecord, words: Words) -> Node:
     if record.active:
         return node("div", "said", title, node("p", "prose", record.answer))
     look, badge = answer_badge(record, words)
-    return node("div", "said", title, chip(look, badge), _still(answer_body(record, words)))
+    return node("div", "said", title, chip(look, badge), answer_prose(record.answer, _still_markers(record, words)))
 
 
-def _still(drawn: Node) -> Node:
-    """The same with markers that only say where they point: the passages themselves are on the workbench."""
-    kids = tuple(_still(kid) if isinstance(kid, Node) else kid for kid in drawn.kids)
-    if drawn.tag != "button":
-        return replace(drawn, kids=kids)
-    kept = {name: value for name, value in drawn.attrs.items() if name in ("class", "title", "aria-label")}
-    return Node("span", {**kept, "role": "note"}, kids)
+def _still_markers(record: RunRecord, words: Words) -> Cite:
+    """Markers that only say where they point, and are no buttons: the passages themselves are on the workbench."""
+    cited = {citation.marker: citation for citation in record.citations}
+
+    def cite(marker: int) -> Node | None:
+        if marker not in cited:
+            return None
+        place = " § ".join(part for part in (cited[marker].source, cited[marker].section) if part)
+        said = words("answer.citation", n=marker, place=place)
+        return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
+
+    return cite
 
 
 def _sources(found: SideBySide, words: Words) -> Node:

@@ -8,6 +8,7 @@ from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
 from components.words.knowledge import KNOWLEDGE
 from components.words.loops import LOOPS
+from components.words.memory import MEMORY
 from components.words.presenter import PRESENTER
 from components.words.presenter_loops import PRESENTER_LOOPS
 from components.words.run import RUN
@@ -26,6 +27,7 @@ AREAS = (
     SETTINGS,
     WORKFLOWS,
     KNOWLEDGE,
+    MEMORY,
     SHELL,
     WHAT_IF,
     FORK,

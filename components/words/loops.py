@@ -31,7 +31,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     "quality.column.round": ("Round", "轮次"),
     "quality.column.query": ("Query", "查询"),
     "quality.column.score": ("Weighted score", "加权得分"),
-    "quality.column.top3": ("Mean of the best 3", "前 3 名均值"),
+    "quality.column.top3": ("Mean of the best three", "前 3 名均值"),
     "quality.column.change": ("Change", "变化"),
     "quality.column.dimension": ("Dimension", "维度"),
     "quality.column.value": ("Value", "数值"),
@@ -107,7 +107,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     "rewrite.initial": ("Initial rewrite", "初始改写"),
     "rewrite.initial.between": ("before the first search", "首次检索之前"),
     "rewrite.initial.kept": ("The question is searched as it was asked.", "按原问题检索。"),
-    "rewrite.corrective": ("Corrective rewrite {n}", "第 {n} 次修正改写"),
+    "rewrite.corrective": ("Corrective rewrite {n}", "第 {n} 次纠正改写"),
     "rewrite.answers": ("To mend", "针对的问题"),
     "rewrite.issue.low_coverage": ("too little from the study log", "来自学习日志的太少"),
     "rewrite.issue.low_relevance": ("passages not relevant enough", "片段不够相关"),
@@ -181,7 +181,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     "attempt.nth": ("Pass {n}", "第 {n} 遍"),
     "attempt.direct": ("Direct answer", "直接回答"),
     "attempt.query": ("Query", "查询"),
-    "attempt.corrected": ("after a corrective rewrite", "修正改写之后"),
+    "attempt.corrected": ("after a corrective rewrite", "纠正改写之后"),
     "attempt.strategies": ("Strategies", "策略"),
     "tried.searched": ("✓ searched", "✓ 已检索"),
     "tried.passed": ("✓ found what helps", "✓ 找到有用的"),
@@ -225,9 +225,7 @@ LOOPS: dict[str, tuple[str, str]] = {
         "还没找到能通过的片段，运行就结束了：{why}。所以没有回答。",
     ),
     # Answers and their evaluation
-    "drafts.title": ("Answers compared", "各次回答对比"),
-    "draft.nth": ("Answer {n}", "第 {n} 次回答"),
-    "draft.epoch": ("epoch {n}", "epoch {n}"),
+    "draft.nth": ("Answer {n}", "第 {n} 稿回答"),
     "draft.stands": ("stands", "最终采用"),
     "draft.direct": ("without a search", "未检索"),
     "draft.passed": ("✓ evaluation passed", "✓ 评估通过"),
@@ -238,14 +236,13 @@ LOOPS: dict[str, tuple[str, str]] = {
     "draft.unevaluated": ("? not evaluated", "? 未评估"),
     "draft.evaluating": ("… being evaluated", "… 评估中"),
     "draft.by": ("by {evaluator}", "评估者：{evaluator}"),
-    "draft.text": ("Text", "正文"),
     "draft.show_text": ("Show the answer", "查看回答"),
     "draft.changes": (
         "{same} sentences kept, {changed} changed, {added} added, {removed} removed",
         "保留 {same} 句，改动 {changed} 句，新增 {added} 句，删去 {removed} 句",
     ),
     "draft.identical": ("No sentence was changed.", "一句也没有改。"),
-    "draft.against": ("Against answer {n}", "与第 {n} 次回答相比"),
+    "draft.against": ("Against answer {n}", "与第 {n} 稿相比"),
     "draft.compared": ("{against}: {said}", "{against}：{said}"),
     "draft.same": ("kept", "保留"),
     "draft.changed": ("changed", "改动"),
@@ -261,11 +258,11 @@ LOOPS: dict[str, tuple[str, str]] = {
     "suggestion.open": ("○ open", "○ 待修改"),
     "suggestion.addressed.help": (
         "The next answer changed it, and the evaluator did not raise it again.",
-        "下一次回答改了这里，评估者没有再提。",
+        "下一稿改了这里，评估者没有再提。",
     ),
     "suggestion.ignored.help": (
         "The next answer left it as it was, or the evaluator raised it again.",
-        "下一次回答没有改，或评估者又提了一次。",
+        "下一稿没有改，或评估者又提了一次。",
     ),
     "suggestion.open.help": ("No later answer was evaluated.", "后面没有评估过的回答。"),
     "dimension.reasonableness": ("reasonableness", "合理性"),
@@ -284,30 +281,28 @@ LOOPS: dict[str, tuple[str, str]] = {
     "seen.characters": ("{n} characters", "{n} 个字符"),
     "seen.behind": ("only the generator saw this", "只有生成者看到这一段"),
     "seen.not_shown": ("not shown: beyond top-{top_k}", "未展示：超出 top-{top_k}"),
-    "seen.nothing": ("The evaluator was shown no passage.", "没有给评估者看任何片段。"),
     # Marks of the answer card
-    "answer.nth": ("answer {n} of at most {most}", "第 {n} 次回答，至多 {most} 次"),
+    "answer.nth": ("answer {n} of at most {most}", "第 {n} 稿回答，最多 {most} 稿"),
     "answer.nth_evaluating": (
         "answer {n} of at most {most}, being evaluated",
-        "第 {n} 次回答，至多 {most} 次 · 评估中",
+        "第 {n} 稿回答，最多 {most} 稿 · 评估中",
     ),
     "badge.memory": ("✓ from memory", "✓ 来自记忆"),
     "badge.direct": ("✓ without a search", "✓ 未检索"),
     "badge.direct_forced": ("! without a search", "! 未检索"),
     "answer.low_quality": (
-        "This answer rests on passages of low quality: {score} where {bar} is wanted. "
-        "No further round was made: {why}.",
-        "这个回答依据的片段质量偏低：得分 {score}，应达到 {bar}。没有再来一轮：{why}。",
+        "Rests on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+        "依据的片段质量偏低：得分 {score}，应达到 {bar}；没有再来一轮，因为{why}。",
     ),
     "answer.max_corrections": (
         "The corrections are used up and no answer passed its evaluation: the best of {n} stands. "
         "What is wrong with it is under “Strategies”.",
-        "修正次数已用完，没有回答通过评估：从 {n} 次回答里留下最好的一次。它的不足见“策略”页签。",
+        "纠正次数已用完，没有回答通过评估：从 {n} 稿回答里留下最好的一稿。它的不足见“策略”页签。",
     ),
     "answer.max_epochs": (
         "All {n} answers are written and the evaluator still asks for changes: the last one stands. "
         "What it asks for is under “Evaluation”.",
-        "{n} 次回答都写完了，评估者仍要求修改：留下最后一次。它的建议见“评估”页签。",
+        "{n} 稿回答都写完了，评估者仍要求修改：留下最后一稿。它的建议见“评估”页签。",
     ),
     "answer.evaluator_failed": (
         "The evaluator could not be reached or read: nobody has evaluated this answer.",
@@ -315,7 +310,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     ),
     "answer.deadline": (
         "The time was used up before an answer passed its evaluation: this is the newest complete one.",
-        "还没有回答通过评估，时间就用完了：这是最近一次完整的回答。",
+        "还没有回答通过评估，时间就用完了：这是最近一稿完整的回答。",
     ),
     "answer.writer_failed": (
         "The revision could not be written: the answer before it stands, with its suggestions unanswered.",

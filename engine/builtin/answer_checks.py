@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine.builtin.answer_conflicts import contradictions, repeated
-from engine.builtin.answer_kind import answer_strength
-from engine.builtin.answer_parts import KIND_THERE, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
+from engine.builtin.answer_kind import Asked, answer_strength
+from engine.builtin.answer_parts import KIND_THERE, LEAST_OWN, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
 from engine.builtin.answer_reading import Statement, statements
 from engine.builtin.answer_support import FOREIGN_TO, Shown, best_support, shown_passages
 from engine.builtin.evidence import weigh
@@ -29,6 +30,8 @@ _BLOCK_SENTENCES = 5
 _BLOCK_LENGTH = 1.6
 """Sentences, and length as of ``quotable.length``, above which one paragraph needs structure; the built-in first
 answer has at most five sentences and 1.55."""
+_FOREIGN_NAME = re.compile(r"[\u4e00-\u9fff]·[\u4e00-\u9fff]")
+"""A foreign name in Chinese, which a tagger often takes apart."""
 _NAMED = 4
 _SURELY = 0.85
 """Share from which a sentence is there to see in a passage, whatever a cut hides."""
@@ -124,7 +127,7 @@ def every_part(answer: Answer) -> Iterator[Suggestion]:
 def kind_asked_for(answer: Answer) -> Iterator[Suggestion]:
     """Whether a date, a number or a person is named where the question asks for one."""
     for asked in asked_kinds(answer.request.question):
-        if not answer.claims or any(answer_strength(asked, item.plain) > 0 for item in answer.claims):
+        if not answer.claims or any(_gives(asked, item.plain) for item in answer.claims):
             continue
         best = max(answer.quotes, key=lambda quote: kind_strength(asked, quote), default=None)
         if best is not None and kind_strength(asked, best) >= KIND_THERE:
@@ -229,7 +232,15 @@ def _beside_the_point(answer: Answer) -> Iterator[Suggestion]:
 
 
 def _says_open(answer: Answer, part: Part) -> bool:
-    return any(len(part.own) < 2 or part.share(gap.plain) > 0 for gap in answer.gaps)
+    """Whether a sentence about what is missing speaks of a part, by the part's own words or because it has few."""
+    gaps = [gap.plain.casefold() for gap in answer.gaps]
+    return bool(gaps) and (
+        len(part.own) < LEAST_OWN or any(form.casefold() in gap for form in part.own for gap in gaps)
+    )
+
+
+def _gives(asked: Asked, text: str) -> bool:
+    return answer_strength(asked, text) > 0 or (asked.kind == "person" and _FOREIGN_NAME.search(text) is not None)
 
 
 def _joined(items: Sequence[Statement]) -> str:

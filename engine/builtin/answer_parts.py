@@ -16,7 +16,7 @@ from engine.values import AnswerKind
 
 PART_COVERED = 0.34
 """Share of what only one part of a question asks that counts as having dealt with it."""
-_LEAST_OWN = 2
+LEAST_OWN = 2
 """Terms that a part which asks for a kind of answer needs in order to be looked for by its words."""
 KIND_THERE = 0.2
 """Strength from which a passage holds the kind of answer asked for near the question's terms."""
@@ -36,7 +36,7 @@ class Part:
     @property
     def bare(self) -> bool:
         """Whether it has no words of its own to look for ("and when?"), or a kind of answer alone."""
-        return not self.own or (len(self.own) < _LEAST_OWN and self.question.asked.kind != "other")
+        return not self.own or (len(self.own) < LEAST_OWN and self.question.asked.kind != "other")
 
     def share(self, text: str) -> float:
         """Share of the weight of its own terms that a text covers."""

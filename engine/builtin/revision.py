@@ -144,12 +144,12 @@ class Reviser:
 
     def _say_terms(self, item: Suggestion) -> None:
         """What no passage has is said to be missing; what only the reviewer could not see is answered."""
-        missing = missing_terms(self._asking, self._request.passages)
+        missing = list(missing_terms(self._asking, self._request.passages))
+        for form in re.split(r",\s*", item.params.get("terms", "")):
+            if form and form not in missing and not self._add(partial(_of_term, form)):
+                missing.append(form)
         if missing:
             self._say("terms", ("、" if self._request.language == "zh" else ", ").join(missing))
-        named = [form for form in re.split(r",\s*", item.params.get("terms", "")) if form and form not in missing]
-        for form in named:
-            self._add(partial(_of_term, form))
 
     def _make_list(self, _: Suggestion) -> None:
         for place, line in enumerate(self._lines):

@@ -10,8 +10,12 @@ from pathlib import Path
 
 from engine.config import RoleModel
 from engine.language import language_of
+from engine.llm.evaluator import ChatEvaluator
 from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
-from engine.roles import Embedder, Generator, Grader, Rewriter
+from engine.llm.quality_rewriter import ChatQualityRewriter
+from engine.llm.source_router import ChatSourceRouter
+from engine.llm.writer import ChatWriter
+from engine.roles import Embedder, Evaluator, Generator, Grader, Rewriter, SourceRouter, Writer
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
@@ -44,6 +48,22 @@ def ollama_generator() -> Generator:
     return make_generator(_MODEL, settings())
 
 
+def ollama_quality_rewriter() -> Rewriter:
+    return ChatQualityRewriter(_MODEL, settings())
+
+
+def ollama_source_router() -> SourceRouter:
+    return ChatSourceRouter(_MODEL, settings())
+
+
+def ollama_evaluator() -> Evaluator:
+    return ChatEvaluator(_MODEL, settings())
+
+
+def ollama_writer() -> Writer:
+    return ChatWriter(_MODEL, settings())
+
+
 def ollama_embedder() -> Embedder:
     return make_embedder("ollama:nomic-embed-text", settings())
 
@@ -53,6 +73,10 @@ def obedient(request: RecordedRequest) -> str:
     asked = str(request.messages[1]["content"])
     question = fenced("question", asked)[0]
     fields = request.schema["properties"] if request.schema else {}
+    if "passed" in fields:
+        return _evaluation(question, fenced("answer", asked)[0], "evidence_marking:" in str(request.messages[0]["content"]))
+    if "shares" in fields:
+        return _routing(list(fields["shares"]["properties"]), fenced("query", asked)[0])
     if "relevant" in fields:
         return _verdict(question, fenced("passage", asked)[0])
     if "query" in fields:
@@ -62,6 +86,24 @@ def obedient(request: RecordedRequest) -> str:
 
 def fenced(tag: str, text: str) -> list[str]:
     return re.findall(_FENCED.format(tag), text, re.S)
+
+
+def _routing(kinds: list[str], query: str) -> str:
+    """One kind alone, whatever the query asks for: the role must see to its wishes itself."""
+    shares = {kind: 1.0 if place == 0 else 0.0 for place, kind in enumerate(kinds)}
+    return json.dumps({"shares": shares, "wide": False, "query": query, "reason": "A subject."}, ensure_ascii=False)
+
+
+def _evaluation(question: str, answer: str, evidence: bool) -> str:
+    """An answer passes that shares words with the question and, where that is asked about, names a source."""
+    wanted, sentence = _words(question), re.split(r"(?<=[.。])", answer)[0].strip()
+    found = []
+    if wanted and len(wanted & _words(answer)) / len(wanted) < 0.3:
+        found.append(("reasonableness", "Say what the question asks for."))
+    if evidence and not re.search(r"\[\d+\]", answer):
+        found.append(("evidence_marking", "Give a source for this sentence."))
+    suggestions = [{"dimension": name, "suggestion": text, "quote": sentence} for name, text in found]
+    return json.dumps({"passed": not found, "suggestions": suggestions}, ensure_ascii=False)
 
 
 def _words(text: str) -> set[str]:

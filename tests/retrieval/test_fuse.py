@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.config import RunConfig
-from engine.retrieval.fuse import fuse, listed, lists_of, quotas
+from engine.retrieval.fuse import Lists, fuse, listed, lists_of, quotas
 from engine.values import SOURCE_KINDS, Candidate, Passage, Routing, SourceKind
 from tests.support.loop_fakes import ALL_LISTS, a_list, passage
 
@@ -45,7 +45,7 @@ def test_another_routing_selects_other_passages() -> None:
 
 def test_without_a_wider_scope_a_place_is_kept_for_its_kind_and_may_be_lost_at_the_gate() -> None:
     """QL-03"""
-    lists = {"vector": a_list("vector"), "temporal": (passage("t1", 0.1), passage("t2", 0.05))}
+    lists: Lists = {"vector": a_list("vector"), "temporal": (passage("t1", 0.1), passage("t2", 0.05))}
     narrow = fuse(lists, routing(vector=0.5, temporal=0.5), CONFIG)
     assert sorted(selected(narrow)) == ["t1", "t2", "v1", "v2", "v3", "v4", "v5"]
     assert [item.gate for item in narrow if item.passage.id == "t1"] == ["below_threshold"]
@@ -54,7 +54,7 @@ def test_without_a_wider_scope_a_place_is_kept_for_its_kind_and_may_be_lost_at_t
 
 def test_a_wider_scope_gives_free_places_to_the_best_of_the_rest() -> None:
     """QL-03"""
-    lists = {"vector": a_list("vector"), "temporal": (passage("t1", 0.9), passage("t2", 0.05))}
+    lists: Lists = {"vector": a_list("vector"), "temporal": (passage("t1", 0.9), passage("t2", 0.05))}
     wide = fuse(lists, routing(wide=True, vector=0.5, temporal=0.5), CONFIG)
     assert sum(item.gate == "kept" for item in wide) == 10
     assert sum(name.startswith("v") for name in selected(wide)) == 9
@@ -64,7 +64,7 @@ def test_a_wider_scope_gives_free_places_to_the_best_of_the_rest() -> None:
 def test_a_passage_of_two_lists_adds_its_ranks_and_counts_once() -> None:
     """QL-03"""
     both = passage("both", 0.9)
-    lists = {"vector": (passage("v1"), both), "graph": (both, passage("g1"))}
+    lists: Lists = {"vector": (passage("v1"), both), "graph": (both, passage("g1"))}
     fused = fuse(lists, routing(vector=0.5, graph=0.5), CONFIG)
     assert fused[0].passage.id == "both"
     assert fused[0].kind == "graph"

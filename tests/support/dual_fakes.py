@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from engine.config import RunConfig
-from engine.nodes.run_context import DualRoles, Roles, SectionRetrieval
+from engine.config import DualLoopOptions, RunConfig
+from engine.events import Event, NodeStarted, fold_all
+from engine.execution import execute
+from engine.nodes.run_context import DualRoles, Retrieval, Roles, RunClock, SectionRetrieval
 from engine.roles import SILENT, DirectRequest, EvaluationRequest, StrategyRequest, Trace
+from engine.runs import LiveRun
 from engine.values import (
     Evaluation,
     FoundSection,
     Memory,
     ModelCall,
     RouteChoice,
+    RunId,
+    RunRecord,
     Suggestion,
 )
+from engine.workflows import compiled
 from tests.support.fakes import FakeResources, FakeRetriever
 
 OFF = Evaluation(False, (Suggestion("reasonableness", "It does not say when."),), "fake")
@@ -57,7 +65,7 @@ class FakeWeb(FakeRetriever):
     otherwise: Mapping[str, float] = field(default_factory=lambda: {"web:1": 0.9, "web:2": 0.6})
     hangs: bool = False
 
-    async def search(self, query: str, limit: int):  # type: ignore[no-untyped-def]
+    async def search(self, query: str, limit: int) -> Retrieval:
         if self.hangs:
             self.queries.append(query)
             await hang()
@@ -189,3 +197,48 @@ def memory(question: str = "first", answer: str = "It is so [1].", **changes: ob
         "similarity": 1.0,
     }
     return Memory(**{**known, **changes})  # type: ignore[arg-type]
+
+
+def events_of(
+    resources: DualResources,
+    config: RunConfig | None = None,
+    question: str = "first",
+    *,
+    leap_at: str = "",
+    visit: int = 1,
+    left_s: float | None = None,
+) -> list[Event]:
+    """A whole run. Time is over as that visit of the node ``leap_at`` begins; ``left_s`` is all the time that there is."""
+    config = config or RunConfig(workflow="dual_loop")
+    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
+    compiled("dual_loop")
+    events: list[Event] = []
+    ahead = 0.0
+
+    def now() -> float:
+        return time.perf_counter() + ahead
+
+    def hear(_: RunId, event: Event) -> None:
+        nonlocal ahead
+        events.append(event)
+        if isinstance(event, NodeStarted) and (event.node, event.visit) == (leap_at, visit):
+            ahead = 10_000.0
+
+    run = LiveRun(RunId("r"), hear)
+    run.begin(question, config)
+    run.clock = RunClock(config.budget_s if left_s is None else left_s, now)
+    asyncio.run(execute(run, question, config, resources))
+    return events
+
+
+def finished(resources: DualResources, config: RunConfig | None = None, question: str = "first") -> RunRecord:
+    return fold_all(events_of(resources, config, question))
+
+
+def path(record: RunRecord) -> list[str]:
+    return [item.node for item in record.nodes]
+
+
+def dual(max_corrections: int = 2, *, memory: bool = True, web_search: bool = False, **more: Any) -> RunConfig:
+    options = DualLoopOptions(max_corrections, memory, web_search)
+    return RunConfig(workflow="dual_loop", options=options, **more)

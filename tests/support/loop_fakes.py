@@ -82,7 +82,8 @@ class ScriptedRouter:
     async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
         self.requests.append(request)
         said = self.script[min(len(self.requests), len(self.script)) - 1]
-        return await _said(said)
+        routing: Routing = await _said(said)
+        return routing
 
 
 @dataclass

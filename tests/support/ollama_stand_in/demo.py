@@ -91,10 +91,16 @@ def _field(name: str, kind: Mapping[str, Any], reading: Reading, common: float, 
     match kind.get("type"):
         case "boolean" if "relevant" in name:
             return relevant
+        case "boolean" if name == "passed":
+            return True
+        case "array" if name == "suggestions":
+            return []
         case "number" | "integer" if "confidence" in name:
             scale = kind.get("maximum", 1)
             confidence = scale * (0.5 + abs(common - 0.5))
             return round(confidence) if kind["type"] == "integer" else round(confidence, 2)
+        case "number" if name in ("vector", "graph", "temporal"):
+            return 0.5 if name == "vector" else 0.25
         case "integer" if name in ("passage", "index", "number", "id"):
             return position + 1
         case "string" if "enum" in kind:
