@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from engine.events import (
+    AnswerBegun,
     AnswerCompleted,
     ContextAssembled,
     Decided,
+    Drafted,
+    Evaluated,
     Event,
+    Fused,
+    MemoryKept,
+    MemoryRecalled,
     ModelCalled,
     NodeFinished,
     NodeStarted,
     PassageGraded,
+    QualityChecked,
     Retrieved,
     Rewritten,
+    RouteChosen,
+    RouteTried,
     RunFinished,
     RunStarted,
 )
+from engine.values import Candidate
 
 
 def browser_events(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -27,27 +37,38 @@ def browser_events(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{"kind": event.kind, "seq": event.seq, "t_ms": event.t_ms, **_read(event)} for event in events]
 
 
-def _read(event: Event) -> dict[str, Any]:
+def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
     match event:
         case RunStarted():
-            config = {"min_confidence": event.config.min_confidence}
+            config = {
+                "workflow": event.config.workflow,
+                "min_confidence": event.config.min_confidence,
+                "options": asdict(event.config.options),
+            }
             return {"run_id": event.run_id, "started_at": event.started_at, "config": config}
         case NodeStarted():
             return {"node": event.node, "round": event.round, "visit": event.visit}
         case NodeFinished():
             return {"execution": asdict(event.execution)}
         case Retrieved():
-            candidates = [{"gate": item.gate} for item in event.candidates]
             return {
                 "round": event.round,
                 "query": event.query,
-                "candidates": candidates,
+                "candidates": _gates(event.candidates),
                 "searched": event.searched,
+                "strategy": event.strategy,
+                "routing": asdict(event.routing) if event.routing else None,
             }
+        case Fused():
+            return {"round": event.round, "candidates": _gates(event.candidates)}
+        case QualityChecked():
+            return {"round": event.round, "check": asdict(event.check)}
         case PassageGraded():
             verdict = {"relevant": event.verdict.relevant, "confidence": event.verdict.confidence}
             names = {"round": event.round, "passage_id": event.passage_id, "reused": event.reused}
             return {**names, "verdict": verdict}
+        case MemoryRecalled() | RouteChosen() | RouteTried() | MemoryKept() | AnswerBegun() | Drafted() | Evaluated():
+            return _of_answers(event)
         case ModelCalled():
             return {"call": {"role": event.call.role, "reply_tokens": event.call.reply_tokens}}
         case Decided():
@@ -64,3 +85,31 @@ def _read(event: Event) -> dict[str, Any]:
         case _:
             # Tokens and warnings change nothing in the picture; what the run was made with does not either.
             return {"text": "", "warning": None}
+
+
+def _of_answers(
+    event: MemoryRecalled | RouteChosen | RouteTried | MemoryKept | AnswerBegun | Drafted | Evaluated,
+) -> dict[str, Any]:
+    """Counts and codes; remembered and drafted texts stay here."""
+    match event:
+        case MemoryRecalled():
+            memories = [{"id": item.id} for item in event.recall.memories]
+            return {"recall": {**asdict(replace(event.recall, memories=())), "memories": memories}}
+        case RouteChosen():
+            return {"choice": asdict(replace(event.choice, reason=""))}
+        case RouteTried():
+            return {"tried": asdict(event.tried)}
+        case MemoryKept():
+            return {"memory": {"id": event.memory.id, "passed": event.memory.passed}}
+        case AnswerBegun():
+            return {"draft": event.draft}
+        case Drafted():
+            draft = {"index": event.draft.index, "attempt": event.draft.attempt, "direct": event.draft.direct}
+            return {"draft": {**draft, "evaluation": None}}
+        case Evaluated():
+            suggestions = [{"code": item.code} for item in event.evaluation.suggestions]
+            return {"draft": event.draft, "evaluation": {"passed": event.evaluation.passed, "suggestions": suggestions}}
+
+
+def _gates(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
+    return [{"gate": item.gate, "kind": item.kind, "found_at": dict(item.found_at)} for item in candidates]
