@@ -8,8 +8,8 @@ from components.answer import answer_badge
 from components.i18n import Words
 from components.markup import Node, button, chip, node
 from components.passages import verdict_label
-from components.phrases import probability_text, rewrite_reason
-from components.rewrites import new_words, old_words
+from components.phrases import probability_text
+from components.rewrites import new_words, old_words, rewrite_why
 from engine.answer_difference import SentenceDifference
 from engine.difference import PassageDifference, Presence, RewritePair, RunDifference
 from engine.values import Rewrite, RunRecord, Verdict
@@ -98,28 +98,27 @@ def _verdict(verdict: Verdict, passes: bool, words: Words) -> Node:
 
 def rewrites_card(found: RunDifference, words: Words) -> Node:
     """The rewrites after each round; where they differ, B's query is marked against A's."""
-    rows = [_rewrite_row(pair, words) for pair in found.rewrites]
+    rows = [_rewrite_row(pair, found, words) for pair in found.rewrites]
     return node("section", "card", node("strong", "heading", words("compare.rewrites")), *rows)
 
 
-def _rewrite_row(pair: RewritePair, words: Words) -> Node:
+def _rewrite_row(pair: RewritePair, found: RunDifference, words: Words) -> Node:
     where = node("span", "where num", words("rewrite.between", before=pair.round, after=pair.round + 1))
     old = pair.a.rewritten_query if pair.a else ""
     cells = []
-    for name, item in (("A", pair.a), ("B", pair.b)):
+    for name, item, run in (("A", pair.a, found.a), ("B", pair.b, found.b)):
         compared = item is not None and name == "B" and bool(old)
-        cells.append(_rewrite(name, item, old if compared else "", words))
+        why = rewrite_why(item, run, words) if item is not None else ""
+        cells.append(_rewrite(name, item, old if compared else "", why, words))
     return node("div", "pair" if pair.same else "pair parted", where, *cells)
 
 
-def _rewrite(name: str, item: Rewrite | None, against: str, words: Words) -> Node:
+def _rewrite(name: str, item: Rewrite | None, against: str, why: str, words: Words) -> Node:
     tag = node("span", "ab narrow", name)
     if item is None:
         return node("div", "cell", tag, node("span", "muted", words("compare.no_rewrite")))
     query = new_words(against, item.rewritten_query) if against else (item.rewritten_query,)
-    return node(
-        "div", "cell", tag, node("div", "diff", *query), node("div", "muted small", rewrite_reason(item, words))
-    )
+    return node("div", "cell", tag, node("div", "diff", *query), node("div", "muted small", why))
 
 
 def answers_card(found: RunDifference, words: Words) -> Node:

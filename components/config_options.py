@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.config_widgets import heading, one_of, slider, switch, warning
 from components.i18n import Words
+from components.scores import score_text
 from components.weights import rebalanced, scaled
 from engine.config import (
     DUAL_PARAMETERS,
@@ -34,18 +35,35 @@ def quality_options(words: Words, below: dict[str, DeltaGenerator]) -> QualityOp
     grade_on = one_of(words, "grade_on", ("weighted", "top3"))
     medium = _cut_off(words, "medium_score", below)
     high = _cut_off(words, "high_score", below)
-    heading(words, "settings.weights", "settings.weights.help")
-    chosen = [_weight(words, place, below) for place in range(len(QUALITY_WEIGHTS))]
-    shares = scaled(chosen)
-    total = sum(chosen)
-    if abs(total - 1.0) > _OFF:
-        listed = " / ".join(f"{share:.2f}" for share in shares)
-        warning(words("settings.weights.off", sum=f"{total:.2f}", shares=listed))
-        st.button(words("settings.weights.normalise"), key="normalise", on_click=_set_weights, args=(shares,))
-    weights = shares if abs(total - 1.0) > _OFF else tuple(chosen)
+    coverage, relevance, diversity, count = _weights(words, below)
     return QualityOptions(
-        *weights, grade_on=cast(GradeOn, grade_on), high_score=max(high, medium), medium_score=medium
+        coverage_weight=coverage,
+        relevance_weight=relevance,
+        diversity_weight=diversity,
+        count_weight=count,
+        grade_on=cast(GradeOn, grade_on),
+        high_score=max(high, medium),
+        medium_score=medium,
     )
+
+
+def _weights(words: Words, below: dict[str, DeltaGenerator]) -> tuple[float, ...]:
+    """The four weights as they count; their sliders stand in a box that is closed at first, under what they are."""
+    heading(words, "settings.weights", "settings.weights.help")
+    summary = st.container()
+    with st.expander(words("settings.weights.change"), key="weights"):
+        chosen = tuple(_weight(words, place, below) for place in range(len(QUALITY_WEIGHTS)))
+    shares, total = scaled(chosen), sum(chosen)
+    off = abs(total - 1.0) > _OFF
+    listed = " + ".join(f"{share:.2f}" for share in (shares if off else chosen))
+    with summary:
+        if not off:
+            st.caption(f"{listed} = 1")
+        else:
+            said = words("settings.weights.off", sum=f"{total:.2f}", shares=listed)
+            warning(words, said, key="weights_off")
+            st.button(words("settings.weights.normalise"), key="normalise", on_click=_set_weights, args=(shares,))
+    return shares if off else chosen
 
 
 def dual_options(words: Words, below: dict[str, DeltaGenerator], *, web: bool) -> DualLoopOptions:
@@ -71,8 +89,7 @@ def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -
     ceiling = score_ceiling(config, kinds)
     if ceiling.score >= options.high_score:
         return
-    # Rounded down: a score that does not reach a bar is not printed as if it did.
-    score = f"{int(ceiling.score * 100 + 1e-9) / 100:.2f}"
+    score = score_text(ceiling.score, options)
     reachable = ceiling.reachable
     key, bar = ("high", options.high_score) if reachable else ("unreachable", options.medium_score)
     said = [words(f"settings.ceiling.{key}", score=score, bar=f"{bar:.2f}")]
@@ -82,7 +99,7 @@ def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -
     if reachable:
         st.caption(" ".join(said))
         return
-    warning(" ".join([*said, words("settings.ceiling.remedy")]))
+    warning(words, " ".join([*said, words("settings.ceiling.remedy")]), key="ceiling")
 
 
 def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float:
@@ -93,7 +110,7 @@ def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float
         now = [float(st.session_state.get(other, QUALITY_PARAMETERS[other].default)) for other in QUALITY_WEIGHTS]
         _set_weights(rebalanced(now, place))
 
-    return slider(words, name, limits, limits.default, below, moved)
+    return slider(words, name, limits, limits.default, below, on_change=moved)
 
 
 def _set_weights(weights: Sequence[float]) -> None:
@@ -111,7 +128,7 @@ def _cut_off(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float
         st.session_state[other] = wins(st.session_state[name], st.session_state.get(other, usual))
 
     limits = QUALITY_PARAMETERS[name]
-    return slider(words, name, limits, limits.default, below, moved)
+    return slider(words, name, limits, limits.default, below, on_change=moved)
 
 
 def _own(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:

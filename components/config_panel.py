@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -131,7 +131,7 @@ def config_panel(
     words: Words,
     collections: Sequence[CollectionChoice],
     ollama: OllamaNote,
-    surroundings: Surroundings = Surroundings(),  # noqa: B008 - a frozen value
+    surroundings: Surroundings = Surroundings(),
 ) -> Chosen:
     """Draw the panel where the caller stands, and return what it is set to."""
     _take_wanted()
@@ -153,15 +153,13 @@ def config_panel(
         values |= _further(words, workflow, below)
         chat = _chat_parameters(words, workflow) if any(name != BUILTIN for name in names.values()) else {}
     models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
-    config = RunConfig(
-        workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values
-    )
+    config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
     with notes:
         if workflow == "quality_loop" and surroundings.kinds_of is not None:
             ceiling_note(words, config, surroundings.kinds_of(collection))
     with shared.container():
         if "evaluator" in names and shared_model(config) is not None:
-            warning(words("settings.shared_model"))
+            warning(words, words("settings.shared_model"), key="shared_model")
     return Chosen(config, look_again, below)
 
 
@@ -186,8 +184,8 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
         workflow = chosen if chosen in offered else offered[0]
         put_into_url("workflow", workflow, offered[0])
         st.caption(words(f"workflow.about.{workflow}"))
-    before = st.session_state.get(_DRAWN)
-    if before in get_args(WorkflowName) and before != workflow:
+    before: WorkflowName = st.session_state.get(_DRAWN, workflow)
+    if before != workflow:
         for name in PARAMETERS:
             if st.session_state.get(name) == default_of(before, name):
                 limits = PARAMETERS[name]

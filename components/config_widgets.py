@@ -1,4 +1,4 @@
-"""The widgets of the configuration panel, one for each kind of setting, each bound to the address under its own name."""
+"""The widgets of the panel, one for each kind of setting, each bound to the address under its own name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.i18n import Words
+from components.markup import draw, node
 from components.url_state import put_into_url, take_from_url
 from engine.config import BUILTIN, Parameter
 
@@ -20,6 +21,7 @@ def slider(
     limits: Parameter,
     default: float,
     below: dict[str, DeltaGenerator],
+    *,
     on_change: Callable[[], None] | None = None,
 ) -> float:
     """A slider over the range of a parameter; ``below`` gets a place under it for a note."""
@@ -151,6 +153,6 @@ def heading(words: Words, key: str, explained: str = "") -> None:
     st.caption(f"**{words(key)}**", help=words(explained) if explained else None)
 
 
-def warning(text: str) -> None:
-    """A note that asks for attention, in place; ``text`` is a sentence of ours and holds no foreign word."""
-    st.caption(f":orange[:material/warning: {text}]")
+def warning(words: Words, text: str, *, key: str) -> None:
+    """A note that asks for attention, in place."""
+    draw((node("p", "note small", "! ", text),), words, key=key)

@@ -8,6 +8,7 @@ from components.phrases import probability_text
 from components.what_if_text import value_text
 from engine.config import PARAMETERS, RunConfig
 from engine.whatif.decision_map import Cell, Coupling, DecisionMap
+from engine.whatif.lines import numbers_of
 from engine.whatif.settings import Column
 
 _WIDE, _NARROW = 0.14, 0.08
@@ -29,7 +30,8 @@ def pairs_for(config: RunConfig) -> dict[str, tuple[Column, Column]]:
     """The pairs of settings to choose from, by name, the usual one first."""
     gate: Column = "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"
     found = [(gate if x == "grade_pass_threshold" else x, y) for x, y in PAIRS]
-    return {f"{x}.{y}": (x, y) for x, y in found}
+    usable = numbers_of(config.workflow)
+    return {f"{x}.{y}": (x, y) for x, y in found if x in usable and y in usable}
 
 
 def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words) -> MapView:

@@ -35,26 +35,29 @@ def draft_nodes(record: RunRecord, words: Words) -> list[Node]:
 
 def draft_body(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
     """Text, evaluation and suggestions of one answer; what its evaluator saw is folded."""
-    text = answer_prose(draft.text, citing(draft.citations, words))
     head = node("div", "chips", *_chips(draft, record, words))
-    return [head, text, *_suggestions(draft, record, words), *_seen(draft, record, words)]
+    return [head, _text(draft, record, words), *_suggestions(draft, record, words), *_seen(draft, record, words)]
 
 
 def _card(draft: Draft, record: RunRecord, words: Words) -> Node:
     title = node("strong", "heading", words("draft.nth", n=draft.index + 1))
     head = node("div", "head", title, *_chips(draft, record, words))
     former = next((item for item in record.drafts if item.index == draft.index - 1), None)
-    text = answer_prose(draft.text, citing(draft.citations, words))
-    if former is None:
-        parts = [text]
-    else:
-        shown = fold(f"text-{draft.index}", words("draft.show_text"), text)
-        parts = [*_difference(former, draft, record, words), shown]
+    parts = [] if former is None else _difference(former, draft, record, words)
+    parts.append(_text(draft, record, words, folded=former is not None))
     if draft.removed_markers:
         markers = " ".join(dict.fromkeys(draft.removed_markers))
         parts.append(node("p", "note", "! ", words("draft.removed_markers", markers=markers)))
     parts += [*_suggestions(draft, record, words), *_seen(draft, record, words)]
     return node("section", "card", head, *parts)
+
+
+def _text(draft: Draft, record: RunRecord, words: Words, *, folded: bool = False) -> Node:
+    """An answer; folded where it stands above the tabs already."""
+    text = answer_prose(draft.text, citing(draft.citations, words))
+    if folded or (not record.active and draft is standing_draft(record)):
+        return fold(f"text-{draft.index}", words("draft.show_text"), text)
+    return text
 
 
 def _chips(draft: Draft, record: RunRecord, words: Words) -> list[Node]:

@@ -94,7 +94,9 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
         note = words("figure.at", node=node_text(running, words)) if running else ""
         return Figure(words("figure.outcome"), outcome_text(None, words), note, "accent")
     look = _LOOKS[record.outcome]
-    parts = [words.count("figure.rewrites", len(record.rewrites))] if record.rewrites else []
+    # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
+    rewrites = sum(item.round >= 0 for item in record.rewrites)
+    parts = [words.count("figure.rewrites", rewrites)] if rewrites else []
     reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
@@ -136,10 +138,10 @@ def _suggestions(record: RunRecord, words: Words) -> Figure:
     """How many changes each answer was asked for: none means that it passed."""
     counts = [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
     options = record.config.options
-    if isinstance(options, AnswerEvaluationOptions):
+    if isinstance(options, AnswerEvaluationOptions) and record.drafts:
         note = words("figure.answers", n=len(record.drafts), most=options.gener_epoch)
     else:
-        note = words.count("figure.answers_n", len(record.drafts))
+        note = words.count("figure.answers_n", len(counts)) if counts else words("figure.suggestions.before")
     look = "" if not counts else "pass" if counts[-1] == 0 else "warn"
     return Figure(words("figure.suggestions"), " → ".join(map(str, counts)) or "–", note, look)
 

@@ -104,7 +104,7 @@ def clear_selection(key: str) -> None:
 
 
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the picture reads of a record: no prompt, no text of a passage or a memory leaves for the browser with it."""
+    """What the picture reads of a record: no prompt and no text of passages or memories leaves with it."""
     kept = ("nodes", "decisions", "rewrites", "outcome", "error", "duration_ms", "citations", "tried_routes")
     config, context, route = record["config"], record["context"], record["route"]
     recall, remembered = record["recall"], record["remembered"]
@@ -140,7 +140,7 @@ def _slim_round(item: Mapping[str, Any]) -> dict[str, Any]:
 def _slim_draft(item: Mapping[str, Any]) -> dict[str, Any]:
     evaluation = item["evaluation"]
     # Only their number is drawn.
-    judged = {"suggestions": [{} for _ in evaluation["suggestions"]]} if evaluation else None
+    judged: dict[str, Any] | None = {"suggestions": [{} for _ in evaluation["suggestions"]]} if evaluation else None
     return {"index": item["index"], "evaluation": judged}
 
 

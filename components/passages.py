@@ -91,7 +91,10 @@ def passages_table(
         key=key,
         data={
             "lang": words.html_language,
-            "rows": _rows(lines, record.config, marked, words, labels or {}, would or {}),
+            "rows": [
+                {**passage_row(line, record.config, marked, words), **_said(line.passage.id, labels, would)}
+                for line in lines
+            ],
             "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],
             "threshold": record.config.similarity_threshold,
@@ -108,22 +111,13 @@ def passages_table(
     return _given_label(result.label)
 
 
-def _rows(
-    lines: Sequence[LifeLine],
-    config: RunConfig,
-    terms: Sequence[str],
-    words: Words,
-    labels: Mapping[PassageId, bool],
-    would: Mapping[PassageId, str],
-) -> list[dict[str, Any]]:
-    return [
-        {
-            **passage_row(line, config, terms, words),
-            "label": _label(labels, line.passage.id),
-            "would": would.get(line.passage.id, ""),
-        }
-        for line in lines
-    ]
+def _said(
+    passage_id: PassageId, labels: Mapping[PassageId, bool] | None, would: Mapping[PassageId, str] | None
+) -> dict[str, str]:
+    """What the reader said of a passage, and what other settings would make of it; empty where there is nothing."""
+    given = (labels or {}).get(passage_id)
+    label = "" if given is None else "yes" if given else "no"
+    return {"label": label, "would": (would or {}).get(passage_id, "")}
 
 
 def _csv_button(lines: Sequence[LifeLine], record: RunRecord, words: Words, key: str) -> None:
@@ -138,11 +132,6 @@ def _csv_button(lines: Sequence[LifeLine], record: RunRecord, words: Words, key:
         on_click="ignore",
         type="tertiary",
     )
-
-
-def _label(labels: Mapping[PassageId, bool], passage_id: PassageId) -> str:
-    given = labels.get(passage_id)
-    return "" if given is None else "yes" if given else "no"
 
 
 def _given_label(sent: Any) -> PassageLabel | None:
@@ -304,7 +293,9 @@ def _steps(line: LifeLine, words: Words) -> list[dict[str, str]]:
     steps: list[dict[str, str]] = []
     for place, seen in enumerate(line.sightings):
         found = _found(seen, words)
-        steps += found if place == 0 else [{**found[0], "joint": ", "}, *found[1:]]
+        # Where lists were fused, a round is long enough for a line of its own.
+        joint = "\n" if seen.found_at else ", "
+        steps += found if place == 0 else [{**found[0], "joint": joint}, *found[1:]]
         steps.append(_step(seen, line.passes, words))
         if seen.place is not None and seen.verdict is not None:
             p = probability_text(seen.verdict.p_relevant)

@@ -43,7 +43,7 @@ def _plain_name(name: str) -> str:
 
 
 def lines(*rows: Sequence[str]) -> Lines:
-    """Each row of parts as wordings that leave out one part after the other, from the last; empty parts do not count."""
+    """Each row of parts as wordings that leave out ever more of its parts, from the last; empty ones do not count."""
     filled = [[part for part in row if part] for row in rows]
     return tuple(tuple(" · ".join(row[:end]) for end in range(len(row), 0, -1)) for row in filled if row)
 
@@ -62,7 +62,7 @@ def duration_of(ms: float, words: Words) -> str:
 
 
 def chips_of(decision: Plain, count: int, words: Words) -> tuple[str, ...]:
-    """What an edge prints of the newest decision that chose it, from long to short; ``×n`` where it was chosen often."""
+    """What an edge prints of the newest decision that chose it, from long to short, and how often it was chosen."""
     times = f" ×{count}" if count > 1 else ""
     target = route_of(decision["route"], words)
     short = [_comparison(item, words, "short_") for item in decision["comparisons"]]

@@ -109,9 +109,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
 
 def _routing(current: Round, routing: Routing, words: Words) -> Node:
     shares = (_kind(kind, share, current, words) for kind, share in routing.shares.items())
-    missing = (
-        chip("warn", words("routing.missing", kind=words(f"kind.{kind}"))) for kind in routing.missing
-    )
+    missing = (chip("warn", words("routing.missing", kind=words(f"kind.{kind}"))) for kind in routing.missing)
     wide = [chip("accent", words("routing.wide"))] if routing.wide else []
     said = words(f"routing.{routing.code}") if f"routing.{routing.code}" in words else routing.reason
     lines = [node("p", "muted small", said)] if said else []
@@ -149,15 +147,15 @@ def _scores(check: QualityCheck, options: QualityOptions, words: Words) -> Node:
     return node(
         "div",
         "scores",
-        *_score_row("score", score, check.grade, check.graded_on == "weighted", weighted, words),
-        *_score_row("top3", top3, check.top3_grade, check.graded_on == "top3", best, words),
+        *_score_row("score", score, check.grade, weighted, words, decides=check.graded_on == "weighted"),
+        *_score_row("top3", top3, check.top3_grade, best, words, decides=check.graded_on == "top3"),
         node("span", ""),
         _scale(options),
         node("span", "muted small", words("quality.ticks", **limits)),
     )
 
 
-def _score_row(name: str, score: str, grade: str, decides: bool, rail: Node, words: Words) -> tuple[Node, ...]:
+def _score_row(name: str, score: str, grade: str, rail: Node, words: Words, *, decides: bool) -> tuple[Node, ...]:
     label = node("span", "what", words(f"quality.column.{name}"))
     mark = [chip("accent", words("quality.decides"), words("quality.decides.help"))] if decides else []
     said = node("strong", "num", score)
@@ -211,9 +209,7 @@ def _dimension(item: QualityDimension, check: QualityCheck, issue: QualityIssue 
         ("adds", (f"= {item.value * item.weight:.3f}",)),
         ("issue", _issue(issue, words)),
     )
-    return node(
-        "tr", "", *(node("td", "", *kids, data_label=words(f"quality.column.{name}")) for name, kids in cells)
-    )
+    return node("tr", "", *(node("td", "", *kids, data_label=words(f"quality.column.{name}")) for name, kids in cells))
 
 
 def _part(item: QualityDimension, check: QualityCheck) -> int:
@@ -230,7 +226,8 @@ def _whole(item: QualityDimension, check: QualityCheck) -> int:
 def _issue(issue: QualityIssue | None, words: Words) -> tuple[Node | str, ...]:
     if issue is None:
         return (node("span", "pass-ink", words("quality.no_issue")),)
-    return (chip("warn", f"! {words(f'quality.issue.{issue.code}')}"), " ", node("span", "num", issue_inequality(issue)))
+    named = chip("warn", f"! {words(f'quality.issue.{issue.code}')}")
+    return (named, " ", node("span", "num", issue_inequality(issue)))
 
 
 def issue_inequality(issue: QualityIssue) -> str:

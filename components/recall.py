@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.answer_marks import standing_draft
 from components.i18n import Words
 from components.markup import Node, chip, fold, node
 from components.phrases import probability_text
@@ -40,13 +41,23 @@ def kept_card(record: RunRecord, words: Words) -> list[Node]:
     kept = record.remembered
     title = node("strong", "heading", words("recall.at_end"))
     if kept is None:
-        return [node("section", "card", node("div", "head", title), node("p", "muted", words("recall.kept_none")))]
+        return [node("section", "card", node("div", "head", title), node("p", "muted", _why_nothing(record, words)))]
     look, name = ("pass", "recall.kept") if kept.passed else ("warn", "recall.kept_apart")
     parts: list[Node] = [node("p", "", words(f"{name}.fact"))]
     if kept.sources:
         parts.append(_sources(kept, words))
     parts.append(fold("kept", words("recall.answer"), node("p", "plain-text", kept.answer)))
     return [node("section", "card", node("div", "head", title, chip(look, words(name))), *parts)]
+
+
+def _why_nothing(record: RunRecord, words: Words) -> str:
+    """Why a run with memory left nothing in it."""
+    draft = standing_draft(record)
+    if draft is None or record.outcome == "fallback":
+        return words("recall.kept_none.answer")
+    if draft.direct:
+        return words("recall.kept_none.direct")
+    return words("recall.kept_none" if draft.evaluation else "recall.kept_none.unevaluated")
 
 
 def strategy_text(strategy: Strategy, words: Words) -> str:

@@ -18,11 +18,10 @@ from components.phrases import (
     node_text,
     outcome_text,
     reason_text,
-    rewrite_reason,
 )
 from components.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.report_passages import anchors, report_answer, report_passages
-from components.rewrites import word_diff
+from components.rewrites import rewrite_why, word_diff
 from components.setting_words import setting_label, setting_text
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
@@ -157,10 +156,10 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 def _rewrites(record: RunRecord, words: Words) -> list[Node]:
     if not record.rewrites:
         return [node("p", "muted", words("rewrite.none" if record.outcome else "rewrite.empty"))]
-    return [_rewrite(place, item, words) for place, item in enumerate(record.rewrites, 1)]
+    return [_rewrite(place, item, record, words) for place, item in enumerate(record.rewrites, 1)]
 
 
-def _rewrite(place: int, rewrite: Rewrite, words: Words) -> Node:
+def _rewrite(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> Node:
     where = words("rewrite.between", before=rewrite.round, after=rewrite.round + 1)
     marks = [chip("warn", words("rewrite.repeated"))] if rewrite.repeated else []
     marks += [chip("fault", words("rewrite.failed"))] if rewrite.failed else []
@@ -171,7 +170,7 @@ def _rewrite(place: int, rewrite: Rewrite, words: Words) -> Node:
     parts.append(
         node("p", "", node("span", "muted small", words("rewrite.new"), " "), node("bdi", "", rewrite.rewritten_query))
     )
-    parts.append(node("p", "muted", node("bdi", "", rewrite_reason(rewrite, words))))
+    parts.append(node("p", "muted", node("bdi", "", rewrite_why(rewrite, record, words))))
     if rewrite.refused:
         refused = (chip("grey", item) for item in rewrite.refused)
         parts.append(node("p", "", node("span", "muted small", words("rewrite.refused"), " "), *refused))

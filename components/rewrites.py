@@ -77,7 +77,7 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
         flags.append(chip("warn", f"↺ {words('rewrite.repeated')}", words("rewrite.repeated.why")))
     if rewrite.failed:
         flags.append(chip("fault", f"✗ {words('rewrite.failed')}"))
-    effect = _effect(score, words)
+    effect = _effect(score, record, words)
     parts = [node("div", "head", *_title(place, rewrite, record, words), *flags, *((effect,) if effect else ()))]
     mended = issues_answered(rewrite, record, words)
     if mended:
@@ -88,16 +88,18 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
         parts.append(node("p", "query", node("span", "muted", words("rewrite.new")), rewrite.rewritten_query))
     else:
         parts.append(node("p", "query", node("span", "muted", words("rewrite.kept")), rewrite.query))
-    why = words("rewrite.initial.kept") if _unchanged(rewrite) else rewrite_reason(rewrite, words)
-    parts.append(node("p", "muted", why))
+    parts.append(node("p", "muted", rewrite_why(rewrite, record, words)))
     if rewrite.keywords:
         keywords = (chip("plain", keyword) for keyword in rewrite.keywords)
         parts.append(node("div", "chips", node("span", "muted small", words("rewrite.keywords")), *keywords))
     if rewrite.refused:
         refused = (chip("grey", f"✗ {proposal}") for proposal in rewrite.refused)
         parts.append(node("div", "chips", node("span", "muted small", words("rewrite.refused")), *refused))
-    parts.append(_measures(score, record, words))
-    parts += _terms(score, words)
+    if not is_initial(rewrite):
+        # Nothing was searched before an initial one: there is nothing to measure it against.
+        parts.append(_measures(score, record, words))
+    if rewrite.rewritten_query != rewrite.query:
+        parts += _terms(score, words)
     return node("section", "card", *parts)
 
 
@@ -144,15 +146,32 @@ def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tup
     return node("strong", "heading", named), node("span", "muted small", between)
 
 
-def _unchanged(rewrite: Rewrite) -> bool:
-    return is_initial(rewrite) and not rewrite.failed and rewrite.rewritten_query == rewrite.query
+def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
+    """Why a query was changed, in the language of the page where a built-in rewriter changed it."""
+    if rewrite.failed or not record.config.models.rewriter.built_in:
+        return rewrite_reason(rewrite, words)
+    if is_initial(rewrite):
+        return words("rewrite.initial.kept" if rewrite.rewritten_query == rewrite.query else "rewrite.initial.cleared")
+    codes = rewrite.strategy.split("+")
+    if rewrite.repeated or not all(f"rewrite.mends.{code}" in words for code in codes):
+        return rewrite_reason(rewrite, words)
+    keywords = words("terms.joint").join(rewrite.keywords)
+    said = (words(f"rewrite.mends.{code}", keywords=keywords) for code in codes)
+    return words("rewrite.mends", wishes=words("verdict.joint").join(said))
 
 
-def _effect(score: RewriteScore, words: Words) -> Node | None:
-    if score.effect is None or score.rewrite.failed or score.rewrite.repeated:
+def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None:
+    if score.rewrite.failed or score.rewrite.repeated:
         return None
-    look, sign = _LOOKS[score.effect]
-    return chip(look, f"{sign} {words(f'score.{score.effect}')}", words("score.rule"))
+    effect, rule = score.effect, "score.rule"
+    scores = _quality(score.rewrite, record)
+    if scores is not None:
+        rise = scores[1] - scores[0]
+        effect, rule = "helped" if rise > 0 else "harmed" if rise < 0 else "none", "score.rule.quality"
+    if effect is None:
+        return None
+    look, sign = _LOOKS[effect]
+    return chip(look, f"{sign} {words(f'score.{effect}')}", words(rule))
 
 
 def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
@@ -162,9 +181,9 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
         for current in record.rounds
         for item in current.candidates
     }
-    quality = (("score.quality", _course(_quality(score.rewrite, record)), ""),) if record.workflow == "quality_loop" else ()
+    scored = record.workflow == "quality_loop"
     measures = (
-        *quality,
+        *((("score.quality", _course(_quality(score.rewrite, record)), ""),) if scored else ()),
         ("score.rate", _course(score.pass_rate), ""),
         ("score.similarity", _course(score.similarity), ""),
         ("score.gained", _counted(score.gained, score.gained_passing, words), _named(score.gained, places)),

@@ -7,6 +7,7 @@ from components.i18n import Words
 from components.markup import Node, chip, node
 from components.phrases import probability_text, reason_text
 from components.recall import kept_card, recall_card, route_card, strategy_text
+from engine.config import DualLoopOptions
 from engine.values import (
     STRATEGIES,
     Draft,
@@ -77,9 +78,26 @@ def _steps(
     known = {item.strategy for item in tried} | {one.strategy for one in rounds}
     if over:
         key = "tried.not_needed" if found else "tried.not_reached"
-        unused = (strategy for strategy in STRATEGIES if strategy not in known)
-        lines += [_line("grey", strategy_text(item, words), chip("grey", words(key))) for item in unused]
+        for strategy in STRATEGIES:
+            if strategy in known:
+                continue
+            why = _unusable(strategy, record)
+            facts = [chip("grey", words("tried.skipped" if why else key))]
+            if why:
+                facts.append(node("span", "muted", words(f"tried.why.{why}")))
+            lines.append(_line("grey", strategy_text(strategy, words), *facts))
     return lines
+
+
+def _unusable(strategy: Strategy, record: RunRecord) -> str:
+    """Why this run could not have used a strategy whose turn never came; empty where it could."""
+    options = record.config.options
+    if strategy == "web_search" and isinstance(options, DualLoopOptions) and not options.web_search:
+        return "web_off"
+    named = record.manifest.get("strategies", "")
+    if not named or strategy in named.split(","):
+        return ""
+    return {"web_search": "web_not_set", "hierarchical_search": "no_summaries"}.get(strategy, "")
 
 
 def _step(
@@ -154,8 +172,8 @@ def _web(searched: Round, words: Words) -> Node:
 
 
 def _answer(draft: Draft, record: RunRecord, words: Words) -> Node:
-    title = node("p", "subhead", words("attempt.answer"))
-    return node("div", "answered", title, *draft_body(draft, record, words))
+    title = [] if draft.direct else [node("p", "subhead", words("attempt.answer"))]
+    return node("div", "" if draft.direct else "answered", *title, *draft_body(draft, record, words))
 
 
 def _fallback(record: RunRecord, words: Words) -> list[Node]:

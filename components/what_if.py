@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
+from components.settings_of import differing
 from components.what_if_text import (
     COMPLETE,
     changes_text,
     consequence_text,
-    differing,
     needed_text,
     price_text,
     rich,
 )
+from engine.fork import FORKABLE
 from engine.values import Passage, PassageId, RunRecord
 from engine.whatif.values import WhatIf
 
@@ -91,7 +92,7 @@ def _missing(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     if found.state == "generation":
         missing = len(found.steps[-1].ungraded) + found.steps[-1].unseen if found.steps else 0
         if found.gap == "verdicts":
-            why = words.count("whatif.why.verdicts", missing)
+            why = words.count("whatif.why.verdicts", missing) if missing else words("whatif.why.words")
         else:
             why = words("whatif.why.answer" if record.outcome in COMPLETE else "whatif.why.unwritten")
         parts.append(node("p", "muted small", words("whatif.generated_from", why=why)))
@@ -122,7 +123,7 @@ def _ungraded(found: WhatIf, words: Words) -> list[Node]:
 
 def _actions(found: WhatIf, words: Words, moved: bool) -> Node:
     made = []
-    if found.gap != "retrieval" and found.state != "known":
+    if found.gap != "retrieval" and found.state != "known" and found.config.workflow in FORKABLE:
         made.append(_wish(fork_label(found, words), "fork", primary=True))
     if moved:
         made.append(_wish(words("whatif.do.run"), "run", primary=not made))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from components.i18n import Words
 from components.markup import Node, node
 from components.phrases import duration_text, probability_text, reason_text
 from components.setting_words import setting_text
-from components.settings_of import ALL_ROLES, setting_of_config
-from components.settings_of import differing as differing
-from engine.config import BUILTIN, PARAMETERS, RunConfig
-from engine.values import Outcome, RunRecord
+from components.settings_of import ALL_ROLES, differing, setting_of_config
+from engine.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
+from engine.policies.dual import INITIAL, LEAST_RELEVANT
+from engine.values import Outcome, Reason, RunRecord
 from engine.whatif.values import Gap, Price, WhatIf
 
 COMPLETE: frozenset[Outcome | None] = frozenset(
@@ -32,7 +33,7 @@ def value_text(name: str, value: Any, words: Words) -> str:
     """The value of a setting as the panel shows it; two thresholds that differ never look alike."""
     if name == "collection" and value == RunConfig().collection:
         return words("settings.collection.samples")
-    if name in PARAMETERS and not PARAMETERS[name].whole and round(value, 2) != value:
+    if isinstance(value, float) and round(value, 2) != value:
         return f"{value:.4f}".rstrip("0")
     return setting_text(name, value, words)
 
@@ -80,36 +81,80 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """Where the path stops being known and why, for ``needs_calls``."""
     last = found.steps[-1] if found.steps else None
     gap: Gap = found.gap or "unrecorded"
+    models, former = found.config.models, record.config.models
+    if gap == "routing":
+        return words("whatif.gap.routing" if models.router != former.router else "whatif.gap.strategies")
+    if gap == "evaluation":
+        return words("whatif.gap.evaluator" if models.evaluator != former.evaluator else "whatif.gap.evaluation")
     if last is None:
-        return words(f"whatif.gap.{gap}" if gap == "retrieval" else "whatif.gap.empty")
+        return words(_gap_at_the_start(found, gap))
     n = last.round.index
     if gap == "candidates":
         return words.count("whatif.gap.candidates", last.unseen, round=n, depth=len(last.round.candidates))
-    if gap == "verdicts" and last.decision is not None:
-        return words.count("whatif.gap.verdicts_rewriter", len(last.ungraded), round=n)
-    if gap == "verdicts" and found.config.models.grader != record.config.models.grader:
-        return words("whatif.gap.grader", round=n)
     if gap == "verdicts":
-        return words.count(
-            "whatif.gap.verdicts",
-            len(last.ungraded),
-            round=n,
-            least=last.passed[0],
-            most=last.passed[1],
-            kept=len(last.round.kept) + last.unseen,
-            bar=_bar(found.config, words),
-        )
-    if gap == "rewrite" and found.config.models.rewriter != record.config.models.rewriter:
+        return _verdicts_text(found, record, words)
+    if gap == "rewrite" and models.rewriter != former.rewriter:
         return words("whatif.gap.rewriter", round=n)
+    if gap == "unrecorded":
+        return words(_UNRECORDED.get(found.decisions[-1].reason, "whatif.gap.unrecorded.answer"), round=n)
     return words(f"whatif.gap.{gap}", round=n, budget=f"{found.config.budget_s:g}")
+
+
+_UNRECORDED: Mapping[Reason, str] = MappingProxyType(
+    {
+        "below_gate": "whatif.gap.unrecorded",
+        "low_quality": "whatif.gap.unrecorded",
+        "next_strategy": "whatif.gap.unrecorded.strategy",
+        "answer_off": "whatif.gap.unrecorded.correction",
+        "revise": "whatif.gap.unrecorded.revision",
+    }
+)
+"""By the last decision: what would follow and was not recorded; after any other one, an answer."""
+
+
+def _gap_at_the_start(found: WhatIf, gap: Gap) -> str:
+    """The words of a path that stops before its first round."""
+    match gap:
+        case "retrieval" | "memory" | "web":
+            return f"whatif.gap.{gap}"
+        case "answer":
+            return "whatif.gap.answer.direct"
+        case "rewrite":
+            return "whatif.gap.rewriter.first"
+        case _:
+            return "whatif.gap.unrecorded.search" if found.opening else "whatif.gap.empty"
+
+
+def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
+    last, missing = found.steps[-1], len(found.steps[-1].ungraded)
+    n = last.round.index
+    if last.decision is not None:
+        return words.count("whatif.gap.verdicts_rewriter", missing, round=n)
+    if found.config.models.grader != record.config.models.grader:
+        return words("whatif.gap.grader", round=n)
+    bar = _bar(found.config, words)
+    if found.config.workflow == "quality_loop":
+        least, most = (probability_text(value) for value in last.score)
+        return words.count("whatif.gap.verdicts_score", missing, round=n, least=least, most=most, bar=bar)
+    return words.count(
+        "whatif.gap.verdicts",
+        missing,
+        round=n,
+        least=last.passed[0],
+        most=last.passed[1],
+        kept=len(last.round.kept) + last.unseen,
+        bar=bar,
+    )
 
 
 def saving_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """``1 rewrite and 3 calls less``; empty for a run that did not come to its end, and where nothing differs."""
     if record.outcome not in COMPLETE or found.outcome is None:
         return ""
+    rewrites = sum(item.strategy != INITIAL or item.round >= 0 for item in record.rewrites)
     differences = (
-        ("waste.rewrites", len(record.rewrites) - found.rewrites),
+        ("waste.rewrites", rewrites - found.rewrites),
+        ("whatif.answers", len(record.drafts) - found.answers),
         ("waste.calls", record.calls - found.cost.calls),
         ("whatif.built_in_calls", record.built_in_calls - found.cost.built_in_calls),
     )
@@ -161,17 +206,25 @@ def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 
 def _ending(found: WhatIf, words: Words) -> str:
-    last = found.steps[-1].round.index
     reason = reason_text(found.reason, words)
     key = f"whatif.end.{found.outcome or 'open'}"
+    if not found.steps:
+        return words(f"{key}.direct", reason=reason)
+    last = found.steps[-1].round.index
+    written = words("whatif.end.written", n=found.answers) if found.answers > 1 else ""
     if found.passages:
-        return words.count(f"{key}.from", len(found.passages), round=last, reason=reason)
+        return words.count(f"{key}.from", len(found.passages), round=last, reason=reason) + written
     return words(key, round=last, reason=reason)
 
 
 def _bar(config: RunConfig, words: Words) -> str:
+    match config.options:
+        case QualityOptions():
+            return words("whatif.bar_score", value=probability_text(config.options.medium_score))
+        case DualLoopOptions():
+            return words.count("whatif.bar_count", LEAST_RELEVANT)
     if config.gate == "min_relevant":
-        return words("whatif.bar_count", n=config.min_relevant)
+        return words.count("whatif.bar_count", config.min_relevant)
     return words("whatif.bar_rate", value=probability_text(config.grade_pass_threshold))
 
 

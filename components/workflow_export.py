@@ -13,7 +13,17 @@ import graphviz
 
 from components.workflow_geometry import Box, Label, Route
 from components.workflow_layout import MARGIN, Layout, layout_of
-from components.workflow_picture import STOPPED, EdgeView, NodeView, Tone, inequality_of, picture_of, say, title_of
+from components.workflow_picture import (
+    STOPPED,
+    EdgeView,
+    NodeView,
+    Tone,
+    inequality_of,
+    picture_of,
+    say,
+    title_of,
+    tone_of_reason,
+)
 from engine.workflows.graph import START, WorkflowGraph
 
 _FONT = (
@@ -47,6 +57,9 @@ _BOTH = "#6f7888"
 # What XML 1.0 cannot hold, not even escaped, and lone surrogates, which no encoding can write.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_ANSWERS = ("generate_answer", "eval_answer", "grade_relevance")
+"""Nodes whose visits are told by the answer that they write or judge."""
+
 _Colours = Mapping[str, str]
 
 
@@ -74,8 +87,8 @@ def workflow_svg(
 
 
 def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    """Graphviz source of the decision path: a row for each round, a box for each visit of a node, and on the edges
-    the inequality behind them.
+    """Graphviz source of the decision path: a row for each round and each further answer, a box for each visit of a
+    node, and on the edges the inequality behind them.
     """
     drawing = graphviz.Digraph("decision_path")
     drawing.attr(rankdir="TB", bgcolor="transparent", nodesep="0.3", ranksep="0.45")
@@ -83,73 +96,89 @@ def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> st
         "node", shape="box", style="rounded,filled", fontname="sans-serif", fontsize="12", color=_LIGHT["edge"]
     )
     drawing.attr("edge", fontname="sans-serif", fontsize="10", color=_BOTH, fontcolor=_BOTH)
-    decisions = list(record["decisions"])
     visits = list(record["nodes"])
     rows: list[list[str]] = []
-    before, pending = "", ""
+    before, pending, row = "start", "", -1
     if visits:
-        before = _in_row(rows, 0, "start")
         drawing.node(before, label=_label(words["start"]), fillcolor=_LIGHT["soft"])
     for place, visit in enumerate(visits):
-        title = f"{title_of(visit['node'], words)} · {say(words, 'round', n=visit['round'])}"
-        label = _label(title, *_visit_lines(visit, record, words))
-        tone = _visit_tone(visit, decisions)
-        fill = _LIGHT[f"{tone}_soft" if tone else "soft"]
-        name = _in_row(rows, visit["round"], f"visit{place}")
-        drawing.node(name, label=label, fillcolor=fill)
-        new_row = place > 0 and visit["round"] != visits[place - 1]["round"]
-        drawing.edge(before, name, label=_label(pending), constraint="false" if new_row else "true")
-        decision = _decision_of(visit, decisions)
-        before, pending = name, inequality_of(decision, words) if decision else ""
+        decision = _decision_of(visit, record)
+        label = _label(_heading(visit, words), *_visit_lines(visit, decision, record, words))
+        tone = _visit_tone(visit, decision)
+        new_row = place == 0 or _begins_row(visit, visits[place - 1])
+        if new_row:
+            rows.append([before] if place == 0 else [])
+            row += 1
+        rows[row].append(f"visit{place}")
+        drawing.node(f"visit{place}", label=label, fillcolor=_LIGHT[f"{tone}_soft" if tone else "soft"])
+        across = "true" if place == 0 or not new_row else "false"
+        drawing.edge(before, f"visit{place}", label=_label(pending), constraint=across)
+        before, pending = f"visit{place}", inequality_of(decision, words) if decision else ""
     if visits and record["outcome"]:
-        ended = say(words, f"outcome_{record['outcome']}")
-        drawing.node(_in_row(rows, len(rows) - 1, "end"), label=_label(ended), fillcolor=_LIGHT["soft"])
+        drawing.node("end", label=_label(say(words, f"outcome_{record['outcome']}")), fillcolor=_LIGHT["soft"])
         drawing.edge(before, "end", label=_label(pending))
-    rows = [row for row in rows if row]
+        rows[row].append("end")
     for above, below in pairwise(rows):
         # Unseen and strong: each row begins below the one before it, instead of where that one ended.
         first = next((name for name in above if name != "start"), above[0])
         drawing.edge(first, below[0], style="invis", weight="50")
-    for row in rows:
+    for names in rows:
         with drawing.subgraph() as line:
             line.attr(rank="same")
-            for name in row:
+            for name in names:
                 line.node(name)
     return str(drawing.source)
 
 
-def _in_row(rows: list[list[str]], row: int, name: str) -> str:
-    """Note in which row a box stands; returns its name."""
-    while len(rows) <= row:
-        rows.append([])
-    rows[row].append(name)
-    return name
+def _heading(visit: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """Node and round; the nodes that write and judge answers count those instead."""
+    title = title_of(visit["node"], words)
+    counted = say(words, "nth_answer", n=visit["visit"]) if visit["node"] in _ANSWERS else ""
+    return f"{title} · {counted or say(words, 'round', n=visit['round'])}"
 
 
-def _decision_of(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    same = [item for item in decisions if item["node"] == visit["node"] and item["round"] == visit["round"]]
-    return same[0] if same else None
+def _begins_row(visit: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    revised = visit["node"] == "generate_answer" and visit["visit"] > 1
+    return bool(visit["round"] != before["round"] or revised)
 
 
-def _visit_tone(visit: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]]) -> str:
+def _decision_of(visit: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The decision of a visit: of one node and round the first visit made the first one."""
+
+    def same(item: Mapping[str, Any]) -> bool:
+        return bool(item["node"] == visit["node"] and item["round"] == visit["round"])
+
+    nth = sum(same(item) and item["visit"] < visit["visit"] for item in record["nodes"])
+    decisions = [item for item in record["decisions"] if same(item)]
+    return decisions[nth] if nth < len(decisions) else None
+
+
+def _visit_tone(visit: Mapping[str, Any], decision: Mapping[str, Any] | None) -> str:
     """The family of colours of a visit; none for one that was stopped."""
     if visit.get("error") == STOPPED:
         return ""
     if visit.get("error"):
         return "fault"
-    decision = _decision_of(visit, decisions)
     if decision is None:
         return "rewrite" if visit["node"].startswith("rewrite") else "passed"
-    return {"passed": "passed", "grader_failed": "fault"}.get(decision["reason"], "rewrite")
+    return _family(tone_of_reason(decision["reason"]))
 
 
-def _visit_lines(visit: Mapping[str, Any], record: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
-    decision = _decision_of(visit, record["decisions"])
-    if decision is not None:
-        return [say(words, "passed_once", a=f"{decision['passed']}/{decision['kept']}")]
+def _visit_lines(
+    visit: Mapping[str, Any],
+    decision: Mapping[str, Any] | None,
+    record: Mapping[str, Any],
+    words: Mapping[str, str],
+) -> list[str]:
     if visit["node"].startswith("rewrite"):
-        return [f"→ {item['rewritten_query']}"[:80] for item in record["rewrites"] if item["round"] == visit["round"]]
-    return []
+        # The n-th visit made the n-th rewrite; a round may have two, before its search and after its answer.
+        return [f"→ {item['rewritten_query']}"[:80] for item in record["rewrites"][visit["visit"] - 1 : visit["visit"]]]
+    if decision is None or visit["node"] not in ("grade", "grade_documents"):
+        return []
+    checks = [item["quality"] for item in record["rounds"] if item["index"] == visit["round"] and item["quality"]]
+    if checks:
+        return [say(words, "issues", n=len(checks[0]["issues"]))] if checks[0]["issues"] else []
+    return [say(words, "passed_once", a=f"{decision['passed']}/{decision['kept']}")]
 
 
 def _label(*lines: str) -> str:

@@ -117,8 +117,9 @@ def _gain_of(rewrite: Plain, record: Plain, words: Words) -> str:
     if not {rewrite["round"], rewrite["round"] + 1} <= worth.keys():
         return ""
     gain = worth[rewrite["round"] + 1] - worth[rewrite["round"]]
-    sign = "+" if gain > 0 else "−" if gain < 0 else "±"
-    return say(words, "helped" if gain > 0 else "no_help", gain=f"{sign}{abs(gain):.2f}")
+    size = f"{abs(gain):.2f}"
+    sign = "±" if size == "0.00" else "+" if gain > 0 else "−"
+    return say(words, "helped" if sign == "+" else "no_help", gain=f"{sign}{size}")
 
 
 def _pass_rates(record: Plain) -> dict[int, float]:
@@ -287,11 +288,9 @@ def _prepare_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
 
 def _answer_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     written = len(record["drafts"])
-    nth = say(words, "answer_of", a=written + 1 if tone == "active" else written, b=record["config"]["options"].get("gener_epoch", 1))
-    return lines(
-        [nth if written or tone == "active" else "", _cited(record, words)],
-        _spent(name, record, words),
-    )
+    newest = written + 1 if tone == "active" else written
+    nth = say(words, "answer_of", a=newest, b=record["config"]["options"].get("gener_epoch", 1)) if newest else ""
+    return lines([nth, _cited(record, words)], _spent(name, record, words))
 
 
 def _evaluation_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:

@@ -138,10 +138,7 @@ def tone_of_reason(reason: str) -> Tone:
 def _node_view(name: str, tone: Tone, record: Plain | None, words: Words) -> NodeView:
     visits = len(executions(name, record))
     state = say(words, f"state_{tone}")
-    if record is None or not visits:
-        facts: Lines = tuple((words[key],) for key in (f"role_{name}", f"rest_{name}") if words.get(key))
-    else:
-        facts = facts_of(name, record, words, tone)
+    facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(name, words)
     lines = ((state,), *facts[:1]) if tone in ("fault", "stopped") else facts
     title = title_of(name, words)
     heard = [title, say(words, "visits", n=visits) if visits > 1 else "", state, *(line[0] for line in facts)]
@@ -150,6 +147,12 @@ def _node_view(name: str, tone: Tone, record: Plain | None, words: Words) -> Nod
         done, total, _ = grading(record)
         progress = done / total if total else 0.0
     return NodeView(title, tone, visits, lines, progress, words["comma"].join(part for part in heard if part))
+
+
+def _resting_lines(name: str, words: Words) -> Lines:
+    """Who works there and at what; the second in two wordings where one is too long for a small box."""
+    works = (words.get(f"rest_{name}"), words.get(f"brief_{name}"))
+    return tuple(tuple(text for text in line if text) for line in ((words.get(f"role_{name}"),), works) if line[0])
 
 
 def _edge_view(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from engine.workflows.graph import END, START, WorkflowGraph
 
-
 _LONGEST_ROW = 6
 """Columns up to which a flow is drawn in one row."""
 

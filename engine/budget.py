@@ -16,7 +16,7 @@ _SOMETIMES: Mapping[str, RoleName] = {"evaluation": "evaluator", "routing": "rou
 
 
 def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
-    """Prices of single steps, each from the first record that measured it with the same model.
+    """Prices of single steps, each from the first record of the same workflow that measured it with the same model.
 
     Records are read no further than until every step is measured; seconds stay None where none did.
     """
@@ -27,7 +27,7 @@ def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
         "generation": _unmeasured(config, "generator"),
         **{name: _unmeasured(config, role) for name, role in _SOMETIMES.items() if role in ROLES_OF[config.workflow]},
     }
-    for record in records:
+    for record in (item for item in records if item.workflow == config.workflow):
         own = tariff(record, config)
         for name, price in found.items():
             measured: Price = getattr(own, name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, get_args
 
 from engine.answer_difference import SentenceDifference, answer_difference
@@ -27,6 +28,8 @@ Aspect = Literal["query", "kept", "route", "reason", "missing"]
 Move = Literal["gained", "lost", "moved", "same"]
 """``gained``: only b kept the passage in some round, ``lost``: only a did; ``moved``: its rank is another one."""
 
+_OPENING = "route_query"
+"""Decides before the first round whether there is one."""
 _NOTICED = 0.05
 """A P(relevant) that moved by no more than this is not worth a line."""
 _Seen = tuple[Round, Candidate]
@@ -40,7 +43,7 @@ class RoundPair:
     a: Round | None
     b: Round | None
     decision_a: Decision | None
-    """None where the run ended or broke off before it decided."""
+    """The first that differs where a round has several; None where the run ended or broke off before it decided."""
     decision_b: Decision | None
     differs: tuple[Aspect, ...]
 
@@ -225,7 +228,7 @@ def _path(a: RunRecord, b: RunRecord) -> tuple[RoundPair, ...]:
     for index in range(max(len(a.rounds), len(b.rounds))):
         old = a.rounds[index] if index < len(a.rounds) else None
         new = b.rounds[index] if index < len(b.rounds) else None
-        was, now = _decision(a, index), _decision(b, index)
+        was, now = _parting(_decisions(a, index), _decisions(b, index))
         pairs.append(RoundPair(index, old, new, was, now, _differs(old, new, was, now)))
     return tuple(pairs)
 
@@ -245,8 +248,17 @@ def _differs(a: Round | None, b: Round | None, was: Decision | None, now: Decisi
     return tuple(found)
 
 
-def _decision(record: RunRecord, index: int) -> Decision | None:
-    return next((item for item in record.decisions if item.round == index), None)
+def _decisions(record: RunRecord, index: int) -> list[Decision]:
+    return [item for item in record.decisions if item.round == index and item.node != _OPENING]
+
+
+def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision | None, Decision | None]:
+    """Of a round that was decided more than once the first decisions that differ, else its first ones."""
+    pairs = list(zip_longest(was, now))
+    for old, new in pairs:
+        if old is None or new is None or (old.route, old.reason) != (new.route, new.reason):
+            return old, new
+    return pairs[0] if pairs else (None, None)
 
 
 def _presences(record: RunRecord) -> dict[PassageId, Presence]:

@@ -70,8 +70,9 @@ def branch_off(
 
     Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
 
-    Raises ``RunNotOver`` for a run that still goes on, and ``ForkRefused`` for a run of another workflow, a round that it does not have, a passage
-    that it never saw, a query above ``longest_query`` characters, or another collection, workflow or mode.
+    Raises ``RunNotOver`` for a run that still goes on, and ``ForkRefused`` for a run of a workflow that takes no rounds
+    over, a round that it does not have, a passage that it never saw, a query above ``longest_query`` characters, or
+    another collection, workflow or mode.
     """
     if round_index is None:
         round_index = parent.fork.round if parent.fork else 0

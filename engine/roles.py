@@ -112,6 +112,10 @@ class CollectionInfo:
     sources: int = 0
     fingerprint: str = ""
     """Hash over the ids and texts of all passages: changes when the content does."""
+    kinds: tuple[SourceKind, ...] = ()
+    """Kinds of its sources, in the order of ``SOURCE_KINDS``."""
+    summaries: int = 0
+    """Summaries of its sources and their sections, kept beside the passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +210,11 @@ class PassageStore(Protocol):
 
     async def summarise(self, collection: str, summaries: Summaries) -> None: ...
 
-    async def has_summaries(self, collection: str) -> bool: ...
-
-    async def search_summaries(self, collection: str, vector: Vector, limit: int) -> list[Hit]: ...
+    async def search_summaries(
+        self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]: ...
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]: ...
-
-    async def kinds(self, collection: str) -> tuple[SourceKind, ...]: ...
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
 
@@ -441,7 +443,12 @@ class StrategyRequest:
 
 
 class StrategyRouter(Protocol):
-    """Decides how the dual loop begins (SPEC DL-02); contract in tests/contracts/test_router.py. Never searches."""
+    """Decides how the dual loop begins (SPEC DL-02); never searches.
+
+    Contract (tests/contracts/test_strategy_router.py): ``direct`` or one of the strategies given; ``direct`` only for
+    small talk or where a memory answers; says what it would have been without memory where it knows. A reply that
+    cannot be read is ``UnreadableReply``.
+    """
 
     async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice: ...
 
@@ -454,7 +461,11 @@ class DirectRequest:
 
 
 class DirectAnswerer(Protocol):
-    """Answers without a search: from memory or from good manners; streams like a :class:`Generator`."""
+    """Answers without a search: from memory or from good manners.
+
+    Contract (tests/contracts/test_direct.py): streams pieces whose concatenation is the returned text, never blank; in
+    the question's language; an answer from memory says so and names the sources that the memory has.
+    """
 
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str: ...
 

@@ -10,6 +10,8 @@ from engine.builtin.terms import surface_terms
 from engine.values import PassageId, Rewrite, Round, RunRecord
 
 Effect = Literal["helped", "none", "harmed"]
+_GATES = ("grade", "grade_documents")
+"""Nodes that decide whether a round's passages are enough; further ones decide about answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class RewriteScore:
     rewrite: Rewrite
     effect: Effect | None
     """``helped``: a passage passes that had passed in no round before, or the pass rate rose; ``harmed``: otherwise,
-    where the pass rate fell. None where the new round was not decided."""
+    where the pass rate fell. None where the new round was not decided, or none came before the rewrite."""
     pass_rate: tuple[float, float] | None
     """Before and after; None where one of the two rounds was not decided."""
     similarity: tuple[float, float] | None
@@ -56,7 +58,7 @@ def distance_between(question: str, query: str) -> float:
 def _score(record: RunRecord, rewrite: Rewrite) -> RewriteScore:
     before = next((item for item in record.rounds if item.index == rewrite.round), None)
     after = next((item for item in record.rounds if item.index == rewrite.round + 1), None)
-    rates = {decision.round: decision.pass_rate for decision in record.decisions}
+    rates = {item.round: item.pass_rate for item in record.decisions if item.node in _GATES}
     decided = rewrite.round in rates and rewrite.round + 1 in rates
     rate = (rates[rewrite.round], rates[rewrite.round + 1]) if decided else None
     gained, lost = _moved(before, after), _moved(after, before)

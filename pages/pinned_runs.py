@@ -49,7 +49,8 @@ def pin(engine: Engine, run_id: RunId, *, pinned: bool) -> None:
 
 
 def effect_on_pinned(engine: Engine, old: RunConfig, new: RunConfig, *, name: str) -> PinnedEffect | None:
-    """What going from ``old`` to ``new`` does to the pinned runs; None where there are none or nothing decides anew.
+    """What going from ``old`` to ``new`` does to the pinned runs of the same workflow; None where there are none or
+    nothing decides anew.
 
     Collection, models and time budget stay as each run had them. ``name`` tells apart who asks.
     """
@@ -58,10 +59,13 @@ def effect_on_pinned(engine: Engine, old: RunConfig, new: RunConfig, *, name: st
         return None
 
     def worked_out() -> PinnedEffect:
-        records = [item for run_id in pinned if (item := finished_record(engine, run_id)) is not None]
+        found = (finished_record(engine, run_id) for run_id in pinned)
+        # What these settings do to the runs of another loop says nothing about this one.
+        records = [item for item in found if item is not None and item.workflow == old.workflow]
         return pinned_effect(records, lambda item: decided_by(old, item), lambda item: decided_by(new, item))
 
-    return remembered(f"pinned_{name}", (pinned, old, new), worked_out)
+    effect: PinnedEffect = remembered(f"pinned_{name}", (pinned, old, new), worked_out)
+    return effect if effect.total else None
 
 
 def decided_by(config: RunConfig, record: RunRecord) -> RunConfig:
@@ -70,5 +74,5 @@ def decided_by(config: RunConfig, record: RunRecord) -> RunConfig:
 
 
 def _deciding(config: RunConfig) -> dict[str, object]:
-    names = (*COLUMNS, "answer_unverified")
+    names = (*COLUMNS, "answer_unverified", "options")
     return {name: getattr(config, name) for name in names}

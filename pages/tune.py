@@ -12,12 +12,13 @@ from components.config_panel import CollectionChoice, OllamaNote, config_panel, 
 from components.faults import fault_box
 from components.i18n import Words
 from components.run_link import run_link
+from components.settings_of import differing
 from components.tune_bars import outcome_bars, pass_rate_bars
 from components.tune_charts import heat_map
 from components.tune_figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
 from components.tune_flips import flips_card, flips_csv, flips_table
 from components.url_state import base_path
-from components.what_if_text import differing, setting_name
+from components.what_if_text import setting_name
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure

@@ -12,10 +12,11 @@ from components.flips import flip_nodes, setting_of
 from components.i18n import Words
 from components.markup import Node
 from components.pinned import pin_button, pinned_nodes
+from components.settings_of import SETTINGS_OF
 from components.slider_marks import MARKED, Alike
 from components.what_if import what_if_card, what_if_waiting
 from engine.alike import alike_ranges
-from engine.config import PARAMETERS, RoleModels, RunConfig
+from engine.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
@@ -28,7 +29,8 @@ from pages.pinned_runs import effect_on_pinned, pin, pinned_ids
 from pages.remembered import remembered
 from pages.what_if_map import map_panel
 
-_PANEL_ROLES = ("grader", "rewriter", "generator")
+_SHARED = tuple(dict.fromkeys(name for names in SETTINGS_OF.values() for name in names))
+"""Settings that some workflow of the panel has a control for."""
 
 
 def what_if_panel(engine: Engine, record: RunRecord, found: WhatIf | None, words: Words) -> PassageId | None:
@@ -80,20 +82,22 @@ def _again(engine: Engine, record: RunRecord, config: RunConfig) -> RunId:
 
 
 def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
-    """The panel's settings; what the panel has no control for stays as the run had it."""
+    """The panel's settings; what the panel has no control for stays as the run had it.
+
+    Where the panel stands at another workflow, its numbers are those that they would be at the run's.
+    """
+    options = chosen.options if chosen.workflow == run.workflow else run.options
+    moved = for_workflow(chosen, run.workflow)
+    hidden = {name: getattr(run, name) for name in _SHARED if name not in SETTINGS_OF[run.workflow]}
+    roles = ROLES_OF[run.workflow]
     models = {}
     for item in fields(RoleModels):
         own, wanted = getattr(run.models, item.name), getattr(chosen.models, item.name)
-        models[item.name] = replace(wanted, seed=own.seed) if item.name in _PANEL_ROLES else own
-        if item.name in _PANEL_ROLES and wanted.built_in and own.built_in:
+        models[item.name] = replace(wanted, seed=own.seed) if item.name in roles else own
+        if item.name in roles and wanted.built_in and own.built_in:
             models[item.name] = own
     return replace(
-        chosen,
-        workflow=run.workflow,
-        mode=run.mode,
-        milvus_address=run.milvus_address,
-        options=run.options,
-        models=RoleModels(**models),
+        moved, mode=run.mode, milvus_address=run.milvus_address, options=options, models=RoleModels(**models), **hidden
     )
 
 

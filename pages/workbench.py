@@ -123,7 +123,7 @@ def settings(record: RunRecord | None) -> Chosen:
 def prices(config: RunConfig, record: RunRecord | None) -> Tariff:
     """What single steps cost, as the open run or the newest ones measured them; looked up when models or run change."""
     finished = None if record is None or record.active else record
-    asked = (config.models, finished.id if finished else "")
+    asked = (config.workflow, config.models, finished.id if finished else "")
     known: tuple[object, Tariff] | None = st.session_state.get("prices")
     if known is None or known[0] != asked:
         known = (asked, measured_tariff(recent_records(engine, finished, _MEASURED_BY), config))

@@ -85,8 +85,9 @@ function gainOf(rewrite, record, words) {
   const [before, after] = [rewrite.round, rewrite.round + 1].map((at) => worth(at, record));
   if (before === null || after === null) return "";
   const gain = after - before;
-  const sign = gain > 0 ? "+" : gain < 0 ? "−" : "±";
-  return say(words, gain > 0 ? "helped" : "no_help", { gain: sign + fixed(Math.abs(gain), 2) });
+  const size = fixed(Math.abs(gain), 2);
+  const sign = size === "0.00" ? "±" : gain > 0 ? "+" : "−";
+  return say(words, sign === "+" ? "helped" : "no_help", { gain: sign + size });
 }
 
 function rateOf(at, record) {
@@ -221,9 +222,9 @@ function prepareFacts(name, record, words) {
 }
 
 function answerFacts(name, record, words, tone) {
-  const written = record.drafts.length;
-  const nth = say(words, "answer_of", { a: tone === "active" ? written + 1 : written, b: record.config.options.gener_epoch ?? 1 });
-  return lines([written || tone === "active" ? nth : "", citedOf(record, words)], spentOf(name, record, words));
+  const newest = record.drafts.length + (tone === "active" ? 1 : 0);
+  const nth = newest ? say(words, "answer_of", { a: newest, b: record.config.options.gener_epoch ?? 1 }) : "";
+  return lines([nth, citedOf(record, words)], spentOf(name, record, words));
 }
 
 function evaluationFacts(name, record, words, tone) {

@@ -80,8 +80,9 @@ function nodeView(name, tone, record, words) {
   };
 }
 
+// Who works there and at what; the second in two wordings where one is too long for a small box.
 const restingLines = (name, words) =>
-  [words[`role_${name}`], words[`rest_${name}`]].filter(Boolean).map((text) => [text]);
+  [[words[`role_${name}`]], [words[`rest_${name}`], words[`brief_${name}`]]].filter(([first]) => first).map((line) => line.filter(Boolean));
 const share = ({ done, total }) => (total ? done / total : 0);
 
 function edgeView(edge, toned, record, ways, words) {

@@ -63,7 +63,7 @@ function frame(root, view) {
     }
     return cell;
   });
-  const table = el("table", { class: "lines", role: "table" }, [
+  const table = el("table", { class: kinds.size ? "lines routed" : "lines", role: "table" }, [
     el("thead", { role: "rowgroup" }, [el("tr", { role: "row" }, heads)]),
     el("tbody", { role: "rowgroup" }),
   ]);
@@ -165,6 +165,7 @@ function steps(pieces) {
   // An arrow stays with the step it leads to, so that a line breaks before it.
   return pieces.flatMap((piece, at) => {
     const step = el("span", { class: "step " + piece.kind }, [piece.text]);
+    if (piece.joint === "\n") return [el("br"), step];
     if (!at || piece.joint) return [piece.joint || "", step];
     return [" ", el("span", { class: "link" }, [el("span", { class: "arrow" }, ["→ "]), step])];
   });

@@ -18,6 +18,7 @@ from components.words.shell import SHELL
 from components.words.side_by_side import SIDE_BY_SIDE
 from components.words.tune import TUNE
 from components.words.what_if import WHAT_IF
+from components.words.what_if_loops import WHAT_IF_LOOPS
 from components.words.workflows import WORKFLOWS
 
 AREAS = (
@@ -30,6 +31,7 @@ AREAS = (
     MEMORY,
     SHELL,
     WHAT_IF,
+    WHAT_IF_LOOPS,
     FORK,
     PRESENTER,
     PRESENTER_LOOPS,

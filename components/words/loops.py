@@ -107,6 +107,15 @@ LOOPS: dict[str, tuple[str, str]] = {
     "rewrite.initial": ("Initial rewrite", "初始改写"),
     "rewrite.initial.between": ("before the first search", "首次检索之前"),
     "rewrite.initial.kept": ("The question is searched as it was asked.", "按原问题检索。"),
+    "rewrite.initial.cleared": (
+        "Greetings and thanks were taken out, so that only the question is searched.",
+        "去掉寒暄，只检索问题本身。",
+    ),
+    "rewrite.mends": ("The query now {wishes}.", "这次的查询：{wishes}。"),
+    "rewrite.mends.history": ("asks for the history of weak points", "要求结合历史薄弱点"),
+    "rewrite.mends.several": ("asks for several kinds of sources", "要求检索多类来源"),
+    "rewrite.mends.wider": ("asks for a wider scope", "要求扩大范围"),
+    "rewrite.mends.sharper": ("searches other words: {keywords}", "换用别的检索词：{keywords}"),
     "rewrite.corrective": ("Corrective rewrite {n}", "第 {n} 次纠正改写"),
     "rewrite.answers": ("To mend", "针对的问题"),
     "rewrite.issue.low_coverage": ("too little from the study log", "来自学习日志的太少"),
@@ -114,6 +123,10 @@ LOOPS: dict[str, tuple[str, str]] = {
     "rewrite.issue.single_source": ("one kind of source only", "来源单一"),
     "rewrite.issue.too_few": ("too few passages", "片段太少"),
     "rewrite.issue.no_passages": ("no passages at all", "没有片段"),
+    "score.rule.quality": (
+        "Helped: the quality score that decides rose with the next round; harmed: it fell.",
+        "有帮助：下一轮起决定作用的质量得分上升；有损害：得分下降。",
+    ),
     "score.quality": ("Quality score", "质量得分"),
     # Memory, routes and strategies of the dual loop
     "recall.title": ("Long-term memory", "长期记忆"),
@@ -141,6 +154,15 @@ LOOPS: dict[str, tuple[str, str]] = {
         "这个回答没有通过评估：只留作记录，以后不会当作事实想起。",
     ),
     "recall.kept_none": ("Nothing was kept.", "没有存入任何内容。"),
+    "recall.kept_none.answer": ("There is no answer to keep.", "没有可存入的回答。"),
+    "recall.kept_none.direct": (
+        "Nothing was kept: an answer without a search rests on no source of its own.",
+        "没有存入：未经检索的回答没有自己的来源。",
+    ),
+    "recall.kept_none.unevaluated": (
+        "Nothing was kept: nobody evaluated the answer.",
+        "没有存入：这个回答未经评估。",
+    ),
     "recall.at_end": ("At the end", "运行结束时"),
     "route.title": ("Route", "路线"),
     "route.direct": ("answer directly", "直接回答"),
@@ -238,7 +260,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     "draft.by": ("by {evaluator}", "评估者：{evaluator}"),
     "draft.show_text": ("Show the answer", "查看回答"),
     "draft.changes": (
-        "{same} sentences kept, {changed} changed, {added} added, {removed} removed",
+        "sentences: {same} kept, {changed} changed, {added} added, {removed} removed",
         "保留 {same} 句，改动 {changed} 句，新增 {added} 句，删去 {removed} 句",
     ),
     "draft.identical": ("No sentence was changed.", "一句也没有改。"),

@@ -230,8 +230,8 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "map.save": ("Save the map as SVG", "把决策图存为 SVG"),
     "map.draw": ("Draw the decision map", "绘制决策图"),
     "map.slow": (
-        "A branched run is replayed cell by cell; that takes a few seconds.",
-        "分支出来的运行要逐格推演，需要几秒钟。",
+        "This run is replayed cell by cell; that takes a few seconds.",
+        "这次运行要逐格推演，需要几秒钟。",
     ),
     "map.coupling": (
         "Stricter can pass: at similarity {low} → {high} weak passages fall away in round {round}, and the pass rate "

@@ -51,8 +51,10 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     "settings.weights.help": (
         "The score is the sum of four shares between 0 and 1, each times its weight. The weights always sum to 1: "
         "moving one changes those below it, the last one changes those above it.",
-        "得分是四个 0 到 1 之间的值各乘以权重之和。权重之和总是 1：移动一个，由它下面的几个补足；移动最后一个，由上面的补足。",
+        "得分是四个 0 到 1 之间的值各乘以权重之和。权重之和总是 1："
+        "移动一个，由它下面的几个补足；移动最后一个，由上面的补足。",
     ),
+    "settings.weights.change": ("Change the weights", "调整权重"),
     "settings.coverage_weight": ("Study log", "薄弱点覆盖"),
     "settings.coverage_weight.help": (
         "Share of passages from the dated study log, where weak points are noted. Usual: 0.40.",

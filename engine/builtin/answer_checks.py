@@ -94,6 +94,12 @@ class Answer:
         return len(self.request.passages) + self.request.unseen
 
 
+def says_something(answer: Answer) -> Iterator[Suggestion]:
+    """Whether there is an answer at all."""
+    if not answer.claims:
+        yield suggested("no_answer")
+
+
 def on_the_question(answer: Answer) -> Iterator[Suggestion]:
     """Whether the answer says something, and of what was asked."""
     question = answer.asking.question
@@ -192,7 +198,9 @@ def _without_source(answer: Answer, item: Statement, following: Sequence[Stateme
     elif answer.request.unseen or any(shown.cut or not shown.comparable(item) for shown in answer.shown):
         yield suggested("uncited", item.text)
     else:
+        # Nobody says it and no source is named: both dimensions fail.
         yield suggested("invented", item.text)
+        yield suggested("uncited", item.text)
 
 
 def _not_borne_out(answer: Answer) -> Iterator[Suggestion]:
@@ -212,7 +220,7 @@ def _not_borne_out(answer: Answer) -> Iterator[Suggestion]:
         marker = str(item.markers[0])
         if better is not None and (not hidden or better.share(item) >= _SURELY):
             yield suggested("unsupported", item.text, marker=marker, better=str(better.marker))
-        elif not hidden or any(shown.share(item) >= _SURELY for shown in near):
+        elif not hidden or any(shown.share(item, figures=False) >= _SURELY for shown in near):
             yield suggested("unsupported", item.text, marker=marker)
         elif all(shown.share(item) < FOREIGN_TO for shown in near) and answer.coverage(item) < _OFF_TOPIC:
             yield suggested("not_shown", item.text, marker=marker)

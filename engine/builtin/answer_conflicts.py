@@ -23,6 +23,8 @@ _FIGURE = re.compile(
 )
 _ORDINAL = re.compile(r"[号届年月日章节次位世条款项期]|(?:st|nd|rd|th|bc|ad|am|pm)\b")
 """What follows a number that names one of several things, and measures none of them."""
+_NAMING = re.compile(r"\w\W*\b[A-Z][\w'’]*[\s-]$")
+"""A capital word inside a sentence before a number: Route 168, Apollo 11."""
 _NOT = re.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor)\b|不|没有|并非|无法|未", re.I
 )
@@ -46,7 +48,12 @@ class _Fact:
         """The same unit of measure and the same words next to it, with another figure."""
         if self.value == other.value or self.unit != other.unit or not self.unit or _ORDINAL.match(self.unit):
             return False
-        return _tail(self.before, other.before) + _head(self.after, other.after) >= _SHARED
+        return self.alike(other)
+
+    def alike(self, other: _Fact) -> bool:
+        """Whether both are figures of the same thing: no other word before them, and enough of the same around."""
+        same = _head(self.before[::-1], other.before[::-1])
+        return same == min(len(self.before), len(other.before)) and same + _head(self.after, other.after) >= _SHARED
 
 
 def repeated(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
@@ -88,11 +95,7 @@ def _denies(first: Statement, second: Statement) -> bool:
 
 def _agree(first: Sequence[_Fact], second: Sequence[_Fact]) -> bool:
     """Whether both have some figure of the same thing in common, so that the others are of something else."""
-    return any(
-        a.value == b.value and a.unit == b.unit and _tail(a.before, b.before) + _head(a.after, b.after) >= _SHARED
-        for a in first
-        for b in second
-    )
+    return any(a.value == b.value and a.unit == b.unit and a.alike(b) for a in first for b in second)
 
 
 def _lists_one_thing(facts: Sequence[_Fact]) -> bool:
@@ -103,13 +106,11 @@ def _facts(text: str) -> Iterator[_Fact]:
     folded = unicodedata.normalize("NFKC", text)
     for found in _FIGURE.finditer(folded):
         value, unit = found.group(1), (found.group(2) or "").casefold()
+        if _NAMING.search(folded[: found.start()]):
+            continue
         before = _SENTENCE_PARTS.split(folded[: found.start()])[-1]
         after = _SENTENCE_PARTS.split(folded[found.end() :])[0]
         yield _Fact(value, unit, tuple(terms(before)[-_AROUND:]), tuple(terms(after)[:_AROUND]))
-
-
-def _tail(first: Sequence[str], second: Sequence[str]) -> int:
-    return _head(first[::-1], second[::-1])
 
 
 def _head(first: Sequence[str], second: Sequence[str]) -> int:

@@ -41,19 +41,23 @@ class Shown:
     def of(cls, marker: int, passage: Passage) -> Shown:
         heading = f"{passage.title}\n{passage.section}"
         text = _folded(f"{heading}\n{passage.text}")
-        return cls(marker, text, heading, frozenset(terms(text)), figures(text), passage.text.endswith(_CUT))
+        return cls(marker, text, heading, frozenset(terms(text)), figures_in(text), passage.text.endswith(_CUT))
 
-    def share(self, statement: Statement) -> float:
-        """Share of the statement's weight that stands here, in [0, 1]; 1 for a statement without content terms."""
+    def share(self, statement: Statement, *, figures: bool = True) -> float:
+        """Share of the statement's weight that stands here, in [0, 1]; 1 for a statement without content terms.
+
+        Without ``figures`` only its words count.
+        """
         if _bare(statement.plain) in _bare(self.text) or (self.cut and self._breaks_off_in(statement)):
             return 1.0
-        weights = {term: math.sqrt(_idf().weight(term)) for term in statement.terms}
+        counted = (term for term in statement.terms if figures or not term[0].isdigit())
+        weights = {term: math.sqrt(_idf().weight(term)) for term in counted}
         total = math.fsum(weights.values())
         return math.fsum(weight for term, weight in weights.items() if self._has(term)) / total if total else 1.0
 
     def lacks_figures(self, statement: Statement) -> bool:
         """Whether the statement has a figure of two digits or more that does not stand here."""
-        found = figures(_folded(statement.plain))
+        found = figures_in(_folded(statement.plain))
         return any(len(figure) >= _LEAST_DIGITS and figure not in self.figures for figure in found)
 
     def comparable(self, statement: Statement) -> bool:
@@ -86,7 +90,7 @@ def best_support(statement: Statement, shown: Sequence[Shown], besides: Sequence
     return max(bearing, key=lambda item: (item.share(statement), -item.marker), default=None)
 
 
-def figures(text: str) -> frozenset[str]:
+def figures_in(text: str) -> frozenset[str]:
     """Figures in a text, without thousands separators."""
     return frozenset(re.sub(r"(?<=\d),(?=\d{3}\b)", "", found) for found in _FIGURE.findall(text))
 

@@ -15,12 +15,14 @@ from engine.builtin.answer_checks import (
     kind_asked_for,
     on_the_question,
     said_what_is_missing,
+    says_something,
     structured,
 )
 from engine.builtin.grader import Similarity
+from engine.builtin.smalltalk import small_talk
 from engine.config import BUILTIN
 from engine.roles import SILENT, EvaluationAim, EvaluationRequest, Trace
-from engine.values import Evaluation, Message, ModelCall, Suggestion
+from engine.values import Evaluation, EvaluationDimension, Message, ModelCall, Suggestion
 
 Check = Callable[[Answer], Iterator[Suggestion]]
 
@@ -52,21 +54,29 @@ class BuiltinEvaluator:
 
 
 def judge(request: EvaluationRequest, similarities: Sequence[float]) -> Evaluation:
-    """Every finding of the checks of an aim, in their order; at most one about a sentence.
+    """Every finding of the checks of an aim, in their order; at most one about a sentence in each dimension.
 
     ``similarities`` are those of the question with each passage, in [0, 1].
     """
     answer = Answer(request, tuple(similarities))
     found: list[Suggestion] = []
-    quoted: set[str] = set()
-    for check in CHECKS[request.aim]:
+    quoted: set[tuple[str, EvaluationDimension]] = set()
+    for check in _checks(request):
         for suggestion in check(answer):
-            if suggestion.quote and suggestion.quote in quoted:
+            about = suggestion.quote, suggestion.dimension
+            if suggestion.quote and about in quoted:
                 continue
-            quoted.add(suggestion.quote)
+            quoted.add(about)
             found.append(suggestion)
     kept = _of_every_dimension(found)
     return Evaluation(passed=not kept, suggestions=kept, evaluator=BUILTIN)
+
+
+def _checks(request: EvaluationRequest) -> tuple[Check, ...]:
+    if request.aim == "relevance" and small_talk(request.question):
+        # It asks for nothing in particular: any civil word solves it.
+        return (says_something,)
+    return CHECKS[request.aim]
 
 
 def _of_every_dimension(found: list[Suggestion]) -> tuple[Suggestion, ...]:

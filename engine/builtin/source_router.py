@@ -16,8 +16,9 @@ from engine.values import SOURCE_KINDS, Message, ModelCall, Routing, SourceKind
 _MODEL = "builtin"
 _PLAIN: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0})
 _RELATIONS: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 3.0})
-_SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 2.0, "temporal": 2.0})
-"""Weights that kinds have at least where several sources are asked for."""
+_SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 1.0, "temporal": 1.0})
+"""Weights that kinds have at least where several sources are asked for. More for the others gains no quality on the
+vague sample questions, and costs expected passages of the knowledge base."""
 
 _ABOUT_RELATIONS = re.compile(
     r"(?:[与和跟同及]|之间).{1,24}?(?:关系|联系|区别|差别|差异|异同|不同|关联|影响)|有(?:什么|何|哪些)(?:关系|联系|区别|差别|不同|关联)"
@@ -89,13 +90,15 @@ def honouring(routing: Routing, request: RoutingRequest) -> Routing:
     wishes = wishes_in(request.query)
     own = routed(request)
     shares = dict(routing.shares)
-    lacks_history = "history" in wishes and "temporal" in request.kinds and "temporal" not in shares
-    lacks_others = "several" in wishes and len(shares) < 2 <= len(request.kinds)
-    if lacks_history or lacks_others:
-        kinds = set(own.shares) if lacks_others else {*shares, "temporal"}
-        shares = normalised({kind: shares.get(kind) or own.shares[kind] for kind in own.shares if kind in kinds})
+    if "several" in wishes and len(shares) < 2 <= len(request.kinds):
+        shares = dict(own.shares)
+    elif "history" in wishes and "temporal" in request.kinds and "temporal" not in shares:
+        shares = normalised(_half_history(shares))
     missing = tuple(kind for kind in SOURCE_KINDS if kind in {*routing.missing, *own.missing})
-    return dataclasses.replace(routing, shares=shares, wide=routing.wide or own.wide, missing=missing)
+    history = about_weak_points(routing.query) if "history" in wishes else ""
+    return dataclasses.replace(
+        routing, shares=shares, wide=routing.wide or own.wide, missing=missing, history_query=history
+    )
 
 
 def normalised(weights: Mapping[SourceKind, float]) -> dict[SourceKind, float]:

@@ -18,11 +18,13 @@ ADDRESS = "http://127.0.0.1:8501"
 def plain_settings(config: RunConfig) -> dict[str, Any]:
     """Every setting as JSON-ready values, defaults included, so that later versions read the same run from it.
 
-    Left out are only built-in models, an empty address and the options of workflows that have none.
+    Left out are only built-in models, an empty address and the options of a workflow that has none.
     ``config_from_dict`` reads it back.
     """
     plain = asdict(config)
-    del plain["options"], plain["models"]
+    del plain["models"]
+    if not plain["options"]:
+        del plain["options"]
     if not config.milvus_address:
         del plain["milvus_address"]
     models = {
@@ -41,8 +43,10 @@ def as_json(config: RunConfig) -> str:
 def as_toml(config: RunConfig) -> str:
     """A file for ``python -m engine eval DATASET --config FILE``."""
     plain = plain_settings(config)
-    models = plain.pop("models", {})
+    models, options = plain.pop("models", {}), plain.pop("options", {})
     lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+    if options:
+        lines += ["", "[options]", *(f"{name} = {_toml(value)}" for name, value in options.items())]
     for role, model in models.items():
         lines += ["", f"[models.{role}]", *(f"{name} = {_toml(value)}" for name, value in model.items())]
     return "\n".join(lines) + "\n"
@@ -57,8 +61,13 @@ def as_curl(config: RunConfig, question: str = QUESTION, address: str = ADDRESS)
 def as_python(config: RunConfig, question: str = QUESTION) -> str:
     """A program that asks ``question`` with the engine and no browser."""
     plain = plain_settings(config)
-    models = plain.pop("models", {})
+    models, options = plain.pop("models", {}), plain.pop("options", {})
     lines = [f"    {name}={value!r}," for name, value in plain.items()]
+    imports = []
+    if options:
+        made = type(config.options).__name__
+        imports.append(f"from engine.config import {made}")
+        lines.append(f"    options={made}({', '.join(f'{name}={value!r}' for name, value in options.items())}),")
     if models:
         lines.append("    models=RoleModels(")
         for role, model in models.items():
@@ -69,6 +78,7 @@ def as_python(config: RunConfig, question: str = QUESTION) -> str:
     return "\n".join(
         [
             f"from engine import {names}",
+            *imports,
             "",
             "config = RunConfig(",
             *lines,

@@ -38,7 +38,7 @@ from engine.roles import (
     Vector,
     Within,
 )
-from engine.values import SOURCE_KINDS, PassageId, SourceKind
+from engine.values import SOURCE_KINDS, PassageId
 
 UNKNOWN_MODEL = "unknown"
 """Embedding model of a collection that another program made."""
@@ -150,18 +150,14 @@ class MilvusSession:
         self._summaries.put(name, summaries, layout.dim)
         self._catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
 
-    def has_summaries(self, name: str) -> bool:
-        self._require(name)
-        told = any(item.info.summaries for item in self._catalogue.sources(name).values())
-        return told and self._summaries.present(name)
-
-    def search_summaries(self, name: str, vector: Vector, limit: int) -> list[Hit]:
+    def search_summaries(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         layout = self._layout(name)
         self._check_vectors(name, layout, vector[np.newaxis], rows=1)
-        if not layout.own:
+        where = layout.filter(within, name)
+        if not layout.own or where is None:
             return []
-        hits = [self._hit(name, layout, vector, item) for item in self._summaries.search(name, vector, limit)]
-        return sorted(hits, key=lambda hit: -hit.cosine)
+        found = self._summaries.search(name, vector, limit, where)
+        return sorted((self._hit(name, layout, vector, item) for item in found), key=lambda hit: -hit.cosine)
 
     def search(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         layout = self._layout(name)
@@ -183,13 +179,6 @@ class MilvusSession:
             )
         hits = [self._hit(name, layout, vector, item) for item in found]
         return sorted(hits, key=lambda hit: -hit.cosine)
-
-    def kinds(self, name: str) -> tuple[SourceKind, ...]:
-        self._require(name)
-        if self._catalogue.collection(name) is None:
-            return ("vector",)
-        present = {item.info.kind for item in self._catalogue.sources(name).values() if item.info.passages}
-        return tuple(kind for kind in SOURCE_KINDS if kind in present)
 
     def get(self, name: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         layout = self._layout(name)
@@ -257,9 +246,15 @@ class MilvusSession:
         if recorded is None:
             return self._foreign_info(name)
         rows = list(sources)
-        passages = sum(item.info.passages for item in rows)
+        present = {item.info.kind for item in rows if item.info.passages}
         return CollectionInfo(
-            name=name, **recorded, passages=passages, sources=len(rows), fingerprint=fingerprint(rows)
+            name=name,
+            **recorded,
+            passages=sum(item.info.passages for item in rows),
+            sources=len(rows),
+            fingerprint=fingerprint(rows),
+            kinds=tuple(kind for kind in SOURCE_KINDS if kind in present),
+            summaries=sum(item.info.summaries for item in rows),
         )
 
     def _foreign_info(self, name: str) -> CollectionInfo:
@@ -271,7 +266,7 @@ class MilvusSession:
             return CollectionInfo(name, UNKNOWN_MODEL, 0, "", "", "", metric="")
         passages = int(counted[0]["count(*)"])
         seen = CollectionInfo(name, UNKNOWN_MODEL, layout.dim, "", "", "", metric=layout.metric)
-        return replace(seen, passages=passages, fingerprint=f"rows-{passages}")
+        return replace(seen, passages=passages, fingerprint=f"rows-{passages}", kinds=("vector",))
 
     def _layout(self, name: str) -> Layout:
         """The fields of a loaded collection; raises ``UnknownCollection``."""

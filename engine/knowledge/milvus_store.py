@@ -22,7 +22,7 @@ from engine.roles import (
     Vector,
     Within,
 )
-from engine.values import PassageId, SourceKind
+from engine.values import PassageId
 
 T = TypeVar("T")
 
@@ -85,20 +85,14 @@ class MilvusStore:
         """Give sources that are there summaries, in place of those they had."""
         await self._write(collection, lambda session: session.summarise(collection, summaries))
 
-    async def has_summaries(self, collection: str) -> bool:
-        """Whether a source of the collection has any; never of one that another program made."""
-        return await self._read(collection, lambda session: session.has_summaries(collection))
-
-    async def search_summaries(self, collection: str, vector: Vector, limit: int) -> list[Hit]:
+    async def search_summaries(
+        self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]:
         """Summaries of sources and sections, best first; none where a collection has none."""
-        return await self._read(collection, lambda session: session.search_summaries(collection, vector, limit))
+        return await self._read(collection, lambda session: session.search_summaries(collection, vector, limit, within))
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         return await self._read(collection, lambda session: session.search(collection, vector, limit, within))
-
-    async def kinds(self, collection: str) -> tuple[SourceKind, ...]:
-        """Kinds of the sources that a collection has; one of another program has ``vector`` alone."""
-        return await self._read(collection, lambda session: session.kinds(collection))
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages in the order asked for; ids that are not there are left out."""

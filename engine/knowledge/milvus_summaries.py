@@ -61,8 +61,8 @@ class SummaryRows:
         if self.present(collection):
             self._client.drop_collection(_beside(collection), timeout=self._timeout_s)
 
-    def search(self, collection: str, vector: Vector, limit: int) -> list[Any]:
-        """The store's own hits, best first by its score; none where nothing was ever kept."""
+    def search(self, collection: str, vector: Vector, limit: int, where: str) -> list[Any]:
+        """The store's own hits that a filter matches; none where nothing was ever kept."""
         if limit < 1 or not self.present(collection):
             return []
         name = _beside(collection)
@@ -72,6 +72,7 @@ class SummaryRows:
                 name,
                 data=[vector.tolist()],
                 anns_field="vector",
+                filter=where,
                 limit=limit,
                 output_fields=own_layout(len(vector)).output,
                 consistency_level=self._fresh.level(name),

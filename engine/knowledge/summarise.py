@@ -82,7 +82,8 @@ def _of_source(by_section: Mapping[str, Sequence[StoredPassage]]) -> Summary:
     first = members[0]
     joins = _joins(first.text)
     headings = joins.between.join(_headings(by_section, SOURCE_TOKENS * _HEADINGS_SHARE - tokens(first.title)))
-    opening = f"{first.title}{joins.after_title}{headings}{joins.stop}" if headings else f"{first.title}{joins.stop}"
+    head = joins.after_title.join(part for part in (first.title, headings) if part)
+    opening = f"{head}{joins.stop}" if head else ""
     stretches = [_sentences(section) for section in by_section.values()]
     text = opening + _central(stretches, SOURCE_TOKENS - tokens(opening), joins)
     twin = first.id if len(members) == 1 else None

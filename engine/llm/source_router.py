@@ -27,6 +27,7 @@ from engine.values import SOURCE_KINDS, Routing, SourceKind
 REPLY_TOKENS = 512
 _TRIES = 2
 _LONGEST = 400
+_MOST = 1000.0
 _NAMES: Mapping[str, SourceKind] = MappingProxyType(
     {
         **{kind: kind for kind in SOURCE_KINDS},
@@ -56,9 +57,10 @@ class RoutingReply(Reply):
     def _shares(cls, value: Any) -> dict[SourceKind, float]:
         if isinstance(value, str):
             value = re.split(r"[,，、;；]", value)
-        given = value if isinstance(value, Mapping) else {name: 1.0 for name in value if isinstance(name, str)}
+        if not isinstance(value, Mapping):
+            value = {name: 1.0 for name in value if isinstance(name, str)} if isinstance(value, list | tuple) else {}
         read: dict[SourceKind, float] = {}
-        for name, share in given.items():
+        for name, share in value.items():
             kind = _NAMES.get(unicodedata.normalize("NFKC", str(name)).casefold().strip())
             number = _share(share)
             if kind is not None and number > 0:
@@ -120,8 +122,6 @@ def _searched(proposed: str, request: RoutingRequest) -> str:
 
 
 def _share(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else 0.0
-    if isinstance(value, bool):
-        return float(value)
-    return read_confidence(value) or 0.0
+    number = float(value) if isinstance(value, int | float) else read_confidence(value) or 0.0
+    # Beyond any sensible scale it says nothing, and a sum of such numbers would be infinite.
+    return number if math.isfinite(number) and number <= _MOST else 0.0

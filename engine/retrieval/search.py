@@ -14,7 +14,7 @@ from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, StoredPassage, Vector, Within
 from engine.values import FoundSection, Passage, SourceKind
 
-MOST_SECTIONS = 6
+MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
 
 
@@ -28,6 +28,9 @@ class DenseRetriever:
         self._embedder = embedder
         self._collection = collection
         self._calibration = calibration
+        others = tuple(kind for kind in collection.kinds if kind != "graph")
+        # Entity notes repeat in a line each what other sources tell: beside these they would only take their places.
+        self._told = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
         self._queries: dict[str, Vector] = {}
 
     @classmethod
@@ -58,12 +61,15 @@ class DenseRetriever:
         }
 
     async def search(self, query: str, limit: int) -> Retrieval:
-        """At most ``limit`` passages, best first; fewer where the collection has fewer."""
-        return await self._search(query, limit, ANYWHERE)
+        """At most ``limit`` passages, best first; fewer where the collection has fewer.
+
+        Notes on entities, the kind ``graph``, are left out unless the collection has nothing else.
+        """
+        return await self._search(query, limit, self._told)
 
     async def kinds(self) -> tuple[SourceKind, ...]:
         """Source kinds that the collection has passages of, in the order of ``SOURCE_KINDS``."""
-        return await self._store.kinds(self._collection.name)
+        return self._collection.kinds
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
         """At most ``limit`` passages of one source kind, best first (SPEC QL-03)."""
@@ -71,15 +77,16 @@ class DenseRetriever:
 
     async def has_summaries(self) -> bool:
         """Whether the collection has summaries of its sources, which a hierarchical search begins with."""
-        return await self._store.has_summaries(self._collection.name)
+        return self._collection.summaries > 0
 
     async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
         """At most ``limit`` passages, best first, of the sections whose summaries come nearest (SPEC DL-03).
 
-        A source as a whole may be among the sections; nothing is found where the collection has no summaries.
+        A source as a whole may be among the sections; nothing is found where the collection has no summaries. Notes on
+        entities are left out as in :meth:`search`.
         """
         vector = await self._embed(query)
-        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS)
+        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS, self._told)
         floor = self._calibration.floor(vector, language_of(query)).value
         sections = tuple(
             FoundSection(

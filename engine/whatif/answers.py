@@ -69,7 +69,7 @@ class _AnswersWalk(Walk):
             if decision.route != REVISE:
                 return self._stands(draft, gate, decision, context)
         last = len(self.record.drafts)
-        if len(recorded) <= last or not judged.as_recorded:
+        if len(recorded) <= last or not self._as_recorded(judged):
             return self._open("unrecorded", self.prices.generation + self.prices.evaluation, context)
         # A revision that came to nothing: the answer that it was to revise stands.
         self.cost = self.cost + self.prices.generation
@@ -86,9 +86,13 @@ class _AnswersWalk(Walk):
         given = self.record.context.passages if self.record.context else ()
         if draft.evaluation is None:
             # That the evaluator failed, or had no time left, is part of the recording as it stands.
-            return None if judged.as_recorded and self._same_evaluator() else "evaluation"
+            return None if self._as_recorded(judged) and self._same_evaluator() else "evaluation"
         same = excerpts(given, self.config.top_k) == excerpts(given, self.record.config.top_k)
         return None if same and self._same_evaluator() else "evaluation"
+
+    def _as_recorded(self, judged: Judged) -> bool:
+        """Whether the answers come after the recorded rounds and no others, and so at their recorded time."""
+        return judged.as_recorded and len(self.rounds) == len(self.record.rounds)
 
     def _same_evaluator(self) -> bool:
         return self.config.models.evaluator == self.record.config.models.evaluator
@@ -109,7 +113,7 @@ class _AnswersWalk(Walk):
         budget_s = self.config.budget_s
         if recorded.reason != "deadline" and self.clock.visit_ended_s(NODE, place + 1) < budget_s:
             return False
-        if budget_s != self.record.config.budget_s or not judged.as_recorded:
+        if budget_s != self.record.config.budget_s or not self._as_recorded(judged):
             return True
         return decision.reason not in _SETTLED and decision.reason != recorded.reason
 

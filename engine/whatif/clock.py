@@ -57,6 +57,10 @@ class RecordedClock:
         ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in ANSWERING)
         return max(ends, default=0.0) / 1000.0
 
+    def cut_short(self, index: int) -> bool:
+        """Whether the deadline decided the round, or left a search or a verdict out of it."""
+        return self.over(index) or self.left_out(index)
+
     def visit_ended_s(self, node: str, visit: int) -> float:
         """When a visit of a node, from 1, was over; 0 where it was never made."""
         ends = (

@@ -10,7 +10,7 @@ import numpy as np
 from engine.config import PARAMETERS, RunConfig
 from engine.values import Outcome, Reason, RunRecord
 from engine.whatif.grid import paths
-from engine.whatif.lines import NUMBERS, round_value
+from engine.whatif.lines import numbers_of, round_value
 from engine.whatif.masks import IntArray
 from engine.whatif.replay import what_if
 from engine.whatif.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
@@ -82,8 +82,9 @@ def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> 
 
     Raises ``ValueError`` where ``x`` and ``y`` are the same or one of them is no number that decides.
     """
-    if x == y or x not in NUMBERS or y not in NUMBERS:
-        raise ValueError(f"a decision map needs two different settings of {', '.join(NUMBERS)}")
+    usable = numbers_of(config.workflow)
+    if x == y or x not in usable or y not in usable:
+        raise ValueError(f"a decision map needs two different settings of {', '.join(usable)}")
     table = run_table(record)
     across, up = _axis(config, record.config, x), _axis(config, record.config, y)
     tried = paths(table, SettingsGrid.product(config, {y: up, x: across}))
@@ -117,7 +118,7 @@ def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> 
 def coupling_of(record: RunRecord, table: RunTable, config: RunConfig) -> Coupling | None:
     """The step of the similarity threshold, nearest to that of ``config``, above which the gate of one round passes
     that fails below it; None where there is none or the gate counts passages."""
-    if config.gate != "pass_rate":
+    if config.gate != "pass_rate" or "grade_pass_threshold" not in numbers_of(config.workflow):
         return None
     values = _axis(config, record.config, "similarity_threshold")
     tried = paths(table, SettingsGrid.product(config, {"similarity_threshold": values}))

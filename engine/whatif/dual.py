@@ -237,7 +237,7 @@ class _DualWalk(Walk):
         """Decide a recorded answer by its recorded evaluation; None where another pass follows."""
         self.cost, self.answers = self.cost + self.prices.generation, self.answers + 1
         self.drafts, self.contexts = (*self.drafts, draft), (*self.contexts, context)
-        failing = draft.evaluation is None and not self.judge.as_recorded
+        failing = draft.evaluation is None and not self._as_recorded()
         if failing or not self._same("evaluator") or not self._same_excerpts(draft, context):
             return self._open("evaluation", self.prices.evaluation)
         if self.told_by.judgement(self.judgements) is None:
@@ -273,7 +273,11 @@ class _DualWalk(Walk):
         ended_s = self.clock.visit_ended_s(ANSWER, self.judgements)
         if recorded.reason != "deadline" and not writer_failed and ended_s < self.config.budget_s:
             return False
-        return not (recorded.reason == decision.reason and self.judge.as_recorded and self._same_budget())
+        return not (recorded.reason == decision.reason and self._as_recorded() and self._same_budget())
+
+    def _as_recorded(self) -> bool:
+        """Whether the answer comes after the recorded rounds and no others, and so at its recorded time."""
+        return self.judge.as_recorded and len(self.rounds) == len(self.told_by.rounds_until(self.corrections))
 
     def _corrected(self) -> WhatIf | None:
         """A new pass begins with a corrective rewrite."""
@@ -320,7 +324,14 @@ class _DualWalk(Walk):
     def _probed_unjudged(self) -> int:
         """Passages below the gates that would be judged, and of which no verdict is known."""
         known = self._known() if self._same("grader") else {}
-        return sum(name not in known for name in self._probed())
+        return sum(name not in known for name in self._probed()) + self._below_the_record()
+
+    def _below_the_record(self) -> int:
+        """Passages below the recorded depth that a deeper search would have judged too."""
+        depth, deeper = self.record.config.fetch_k, self.config.fetch_k
+        if not self.config.grade_probe or deeper <= depth:
+            return 0
+        return sum(deeper - depth for item in self.rounds if item.searched and len(item.candidates) >= depth)
 
     def _with_probed(self) -> list[Round]:
         known, probed = self._known(), self._probed()

@@ -9,7 +9,7 @@ import numpy as np
 from engine.config import RunConfig
 from engine.values import Outcome, RunRecord
 from engine.whatif.grid import paths
-from engine.whatif.lines import GATES, NUMBERS, as_set, line, nearest, share_of
+from engine.whatif.lines import GATES, as_set, line, nearest, numbers_of, share_of
 from engine.whatif.masks import IntArray
 from engine.whatif.settings import OUTCOMES, STATES, Column, Paths, SettingsGrid
 from engine.whatif.table import RunTable, run_table
@@ -52,7 +52,7 @@ def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
     if _ends(here)[0] < 0:
         return ()
     found: list[Flip] = []
-    for name in NUMBERS:
+    for name in numbers_of(config.workflow):
         values, grid = line(table, config, name)
         tried = paths(table, grid)
         old = float(getattr(config, name))
@@ -63,6 +63,7 @@ def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
                 found.append(replace(flip, share=share_of(name, old, values[place])))
     other = next(gate for gate in GATES if gate != config.gate)
     tried = paths(table, SettingsGrid.of([replace(config, gate=other)]))
+    # A workflow without a gate ends alike under both.
     if _other_ends(tried, here)[0] >= 0:
         found.append(Flip("gate", config.gate, other, *_end(here, tried, 0)))
     return tuple(sorted(found, key=lambda flip: flip.share))

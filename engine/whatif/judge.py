@@ -130,12 +130,13 @@ class Judge:
             return Judged(recorded, (), 0, as_recorded=True)
         regated = replace(recorded, candidates=self.gated(recorded, self.config), reused=())
         unseen = self.unseen(recorded)
+        earlier = _readable(self.rounds)
         if not unseen and self._stands(recorded, regated):
             judged_here = {item.passage.id for item in self.to_judge(regated)}
             verdicts = {name: verdict for name, verdict in recorded.verdicts.items() if name in judged_here}
             reused = tuple(name for name in recorded.reused if name in judged_here)
-            return Judged(replace(regated, verdicts=verdicts, reused=reused), (), 0, as_recorded=True)
-        earlier = _readable(self.rounds)
+            if not self.clock.cut_short(recorded.index) or all(name in earlier for name in reused):
+                return Judged(replace(regated, verdicts=verdicts, reused=reused), (), 0, as_recorded=True)
         verdicts = {}
         ungraded: list[PassageId] = []
         for passage in regated.kept:
@@ -153,9 +154,11 @@ class Judge:
     def _stands(self, recorded: Round, regated: Round) -> bool:
         """Whether the round is the recorded one: the same passages kept, and judged by the same grader as far as then.
 
-        Gated anew on both sides: a branch took rounds over that had the gates of other settings.
+        Gated anew on both sides in a branch: it took rounds over that had the gates of other settings.
         """
-        former = replace(recorded, candidates=self.gated(recorded, self.record.config))
+        former = recorded
+        if self.record.fork is not None:
+            former = replace(recorded, candidates=self.gated(recorded, self.record.config))
         return (
             self.as_recorded
             and self.same_grader

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import get_args
 
-from engine.config import PARAMETERS, GatePolicy, RunConfig
+from engine.config import PARAMETERS, GatePolicy, RunConfig, WorkflowName
 from engine.whatif.masks import IntArray
 from engine.whatif.settings import Column, SettingsGrid
 from engine.whatif.table import RunTable
@@ -20,12 +20,24 @@ NUMBERS: tuple[Column, ...] = (
     "min_relevant",
 )
 """The numeric settings that decide without any call."""
+
 GATES: tuple[GatePolicy, ...] = get_args(GatePolicy)
 _FINEST = 4
 """Decimals that a config keeps of a threshold."""
 _SHOWN = 2
 """Decimals of a slider."""
 _MOST_KEPT = 20
+
+
+def numbers_of(workflow: WorkflowName) -> tuple[Column, ...]:
+    """Those of :data:`NUMBERS` that decide in a workflow."""
+    match workflow:
+        case "quality_loop":
+            return ("similarity_threshold", "top_k", "max_rewrites", "min_confidence")
+        case "dual_loop":
+            return ("similarity_threshold", "top_k", "min_confidence")
+        case _:
+            return NUMBERS
 
 
 def values_of(table: RunTable, config: RunConfig, name: Column) -> list[float]:

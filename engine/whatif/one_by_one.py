@@ -38,10 +38,14 @@ def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:
     cost = found.cost
     out.calls[place], out.built_in_calls[place] = cost.calls, cost.built_in_calls
     out.seconds[place] = np.nan if cost.seconds is None else cost.seconds
-    generated = found.path_known and found.outcome not in ("abstained", "failed")
-    out.generations[place] = int(generated)
-    out.paid_rewrites[place] = max(0, len(found.steps) - 1)
-    out.gradings[place] = cost.calls + cost.built_in_calls - out.generations[place] - out.paid_rewrites[place]
+    generated = found.path_known and found.outcome not in ("abstained", "fallback", "failed")
+    out.generations[place] = found.answers or int(generated)
+    if found.config.workflow == "self_corrective":
+        out.paid_rewrites[place] = max(0, len(found.steps) - 1)
+        out.gradings[place] = cost.calls + cost.built_in_calls - out.generations[place] - out.paid_rewrites[place]
+    else:
+        # Strategies open rounds too, and further roles are asked: what is left over would not be gradings alone.
+        out.paid_rewrites[place] = found.rewrites
     out.context_known[place] = found.path_known and found.gap != "verdicts"
     _fill_passages(out, place, found, table)
 

@@ -12,7 +12,7 @@ from engine.decide import Evidence, passed_ids
 from engine.policies.quality import check_quality, deadline_s, decide_quality, outcome_of, rewrite_issues
 from engine.retrieval.fuse import fuse, lists_of, quotas
 from engine.retrieval.rerank import by_relevance
-from engine.rewrite_input import rewrite_request
+from engine.rewrite_input import NEAREST, nearest_passages, rewrite_request
 from engine.roles import RewriteRequest
 from engine.values import Candidate, Context, Decision, Outcome, Rewrite, Round, RunRecord
 from engine.whatif.judge import Judge, Judged
@@ -31,8 +31,16 @@ class _QualityJudge(Judge):
     def gated(self, recorded: Round, config: RunConfig) -> tuple[Candidate, ...]:
         if recorded.routing is None:
             return super().gated(recorded, config)
+        if self._placed_alike(config):
+            return recorded.candidates
         lists = {kind: items[: config.fetch_k] for kind, items in lists_of(recorded.candidates).items()}
         return fuse(lists, recorded.routing, config)
+
+    def _placed_alike(self, config: RunConfig) -> bool:
+        """Whether fusing again would give every candidate the place that it has."""
+        then, now = self.record.config, config
+        same = (then.top_k, then.similarity_threshold, then.fetch_k)
+        return same == (now.top_k, now.similarity_threshold, now.fetch_k)
 
     def unseen(self, recorded: Round) -> int:
         """Places that a list would fill with passages below its recorded depth."""
@@ -88,6 +96,19 @@ class _QualityWalk(Walk):
     def request(self, rounds: list[Round], history: tuple[Rewrite, ...]) -> RewriteRequest:
         issues = rewrite_issues(rounds[-1], self.config)
         return rewrite_request(self.record.question, rounds, history, self.config, issues)
+
+    def gap_after_rewrite(self, judged: Judged) -> Gap | None:
+        return super().gap_after_rewrite(judged) or ("rewrite" if self._nearer_unseen(judged.round.index) else None)
+
+    def _nearer_unseen(self, index: int) -> bool:
+        """Whether a deeper search might show the rewriter a passage nearer than one of those that it saw."""
+        recorded, depth = self.record.rounds[index], self.record.config.fetch_k
+        if self.config.fetch_k <= depth or not recorded.searched:
+            return False
+        lists = lists_of(recorded.candidates)
+        below = [items[-1].similarity for kind, items in lists.items() if kind != "temporal" and len(items) >= depth]
+        shown = nearest_passages(recorded)
+        return bool(below) and (len(shown) < NEAREST or max(below) >= shown[-1].similarity)
 
     def outcome(self, decision: Decision, context: Context) -> Outcome:
         return outcome_of(decision, context)

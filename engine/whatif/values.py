@@ -149,11 +149,14 @@ class WhatIf:
                     "ungraded": list(step.ungraded),
                     "unseen": step.unseen,
                     "passed": list(step.passed),
+                    "strategy": step.round.strategy,
+                    "score": list(step.score),
                 }
                 for step in self.steps
             ],
             "passages": [passage.id for passage in self.passages],
             "verified": self.verified,
+            "answers": self.answers,
             "answer": self.answer,
             "calls_needed": asdict(self.calls_needed),
             "cost": asdict(self.cost),

@@ -80,7 +80,7 @@ class Walk:
             return self.told(state="known", gap=None, outcome="failed", reason=decision.reason)
         if decision.route != "rewrite":
             return self.generated(judged, decision)
-        gap = self._gap_after_rewrite(judged)
+        gap = self.gap_after_rewrite(judged)
         if gap is None:
             self.cost = self.cost + self.prices.rewrite
             return None
@@ -190,7 +190,7 @@ class Walk:
         if index < self.judge.upstream:
             return False
         recorded = self.clock.decision(index)
-        if not (self.clock.over(index) or self.clock.left_out(index) or self.clock.ended_s(index) >= deadline_s):
+        if not (self.clock.cut_short(index) or self.clock.ended_s(index) >= deadline_s):
             return False
         if deadline_s != self.deadline_s(self.record.config) or judged.unknown:
             return True
@@ -210,7 +210,7 @@ class Walk:
             return self.stopped("candidates", self.prices.search + self.prices.grading * judged.unknown)
         return self.stopped("verdicts", self.prices.grading * len(judged.ungraded))
 
-    def _gap_after_rewrite(self, judged: Judged) -> Gap | None:
+    def gap_after_rewrite(self, judged: Judged) -> Gap | None:
         """Why the round after this one is not known; None where it is."""
         if judged.round.index < self.judge.upstream - 1:
             return None

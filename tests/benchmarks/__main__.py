@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for item in chosen:
         print(f"\n{item.name}: {item.about}", flush=True)
         with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
-            print(report(item, Bench(Path(folder), sizes, options.data, vectors)), flush=True)
+            print(report(item, Bench(Path(folder), sizes, options.data, vectors, options.out)), flush=True)
     left_out = [item.name for item in BENCHMARKS.values() if item not in chosen]
     if left_out and not options.names:
         print(f"\nSlow ones run when named, or with --all: {', '.join(left_out)}")
@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         "--data", type=Path, default=_ROOT.parent / "shared" / "data", help="folder with xquad-dev.{en,zh}.json"
     )
     parser.add_argument("--vectors", type=Path, help="folder that keeps embedded texts; default: in the data folder")
+    parser.add_argument("--out", type=Path, help="folder for reports with charts, where a benchmark makes them")
     return parser
 
 

@@ -11,6 +11,7 @@ from tests.benchmarks import (
     ingestion,
     loops,
     quality,
+    quality_loop,
     retrieval,
     sweep,
     tune_page,
@@ -34,6 +35,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
         Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),
         Benchmark("loops", "the four workflows on the sample questions", loops.loops, slow=True),
+        Benchmark("quality-loop", "what its rewrites gain on vague questions", quality_loop.quality_loop, slow=True),
         Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
         Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
     )

@@ -65,6 +65,8 @@ class Bench:
     """Folder with ``xquad-dev.{en,zh}.json``, where there is one."""
     vectors: Path | None = None
     """Folder that keeps embedded texts between runs."""
+    out: Path | None = None
+    """Folder for reports with charts, where they are wanted."""
 
 
 Measure = Callable[[Bench], Iterator[Row]]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
 from engine.decide import Evidence, gated
+from engine.policies.answers import excerpts
 from engine.policies.quality import check_quality, decide_quality
 from engine.retrieval.fuse import fuse
 from engine.suggestion_wording import suggested
@@ -56,14 +57,15 @@ def verdict(p_relevant: float) -> Verdict:
 QUALITY = RunConfig(workflow="quality_loop", top_k=4, options=QualityOptions())
 _LISTS: dict[SourceKind, list[Passage]] = {
     "vector": [passage("v1", "血糖高会口渴。", 0.6), passage("v2", "多尿。", 0.5), passage("v3", "疲乏。", 0.4)],
-    "graph": [passage("g1", "胰岛素：降低血糖的激素。", 0.42, source="entities.zh.md"), passage("v1", "血糖高会口渴。", 0.6)],
+    "graph": [
+        passage("g1", "胰岛素：降低血糖的激素。", 0.42, source="entities.zh.md"),
+        passage("v1", "血糖高会口渴。", 0.6),
+    ],
     "temporal": [passage("t1", "2026-03-18 错题：血糖单位。", 0.35, source="log-2026-03.zh.md")],
 }
 
 
-def _quality_round(
-    index: int, query: str, routing: Routing, scores: dict[str, float], config: RunConfig
-) -> Round:
+def _quality_round(index: int, query: str, routing: Routing, scores: dict[str, float], config: RunConfig) -> Round:
     lists = {kind: _LISTS[kind] for kind in routing.shares}
     candidates = fuse(lists, routing, config)
     verdicts = {PassageId(name): verdict(p) for name, p in scores.items()}
@@ -117,7 +119,7 @@ STALE = replace(FRESH, id="m2", question="高血糖的症状", fingerprint="then
 
 
 def _searched(index: int, strategy: Strategy, attempt: int, found: list[Passage], scores: dict[str, float]) -> Round:
-    sections = ()
+    sections: tuple[FoundSection, ...] = ()
     if strategy == "hierarchical_search":
         sections = (
             FoundSection("dc-symptoms.zh.md", "症状", "多饮、多尿、多食，体重下降。", 0.61),
@@ -139,7 +141,7 @@ def _decided(round_index: int, node: str, route: str, reason: Reason, *compariso
 
 
 def dual_record() -> RunRecord:
-    """Two passes: hierarchical fails, direct finds an answer that is off; after a correction the web's answer stands."""
+    """Two passes: the second strategy finds an answer that is off; after a correction the web's answer stands."""
     web = passage("w1", f"高血糖的感觉：口渴。{HOSTILE}", 0.6, source="https://example.org/a?x=1", title="高血糖")
     near = passage("v1", "血糖高会口渴。", 0.6)
     rounds = (
@@ -160,7 +162,7 @@ def dual_record() -> RunRecord:
             seen=(Excerpt(web.id, web.text),),
         ),
     )
-    one = Comparison("relevant_passages", 1, ">=", 1)
+    one, none = Comparison("relevant_passages", 1, ">=", 1), Comparison("suggestions", 0, "<", 1)
     return RunRecord(
         id=RunId("d-1"),
         question=QUESTION,
@@ -171,7 +173,7 @@ def dual_record() -> RunRecord:
         decisions=(
             _decided(0, "route_query", "rewrite_query", "search"),
             _decided(1, "grade_documents", "generate_response", "documents_relevant", one),
-            _decided(3, "grade_relevance", "consolidate_memory", "answer_relevant", Comparison("suggestions", 0, "<", 1)),
+            _decided(3, "grade_relevance", "consolidate_memory", "answer_relevant", none),
         ),
         rewrites=(
             Rewrite(-1, QUESTION, QUESTION, "", strategy="initial"),
@@ -249,8 +251,7 @@ _THIRD = "血糖高时肾脏排糖，带走水分 [1]。体重往往下降 [2]�
 
 
 def _seen(count: int = 2) -> tuple[Excerpt, ...]:
-    cut = [Excerpt(item.id, item.text[:500] + "…", True) if len(item.text) > 500 else Excerpt(item.id, item.text) for item in _GIVEN]
-    return tuple(cut[:count])
+    return excerpts(_GIVEN, count)
 
 
 def _cites(*markers: int) -> tuple[Citation, ...]:
@@ -294,5 +295,7 @@ def writing_record(node: str = "generate_answer") -> RunRecord:
     """The run while its second answer is written or evaluated."""
     done = answers_record(drafts=2 if node == "eval_answer" else 1)
     visit = NodeExecution(node, 0, 2, 300.0)
-    unjudged = tuple(replace(item, evaluation=None) if item is done.drafts[-1] and node == "eval_answer" else item for item in done.drafts)
-    return replace(done, outcome=None, reason="", nodes=(visit,), drafts=unjudged)
+    newest = done.drafts[-1]
+    if node == "eval_answer":
+        newest = replace(newest, evaluation=None, seen=())
+    return replace(done, outcome=None, reason="", nodes=(visit,), drafts=(*done.drafts[:-1], newest))

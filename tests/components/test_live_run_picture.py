@@ -2,97 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import pytest
 
-from components.live_run import slim
-from components.markup import script
 from components.words_live import live_words
 from components.workflow_export import fit, width_of
-from components.workflow_picture import PictureView, picture_of
-from engine.events import Event, fold_all
-from engine.records.codec import event_to_json, record_to_dict
-from engine.values import Outcome
+from components.workflow_picture import picture_of
+from engine.events import fold_all
+from engine.records.codec import record_to_dict
+from engine.values import Outcome, Quantity
 from engine.wording import operands
+from tests.components.in_browser import in_browser, node, plain
 from tests.components.test_workflow_export import HOSTILE, LOOP
 from tests.support.recorded import recorded_run
 
-_DRIVER = """
-import { readFileSync } from "node:fs";
-import { fold, view, fit, widthOf, operands } from "./picture.mjs";
-const { events, record, edges, names, words, texts, comparisons, cuts } = JSON.parse(readFileSync(0, "utf8"));
-const folded = [];
-let current = null;
-for (const event of events) { current = fold(current, event); folded.push(current); }
-const views = cuts.map((cut) => view(edges, names, folded[cut], words));
-const again = events.reduce(fold, current);
-console.log(JSON.stringify({
-  views, stored: view(edges, names, record, words), rest: view(edges, names, null, words),
-  same: JSON.stringify(again) === JSON.stringify(current), answer: current?.answer,
-  texts: texts.map((text) => [widthOf(text, 12), fit([text], 60, 12)]), operands: comparisons.map(operands),
-}));
-"""
-
-
-@pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    driver = pytest.importorskip("playwright._impl._driver")
-    folder: Path = tmp_path_factory.mktemp("picture")
-    (folder / "picture.mjs").write_text(script("live_run_picture.js"), encoding="utf-8")
-    (folder / "driver.mjs").write_text(_DRIVER, encoding="utf-8")
-    return [str(driver.compute_driver_executable()[0]), str(folder / "driver.mjs")]
-
-
-def in_browser(
-    node: list[str], events: list[Event], language: str = "en", leave_out: int = 0, **more: Any
-) -> dict[str, Any]:
-    """What the script makes of the events, at every cut and as a stored record."""
-    given = {
-        "events": [json.loads(event_to_json(event)) for event in events[leave_out:]],
-        "record": slim(record_to_dict(fold_all(events))),
-        "edges": [{"source": e.source, "target": e.target, "conditional": e.conditional} for e in LOOP.edges],
-        "names": LOOP.nodes,
-        "words": dict(live_words("zh" if language == "zh" else "en")),
-        "texts": [],
-        "comparisons": [],
-        "cuts": list(range(len(events))),
-        **more,
-    }
-    ran = subprocess.run(node, input=json.dumps(given), capture_output=True, text=True, check=True, encoding="utf-8")
-    answer: dict[str, Any] = json.loads(ran.stdout)
-    return answer
-
-
-def plain(picture: PictureView) -> dict[str, Any]:
-    return {
-        "nodes": {
-            name: {
-                "title": item.title,
-                "tone": item.tone,
-                "visits": item.visits,
-                "lines": [list(line) for line in item.lines],
-                "progress": item.progress,
-                "spoken": item.spoken,
-            }
-            for name, item in picture.nodes.items()
-        },
-        "edges": {
-            f"{source}>{target}": {
-                "taken": item.taken,
-                "tone": item.tone,
-                "live": item.live,
-                "chips": list(item.chips),
-                "detail": item.detail,
-            }
-            for (source, target), item in picture.edges.items()
-        },
-        "status": picture.status,
-    }
-
+__all__ = ["node"]
 
 RUNS: list[tuple[int, Outcome]] = [
     (0, "answered"),
@@ -159,7 +84,7 @@ def test_both_sides_print_the_same_operands(node: list[str]) -> None:
     comparisons = [
         type(sample)(quantity=quantity, value=value, relation="<", bound=bound)
         for value, bound in pairs
-        for quantity in ("pass_rate", "elapsed_s")
+        for quantity in get_args(Quantity)
     ]
     given = [{"quantity": c.quantity, "value": c.value, "relation": c.relation, "bound": c.bound} for c in comparisons]
     shown = in_browser(node, recorded_run(0), comparisons=given)

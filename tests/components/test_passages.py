@@ -135,3 +135,25 @@ def test_the_export_has_a_row_per_round_and_no_cell_that_starts_a_formula() -> N
     assert table[1][3] == "'+x"
     assert table[1][-1] == "'@SUM(1)"
     assert table[1][8] == "-0.1000"
+
+
+def test_a_fused_passage_says_its_rank_in_each_list_its_fused_rank_and_its_place_after_reranking() -> None:
+    """QL-03"""
+    record = quality_record()
+    lines = {line.passage.id: line for line in life_lines(record)}
+    row = passage_row(lines[PassageId("v1")], record.config, (), EN)
+    assert (row["kind"], row["kind_text"]) == ("vector", "knowledge base")
+    texts = [step["text"] for step in row["steps"]]
+    assert texts[:4] == ["r0 knowledge base #1", "fused #1", "✓", "reranked #1 · P 0.45"]
+    assert texts[4] == "r1 knowledge base #1 + entity notes #2"
+    assert row["steps"][4]["joint"] == "\n", "a round of several lists begins on a line of its own"
+    assert passage_row(lines[PassageId("t1")], record.config, (), ZH)["kind_text"] == "学习日志"
+
+
+def test_a_passage_of_the_web_is_marked_untrusted_and_others_have_no_kind() -> None:
+    """DL-07"""
+    record = dual_record()
+    lines = {line.passage.id: line for line in life_lines(record)}
+    row = passage_row(lines[PassageId("w1")], record.config, (), EN)
+    assert (row["kind"], row["kind_text"], row["kind_tip"]) == ("web", EN("kind.web"), EN("kind.web.help"))
+    assert passage_row(lines[PassageId("v1")], record.config, (), EN)["kind"] == ""

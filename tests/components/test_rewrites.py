@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.rewrites import Change, word_diff
+from components.i18n import words_for
+from components.rewrites import Change, is_initial, issues_answered, rewrite_why, word_diff
+from engine.builtin.quality_rewriter import SHARPER
+from engine.builtin.wishes import WISHES
+from engine.config import RoleModel, RoleModels
+from engine.values import QualityIssueCode, Routing
+from tests.components.loop_runs import dual_record, quality_record
+
+EN, ZH = words_for("en"), words_for("zh")
 
 
 def test_words_are_compared_whole() -> None:
@@ -41,3 +52,51 @@ def test_both_queries_can_be_read_from_the_changes(old: str, new: str) -> None:
     changes = word_diff(old, new)
     assert "".join(item.text for item in changes if item.kind != "added") == old
     assert "".join(item.text for item in changes if item.kind != "removed") == new
+
+
+def test_a_rewrite_of_the_quality_loop_names_the_issues_that_it_answers() -> None:
+    """QL-04"""
+    record = quality_record()
+    issues = issues_answered(record.rewrites[0], record, EN)
+    assert issues == tuple(
+        EN(f"rewrite.issue.{code}") for code in ("low_coverage", "low_relevance", "single_source", "too_few")
+    )
+    without = replace(record.rounds[0], routing=Routing(record.question, {"vector": 1.0}, missing=("temporal",)))
+    lacking = replace(record, rounds=(without, *record.rounds[1:]))
+    assert EN("rewrite.issue.low_coverage") not in issues_answered(record.rewrites[0], lacking, EN)
+
+
+def test_a_built_in_rewrite_of_the_quality_loop_is_worded_in_both_languages() -> None:
+    record = quality_record()
+    assert rewrite_why(record.rewrites[0], record, EN) == (
+        "The query now asks for the history of weak points; asks for several kinds of sources; "
+        "searches other words: 血糖."
+    )
+    assert rewrite_why(record.rewrites[0], record, ZH).startswith("这次的查询：要求结合历史薄弱点；")
+    models = RoleModels(rewriter=RoleModel("ollama:m"))
+    chat = replace(record, config=replace(record.config, models=models))
+    assert rewrite_why(replace(record.rewrites[0], reason="Own words."), chat, ZH) == "Own words."
+
+
+def test_a_corrective_rewrite_names_what_was_wrong_with_the_answer() -> None:
+    """DL-05"""
+    record = dual_record()
+    first, second = record.rewrites
+    assert is_initial(first) and not is_initial(second)
+    assert issues_answered(first, record, EN) == ()
+    assert issues_answered(second, record, EN) == ("Answer what was asked: nothing is said about 感觉.",)
+    assert issues_answered(second, record, ZH) == ("请回答所问的内容：回答没有谈到感觉。",)
+
+
+def test_an_initial_rewrite_says_whether_it_changed_the_question() -> None:
+    """DL-05"""
+    record = dual_record()
+    assert rewrite_why(record.rewrites[0], record, EN) == EN("rewrite.initial.kept")
+    cleared = replace(record.rewrites[0], rewritten_query="血糖太高")
+    assert rewrite_why(cleared, record, ZH) == ZH("rewrite.initial.cleared")
+
+
+def test_every_wish_and_issue_of_the_quality_loop_has_words() -> None:
+    codes = [*WISHES, SHARPER]
+    assert [code for code in codes if f"rewrite.mends.{code}" not in EN] == []
+    assert [code for code in get_args(QualityIssueCode) if f"rewrite.issue.{code}" not in EN] == []

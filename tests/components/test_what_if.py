@@ -9,9 +9,10 @@ import pytest
 
 from components.i18n import words_for
 from components.markup import Node
+from components.settings_of import differing
 from components.slider_marks import Alike, mark_rules, note_text
 from components.what_if import card_nodes, ungraded_passages
-from components.what_if_text import changes_text, consequence_text, differing, price_text, value_text
+from components.what_if_text import changes_text, consequence_text, price_text, value_text
 from components.would import would_notes
 from engine.config import RoleModel, RoleModels
 from engine.events import fold_all

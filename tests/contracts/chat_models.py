@@ -10,12 +10,25 @@ from pathlib import Path
 
 from engine.config import RoleModel
 from engine.language import language_of
+from engine.llm.direct import ChatDirectAnswerer
+from engine.llm.dual_rewriter import ChatDualRewriter
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
 from engine.llm.quality_rewriter import ChatQualityRewriter
 from engine.llm.source_router import ChatSourceRouter
+from engine.llm.strategy_router import ChatStrategyRouter
 from engine.llm.writer import ChatWriter
-from engine.roles import Embedder, Evaluator, Generator, Grader, Rewriter, SourceRouter, Writer
+from engine.roles import (
+    DirectAnswerer,
+    Embedder,
+    Evaluator,
+    Generator,
+    Grader,
+    Rewriter,
+    SourceRouter,
+    StrategyRouter,
+    Writer,
+)
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
@@ -64,6 +77,18 @@ def ollama_writer() -> Writer:
     return ChatWriter(_MODEL, settings())
 
 
+def ollama_dual_rewriter() -> Rewriter:
+    return ChatDualRewriter(_MODEL, settings())
+
+
+def ollama_strategy_router() -> StrategyRouter:
+    return ChatStrategyRouter(_MODEL, settings())
+
+
+def ollama_direct() -> DirectAnswerer:
+    return ChatDirectAnswerer(_MODEL, settings())
+
+
 def ollama_embedder() -> Embedder:
     return make_embedder("ollama:nomic-embed-text", settings())
 
@@ -74,18 +99,34 @@ def obedient(request: RecordedRequest) -> str:
     question = fenced("question", asked)[0]
     fields = request.schema["properties"] if request.schema else {}
     if "passed" in fields:
-        return _evaluation(question, fenced("answer", asked)[0], "evidence_marking:" in str(request.messages[0]["content"]))
+        both = "evidence_marking:" in str(request.messages[0]["content"])
+        return _evaluation(question, fenced("answer", asked)[0], both)
+    if "route" in fields:
+        return _strategy(question, fenced("memory", asked), fields["route"]["enum"])
     if "shares" in fields:
         return _routing(list(fields["shares"]["properties"]), fenced("query", asked)[0])
     if "relevant" in fields:
         return _verdict(question, fenced("passage", asked)[0])
     if "query" in fields:
         return _rewrite(question, asked)
+    if memories := fenced("memory", asked):
+        return memories[0].split("Answer: ", 1)[1]
+    if "<passage" not in asked:
+        return "Hello! I answer questions from sources."
     return f"{fenced('passage', asked)[0].split('。')[0].split('. ')[0]} [1]."
 
 
 def fenced(tag: str, text: str) -> list[str]:
     return re.findall(_FENCED.format(tag), text, re.S)
+
+
+def _strategy(question: str, memories: list[str], routes: list[str]) -> str:
+    """At once where the same is remembered or a greeting came, else the first strategy that there is."""
+    same = any(memory.startswith(f"Question: {question}\n") for memory in memories)
+    greets = question.rstrip("!！").casefold() in ("hi", "hello", "thanks", "你好", "谢谢")
+    route = "direct" if same or greets else routes[0]
+    code = "remembered" if same else "smalltalk" if greets else "specific"
+    return json.dumps({"route": route, "code": code, "reason": "So it seems."})
 
 
 def _routing(kinds: list[str], query: str) -> str:

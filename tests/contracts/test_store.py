@@ -20,7 +20,7 @@ from engine.errors import (
     UnknownCollection,
 )
 from engine.knowledge.milvus_store import MilvusStore
-from engine.roles import CollectionInfo
+from engine.roles import CollectionInfo, Summaries
 from engine.values import PassageId
 from tests.contracts.stores import DIM, Case, axes, passage
 
@@ -106,7 +106,15 @@ def test_what_a_collection_was_built_with_is_remembered_with_counts(case: Case) 
     case.insert(passage("a.md", 1), passage("a.md", 2), passage("b.md", 1))
     info = case.run(case.store.describe(case.name))
     assert replace(info, fingerprint="") == CollectionInfo(
-        case.name, "model:a", DIM, "query: ", "passage: ", "2026-01-02T03:04:05+00:00", passages=3, sources=2
+        case.name,
+        "model:a",
+        DIM,
+        "query: ",
+        "passage: ",
+        "2026-01-02T03:04:05+00:00",
+        passages=3,
+        sources=2,
+        kinds=("vector",),
     )
     assert info in case.run(case.store.collections())
     assert info.fingerprint != empty.fingerprint
@@ -181,7 +189,8 @@ def test_an_unknown_collection_is_our_error_for_every_call(case: Case) -> None:
         store.sources,
         store.drop,
         lambda name: store.search(name, axes(1)[0], 3),
-        store.kinds,
+        lambda name: store.search_summaries(name, axes(1)[0], 3),
+        lambda name: store.summarise(name, Summaries()),
         lambda name: store.get(name, [PassageId("a#1")]),
         lambda name: store.vectors(name, [PassageId("a#1")]),
         lambda name: store.passages(name, "a"),

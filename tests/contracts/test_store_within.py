@@ -40,7 +40,7 @@ KINDS: Sequence[tuple[tuple[SourceKind, ...], list[str]]] = (
 def test_a_search_within_kinds_finds_their_passages_and_takes_one_without_a_kind_for_vector(case: Case) -> None:
     """QL-03: a passage's kind is that of its source; what was ingested before there were kinds is ``vector``."""
     case.create()
-    assert case.run(case.store.kinds(case.name)) == ()
+    assert case.run(case.store.describe(case.name)).kinds == ()
     case.insert(
         of_kind("log", "temporal"),
         of_kind("notes", "graph"),
@@ -51,9 +51,9 @@ def test_a_search_within_kinds_finds_their_passages_and_takes_one_without_a_kind
     assert {kinds: found(case, Within(kinds=kinds)) for kinds, _ in KINDS} == dict(KINDS)
     (hit,) = case.run(case.store.search(case.name, axes(1)[0], 1, Within(kinds=("graph",))))
     assert hit.passage.kind == "graph"
-    assert case.run(case.store.kinds(case.name)) == SOURCE_KINDS
+    assert case.run(case.store.describe(case.name)).kinds == SOURCE_KINDS
     case.run(case.store.delete_source(case.name, "notes"))
-    assert case.run(case.store.kinds(case.name)) == ("vector", "temporal")
+    assert case.run(case.store.describe(case.name)).kinds == ("vector", "temporal")
     assert {item.source: item.kind for item in case.run(case.store.sources(case.name))} == {
         "log": "temporal",
         "book": "vector",
@@ -125,7 +125,7 @@ def test_everything_of_another_program_is_vector(case: Case, named: bool) -> Non
     case.client().create_collection(name, dimension=4)
     more = {"file": "f.txt", "heading": "One"} if named else {}
     case.client().insert(name, [{"id": 1, "vector": [1.0, 0.0, 0.0, 0.0], "content": "words", **more}])
-    assert case.run(case.store.kinds(name)) == ("vector",)
+    assert case.run(case.store.describe(name)).kinds == ("vector",)
     assert found(case, Within(kinds=("vector",)), name, 4) == ["1"]
     assert found(case, Within(kinds=("temporal", "graph")), name, 4) == []
     source, section = ("f.txt", "One") if named else (name, "")

@@ -14,18 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.i18n import words_for
+from components.phrases import fault_text
 from engine.errors import (
     InvalidSettings,
+    UnknownMemory,
     WebSearchError,
     WebSearchMalformed,
     WebSearchRefused,
     WebSearchSlow,
     WebSearchUnreachable,
+    WorkbenchError,
 )
 from engine.nodes.run_context import Retrieval
 from engine.roles import StoredPassage, WebSearch
 from engine.settings import Settings
-from engine.values import PassageId
+from engine.values import Fault, PassageId
 from engine.web.results import passages_of, plain_text, web_address
 from engine.web.retriever import SearchedWeb
 from engine.web.searxng import MOST_BYTES, SearxngSearch, searchable
@@ -326,6 +330,26 @@ def test_the_setting_refuses_anything_else(address: str, monkeypatch: pytest.Mon
     monkeypatch.setenv("WORKBENCH_SEARXNG_URL", address)
     with pytest.raises(InvalidSettings, match="WORKBENCH_SEARXNG_URL"):
         Settings.load()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        WebSearchUnreachable.at("http://a"),
+        WebSearchSlow.after("http://a", 3.0),
+        WebSearchRefused.json_disabled("http://a"),
+        WebSearchRefused.elsewhere("http://a", 302),
+        WebSearchRefused.with_status("http://a", 500),
+        WebSearchMalformed.not_results("http://a"),
+        WebSearchMalformed.too_large("http://a", 2.0),
+        UnknownMemory.named("m1"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_every_error_has_chinese_words_of_its_own(error: WorkbenchError) -> None:
+    fact, remedy = fault_text(Fault(error.code, error.fact, error.remedy, error.params), words_for("zh"))
+    assert re.search("[\u4e00-\u9fff]", fact) and re.search("[\u4e00-\u9fff]", remedy)
+    assert all(value in fact for name, value in error.params.items()), fact
 
 
 def test_an_id_names_the_page_and_what_it_said() -> None:

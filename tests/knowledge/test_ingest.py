@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from engine.errors import EmbeddingMismatch, SourceMissing
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of
 from engine.knowledge.milvus_store import MilvusStore
-from engine.roles import StoredPassage, Vector
+from engine.roles import NO_SUMMARIES, StoredPassage, Summaries, Vector
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -82,7 +83,8 @@ def test_the_same_content_is_skipped_under_any_name_also_within_one_batch(store:
     again = run(ingest(store, embedder, "notes", [*items, IngestItem("b.md", data=sections(1))]))
     assert again.skipped_duplicates == (("a.md", "a.md"), ("copy.md", "a.md"))
     assert again.added == ("b.md",)
-    assert embedder.batches == [2, 1]
+    # Two passages with the summary of their source, then one passage, which is its own.
+    assert embedder.batches == [3, 1]
     assert again.to_dict()["skipped"] == [{"name": "a.md", "same_as": "a.md"}, {"name": "copy.md", "same_as": "a.md"}]
 
 
@@ -177,10 +179,12 @@ class SlowStore(MilvusStore):
         self.began = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    async def insert(self, collection: str, passages: Sequence[StoredPassage], vectors: Vector) -> None:
+    async def insert(
+        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries = NO_SUMMARIES
+    ) -> None:
         self.began.set()
         await self.go_on.wait()
-        await super().insert(collection, passages, vectors)
+        await super().insert(collection, passages, vectors, summaries)
 
 
 def test_a_cancel_while_a_source_is_replaced_waits_until_it_is_whole(tmp_path: Path, run: Run) -> None:
@@ -227,6 +231,42 @@ def test_a_source_whose_writing_was_cut_off_is_replaced_by_the_next_ingestion(
     report = run(ingest(store, LengthEmbedder(), "notes", [item]))
     assert report.replaced == ("a.md",)
     assert run(store.describe("notes")).passages == 2
+
+
+def test_summaries_go_in_with_their_source_and_the_kind_of_its_front_matter(store: MilvusStore, run: Run) -> None:
+    """DL-03, QL-03"""
+    item = IngestItem("log.md", data=b"---\nkind: temporal\n---\n" + sections(2))
+    run(ingest(store, LengthEmbedder(), "notes", [item, IngestItem("a.txt", data=b"words")]))
+    assert [(info.source, info.kind, info.summaries) for info in run(store.sources("notes"))] == [
+        ("a.txt", "vector", 1),
+        ("log.md", "temporal", 3),
+    ]
+    hits = run(store.search_summaries("notes", np.ones(4, dtype=np.float32), 9))
+    assert {(hit.passage.source, hit.passage.section, hit.passage.kind) for hit in hits} == {
+        ("a.txt", "", "vector"),
+        ("log.md", "", "temporal"),
+        ("log.md", "S0", "temporal"),
+        ("log.md", "S1", "temporal"),
+    }
+    assert [item.kind for item in run(store.passages("notes", "log.md"))] == ["temporal", "temporal"]
+
+
+def test_a_source_met_again_gets_the_summaries_that_it_lacks_and_nothing_is_embedded_twice(
+    store: MilvusStore, run: Run
+) -> None:
+    """DL-03: collections of earlier versions."""
+    run(ingest(store, LengthEmbedder(), "notes", [IngestItem("a.md", data=sections(5)), IngestItem("b.md", data=b"b")]))
+    run(store.insert("notes", run(store.passages("notes", "a.md")), np.eye(5, 4, dtype=np.float32)))
+    before = run(store.describe("notes"))
+    assert before.summaries == 1
+    embedder = LengthEmbedder()
+    again = [IngestItem("copy.md", data=sections(5)), IngestItem("b.md", data=b"b")]
+    report = run(ingest(store, embedder, "notes", again))
+    assert (report.skipped_duplicates, report.passages) == ((("copy.md", "a.md"), ("b.md", "b.md")), 0)
+    assert embedder.batches == [1]
+    assert run(store.describe("notes")) == replace(before, summaries=7)
+    (nearest,) = run(store.search_summaries("notes", np.eye(4, dtype=np.float32)[2], 1))
+    assert (nearest.passage.section, nearest.cosine) == ("S2", pytest.approx(1.0, abs=1e-3))
 
 
 def test_a_folder_gives_its_files_by_relative_path_without_hidden_ones_and_outside_links(tmp_path: Path) -> None:

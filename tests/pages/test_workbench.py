@@ -23,7 +23,10 @@ def config_of(engine: Engine, app: AppTest) -> RunConfig:
     return engine.record(app.session_state["run"]).config
 
 
-@pytest.mark.parametrize(("language", "explained"), [("en", EN("workflow.intro.self_corrective")), ("zh", ZH("workflow.intro.self_corrective"))])
+@pytest.mark.parametrize(
+    ("language", "explained"),
+    [("en", EN("workflow.intro.self_corrective")), ("zh", ZH("workflow.intro.self_corrective"))],
+)
 def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
     engine: Engine, language: UiLanguage, explained: str
 ) -> None:

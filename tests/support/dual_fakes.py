@@ -208,7 +208,7 @@ def events_of(
     visit: int = 1,
     left_s: float | None = None,
 ) -> list[Event]:
-    """A whole run. Time is over as that visit of the node ``leap_at`` begins; ``left_s`` is all the time that there is."""
+    """A whole run. Time is over as that visit of the node ``leap_at`` begins; ``left_s`` is what there is of it."""
     config = config or RunConfig(workflow="dual_loop")
     # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
     compiled("dual_loop")
@@ -226,7 +226,9 @@ def events_of(
 
     run = LiveRun(RunId("r"), hear)
     run.begin(question, config)
-    run.clock = RunClock(config.budget_s if left_s is None else left_s, now)
+    run.clock = RunClock(config.budget_s, now)
+    if left_s is not None:
+        ahead = config.budget_s - left_s
     asyncio.run(execute(run, question, config, resources))
     return events
 

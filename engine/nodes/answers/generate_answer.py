@@ -60,12 +60,14 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
 
 async def _written(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> Draft:
     """One answer; every way in which none comes about is a ``ModelError``."""
-    model = model_of(run, "generator")
+    model, limit_s = model_of(run, "generator"), trace.limit_s or 0.0
+    if limit_s <= 0:
+        raise BudgetSpent.during(model, run.config.budget_s)
     try:
-        async with asyncio.timeout(trace.limit_s):
+        async with asyncio.timeout(limit_s):
             text = await answer_roles(run).writer.write(state["messages"], trace)
     except TimeoutError:
-        raise BudgetSpent.during(model, trace.limit_s or 0.0) from None
+        raise BudgetSpent.during(model, limit_s) from None
     if not text.strip():
         raise EmptyReply.from_model(model)
     return _draft(state["epoch"], text, state["context"])

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import AnswerCut, BudgetSpent, EmptyReply, ModelError
+from engine.errors import AnswerCut, BudgetSpent, EmptyReply, WorkbenchError
 from engine.events import AnswerBegun, ContextAssembled
 from engine.language import language_of
 from engine.nodes.dual.parts import completed, drafted
@@ -34,7 +34,7 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
         run.emit(AnswerBegun(draft=len(drafts)))
     try:
         draft = await _written(state, context, run, trace)
-    except ModelError as failure:
+    except WorkbenchError as failure:
         _fall_back_on(state, context, run, trace)
         if not drafts:
             raise
@@ -50,15 +50,17 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
 
 
 async def _written(state: Mapping[str, Any], context: Context, run: RunContext, trace: NodeTrace) -> Draft:
-    """One answer; every way in which none comes about is a ``ModelError``."""
+    """One answer; every way in which none comes about is an error of ours."""
     model = model_of(run, "generator")
+    if not trace.limit_s:
+        raise BudgetSpent.during(model, run.config.budget_s)
     question = state["question"]
     request = GenerationRequest(question, context.passages, language_of(question), verified=context.verified)
     try:
         async with asyncio.timeout(trace.limit_s):
             text = await run.roles.generator.generate(request, trace)
     except TimeoutError:
-        raise BudgetSpent.during(model, trace.limit_s or 0.0) from None
+        raise BudgetSpent.during(model, trace.limit_s) from None
     if not text.strip():
         raise EmptyReply.from_model(model)
     return _draft(state, text, context)

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.builtin.fallback import fallback_answer
 from engine.decide import kept_passages, passed_ids
-from engine.errors import BudgetSpent, ModelError
+from engine.errors import BudgetSpent, WorkbenchError
 from engine.events import AnswerCompleted, Decided, PassageGraded
 from engine.nodes.dual.parts import evidence_of, let_best_stand, note_passed_over
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
@@ -83,7 +83,7 @@ async def _judge(
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
         run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), _NODE)
         return dict(trace.verdicts), False
-    except ModelError as failure:
+    except WorkbenchError as failure:
         if not state["drafts"] and not any(item.passes(run.config.min_confidence) for item in trace.verdicts.values()):
             raise
         run.warn(failure, _NODE)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.errors import MemorySlow, WorkbenchError
 from engine.events import MemoryRecalled
+from engine.memory.sameness import alike
 from engine.nodes.dual.parts import MEMORY_S, at_most_s, dual_roles
 from engine.nodes.run_context import NodeTrace, RunContext
 from engine.policies.dual import dual_options, recalled
@@ -19,7 +20,7 @@ _MOST = 3
 
 
 async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Recall earlier answers of this collection (SPEC DL-06); a memory that cannot be read is a warning."""
+    """Recall answers of this collection to questions like this one (SPEC DL-06); a failing memory is a warning."""
     recall = await _recall(state["question"], run) if dual_options(run.config).memory else Recall(off=True)
     run.emit(MemoryRecalled(recall=recall))
     return {"recall": recall}
@@ -37,4 +38,4 @@ async def _recall(question: str, run: RunContext) -> Recall:
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
         return Recall(failed=True)
-    return recalled(found[:_MOST], run.config.collection, roles.fingerprint)
+    return recalled([item for item in found[:_MOST] if alike(item)], run.config.collection, roles.fingerprint)

@@ -1,0 +1,160 @@
+"""The ledger of long-term memory: one card a memory, four figures above, a table to take away (SPEC DL-06)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.i18n import Words
+from components.markup import Node, chip, fold, node
+from components.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
+from engine.values import Memory, RunRecord
+
+_BEGINNING = 220
+_COLUMNS = ("id", "passed", "question", "answer", "collection", "kept_at", "run", "sources")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_DELETE = "delete:"
+Kind = Literal["all", "passed", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFigures:
+    """What stands above the ledger."""
+
+    passed: int
+    failed: int
+    runs: int
+    """Newest runs of the dual loop that were looked at."""
+    recalled: int
+    """Those that recalled something."""
+    changed: int
+    """Those that went another way for it."""
+
+    @classmethod
+    def of(cls, memories: Sequence[Memory], records: Sequence[RunRecord]) -> MemoryFigures:
+        passed = sum(item.passed for item in memories)
+        effects = [effect_of(record) for record in records]
+        recalled = sum(effect in ("changed", "same", "unknown") for effect in effects)
+        return cls(passed, len(memories) - passed, len(records), recalled, effects.count("changed"))
+
+
+def memory_figures(found: MemoryFigures, words: Words, *, key: str) -> None:
+    """Draw the four figures."""
+    newest = words.count("memory.figure.recalled.note", found.runs)
+    notes = {
+        "passed": words("memory.figure.passed.note"),
+        "failed": words("memory.figure.failed.note"),
+        "recalled": newest if found.runs else words("memory.figure.recalled.none"),
+        "changed": words("memory.figure.changed.note"),
+    }
+    parts = [
+        node(
+            "div",
+            "figure",
+            node("div", "label", words(f"memory.figure.{name}")),
+            node("div", f"value {'accent' if name == 'changed' and found.changed else ''}", str(getattr(found, name))),
+            node("div", "note", note),
+        )
+        for name, note in notes.items()
+    ]
+    draw_memory([node("div", "figures four", *parts)], words, key=key)
+
+
+def matching(memories: Sequence[Memory], text: str, kind: Kind) -> list[Memory]:
+    """Memories of a kind that hold a text anywhere, whatever its case."""
+    wanted = text.strip().casefold()
+    return [
+        item
+        for item in memories
+        if (kind == "all" or item.passed == (kind == "passed"))
+        and (
+            not wanted
+            or any(wanted in part.casefold() for part in (item.question, item.answer, item.collection, *item.sources))
+        )
+    ]
+
+
+def memory_ledger(
+    memories: Sequence[Memory], recalled: Mapping[str, int], words: Words, *, key: str, base: str = ""
+) -> str | None:
+    """Draw a card for each memory and return the id of the one to be deleted, if any.
+
+    ``recalled`` says how many recent runs recalled each; ``base`` is what the address of the pages begins with. All
+    text is somebody else's and drawn as text: neither Markdown nor HTML in it means anything.
+    """
+    cards = [_card(item, recalled.get(item.id, 0), words, base) for item in memories]
+    action = draw_memory(cards, words, key=key)
+    shown = {item.id for item in memories}
+    wanted = action.removeprefix(_DELETE) if action and action.startswith(_DELETE) else ""
+    return wanted if wanted in shown else None
+
+
+def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
+    """One row a memory, UTF-8 with a byte order mark; cells cannot start a formula."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow([words(f"memory.csv.{name}") for name in _COLUMNS])
+    for item in memories:
+        cells = (
+            item.id,
+            words("memory.csv.yes" if item.passed else "memory.csv.no"),
+            item.question,
+            item.answer,
+            item.collection,
+            item.kept_at,
+            item.run_id,
+            ", ".join(item.sources),
+        )
+        # Spreadsheets run a cell that begins like a formula.
+        table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells])
+    # Half a surrogate pair, as broken PDFs bring it, has no UTF-8 form.
+    return written.getvalue().encode("utf-8-sig", "replace")
+
+
+def _card(item: Memory, recalled: int, words: Words, base: str) -> Node:
+    state = "passed" if item.passed else "failed"
+    mark = chip("pass" if item.passed else "warn", words(f"memory.{state}"), words(f"memory.{state}.tip"))
+    question = node("strong", "question", item.question.strip() or words("runs.untitled"))
+    delete = node(
+        "button",
+        "button quiet",
+        words("memory.delete"),
+        data_action=f"{_DELETE}{item.id}",
+        aria_label=f"{words('memory.delete.this')}: {beginning(item.question, 80)}",
+    )
+    head = node("div", "top", node("div", "grow", mark, " ", question), delete)
+    answer = beginning(item.answer, _BEGINNING) or words("memory.no_answer")
+    parts = [head, node("p", "beginning", answer), *_whole(item, answer, words), _facts(item, recalled, words, base)]
+    return node("section", f"card memory {state}", *parts)
+
+
+def _whole(item: Memory, shown: str, words: Words) -> list[Node]:
+    """The answer as it was written, folded away; nothing where all of it is seen already."""
+    answer = item.answer.strip()
+    if not answer or answer == shown:
+        return []
+    return [fold(item.id, words("memory.whole"), node("p", "whole", answer))]
+
+
+def _facts(item: Memory, recalled: int, words: Words, base: str) -> Node:
+    run = node(
+        "a",
+        "",
+        words("memory.run", run=item.run_id[:8]),
+        href=run_address(item.run_id, words, base),
+        title=words("memory.run.open"),
+    )
+    facts: list[Node] = [
+        node("span", "", f"{words('memory.collection')} {item.collection}"),
+        node("span", "num", words("memory.kept_at", when=moment(item.kept_at))),
+    ]
+    if item.run_id:
+        facts.append(node("span", "", run))
+    if item.sources:
+        facts.append(node("span", "", words("memory.sources", names=words("list.joint").join(item.sources))))
+    if recalled:
+        facts.append(chip("accent", words.count("memory.recalled", recalled)))
+    return node("div", "facts small muted", *facts)

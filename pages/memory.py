@@ -1,0 +1,231 @@
+"""The Memory page: what long-term memory holds, what was recalled of it lately, deleting it and switching it off."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from components.config_panel import want_settings
+from components.faults import fault_box
+from components.i18n import Words
+from components.memory_ledger import Kind, MemoryFigures, ledger_csv, matching, memory_figures, memory_ledger
+from components.memory_recalls import recall_list, recalled_by
+from components.url_state import base_path
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.process import get_engine
+from engine.values import Memory, RunRecord
+from pages.opening import opening
+from pages.stored_runs import finished_record
+
+engine: Engine = get_engine()
+words: Words = st.session_state["words"]
+_SWITCH = "memory"
+"""Name of the setting, and key of its control in the panel."""
+_NEWEST = 20
+"""Runs of the dual loop that are looked at for what they recalled."""
+_A_PAGE = 20
+_NOTE_S = 8.0
+"""How long the note of a deletion stands."""
+_LONGEST_SEARCH = 200
+_FAULT = "memory_fault"
+
+
+def page() -> None:
+    st.markdown(f"#### {words('memory.title')}")
+    st.caption(words("memory.intro"))
+    if not engine.ready:
+        opening(engine, words)
+        return
+    said()
+    try:
+        memories = engine.memories()
+        records = recent()
+    except WorkbenchError as error:
+        if fault_box(fault_of(error), words, key="memory_unreadable", actions=(("again", words("ask.again")),)):
+            st.rerun()
+        return
+    if not memories and not records:
+        nothing()
+        return
+    memory_figures(MemoryFigures.of(memories, records), words, key="memory_figures")
+    ledger_tab, recalls_tab = st.tabs(
+        [words("memory.tab.ledger", n=len(memories)), words("memory.tab.recalls", n=len(records))]
+    )
+    with ledger_tab:
+        if memories:
+            ledger(memories, records)
+        else:
+            nothing()
+    with recalls_tab:
+        recalls(records)
+
+
+def said() -> None:
+    """What the last press led to, and that memory is off while it is."""
+    deleted, until = st.session_state.get("memory_deleted", (0, 0.0))
+    # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
+    if deleted and time.monotonic() < until:
+        st.success(words.count("memory.deleted", deleted), icon=":material/delete:")
+    fault = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="memory_fault_box")
+    if is_off():
+        st.info(words("memory.is_off"), icon=":material/toggle_off:")
+
+
+def recent() -> list[RunRecord]:
+    """The newest finished runs of the dual loop that got as far as asking memory."""
+    found = (finished_record(engine, item.id) for item in engine.runs(_NEWEST, workflow="dual_loop") if item.outcome)
+    return [record for record in found if record is not None and record.recall is not None]
+
+
+def nothing() -> None:
+    """No memory to show: what to do next."""
+    st.info(words("memory.empty"))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.page_link(
+            "workbench.py",
+            label=words("memory.empty.go"),
+            icon=":material/account_tree:",
+            query_params={"workflow": "dual_loop"},
+        )
+        switch()
+
+
+def ledger(memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
+    shown = narrowed(memories)
+    bar = st.container(key="memory_bar", horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
+        act(memories, shown)
+    if not shown:
+        st.info(words("memory.no_match"))
+        if st.button(words("memory.clear"), icon=":material/filter_alt_off:", key="memory_clear"):
+            st.session_state["memory_cleared"] = True
+            st.rerun()
+        return
+    pages = -(-len(shown) // _A_PAGE)
+    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
+    number = st.pagination(pages, key=f"memory_page_{pages}") if pages > 1 else 1
+    some = shown[(number - 1) * _A_PAGE : number * _A_PAGE]
+    wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
+    chosen = next((item for item in some if item.id == wanted), None)
+    if chosen is not None:
+        st.dialog(words("memory.delete.title"))(confirm)((chosen,))
+
+
+def narrowed(memories: Sequence[Memory]) -> list[Memory]:
+    """What the filters let through."""
+    if st.session_state.pop("memory_cleared", False):
+        st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
+    kinds: tuple[Kind, ...] = ("all", "passed", "failed")
+    with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            words("memory.search"),
+            key="memory_q",
+            placeholder=words("memory.search.hint"),
+            icon=":material/search:",
+            max_chars=_LONGEST_SEARCH,
+            live=True,
+            bind="query-params",
+            width=340,
+        )
+        kind = st.segmented_control(
+            words("memory.kind"),
+            kinds,
+            required=True,
+            default="all" if "memory_kind" not in st.session_state else None,
+            format_func=lambda name: words(f"memory.kind.{name}"),
+            key="memory_kind",
+            label_visibility="collapsed",
+        )
+    return matching(memories, str(text or ""), kind or "all")
+
+
+def act(memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
+    """How many memories are shown, and what can be done with them."""
+    st.caption(words.count("memory.count", len(shown)), width="content")
+    st.download_button(
+        words("memory.export"),
+        # Made when it is asked for.
+        partial(ledger_csv, list(shown), words),
+        file_name="memories.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        help=words("memory.export.help"),
+        on_click="ignore",
+        key="memory_export",
+        disabled=not shown,
+    )
+    switch()
+    if st.button(words("memory.delete_all"), icon=":material/delete:", key="memory_delete_all"):
+        st.dialog(words("memory.delete.title"))(confirm)(tuple(memories), hidden=len(memories) - len(shown), every=True)
+
+
+def is_off() -> bool:
+    """Whether the reader's own next run of the dual loop will do without memory."""
+    return st.session_state.get(_SWITCH) is False
+
+
+def switch() -> None:
+    """The button that moves the switch of the panel, and says which one that is."""
+    off = is_off()
+    name = "memory.switch_on" if off else "memory.switch_off"
+    icon = ":material/toggle_on:" if off else ":material/toggle_off:"
+    if st.button(words(name), icon=icon, help=words(f"{name}.help"), key="memory_switch"):
+        want_settings({_SWITCH: off})
+        # For this page too, which does not draw the panel.
+        st.session_state[_SWITCH] = off
+        st.rerun()
+
+
+def confirm(chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -> None:
+    """The body of the dialog that asks before memories go."""
+    st.text(words.count("memory.delete.confirm", len(chosen)))
+    if len(chosen) == 1:
+        st.text(chosen[0].question[:200])
+    if hidden:
+        st.warning(words.count("memory.delete.hidden", hidden), icon=":material/warning:")
+    st.caption(words("memory.delete.runs_stay"))
+    with st.container(horizontal=True):
+        if st.button(
+            words("memory.delete.yes"),
+            type="primary",
+            icon=":material/delete:",
+            key="memory_delete_yes",
+            on_click=forget,
+            args=(chosen, every),
+        ):
+            st.rerun()
+        if st.button(words("memory.delete.no"), key="memory_delete_no"):
+            st.rerun()
+
+
+def forget(chosen: Sequence[Memory], every: bool) -> None:
+    """Delete what was confirmed; one that is gone already counts as a fault that is said."""
+    try:
+        if every:
+            deleted = engine.forget_every_memory()
+        else:
+            for item in chosen:
+                engine.forget_memory(item.id)
+            deleted = len(chosen)
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = fault_of(error)
+        return
+    st.session_state["memory_deleted"] = (deleted, time.monotonic() + _NOTE_S)
+
+
+def recalls(records: Sequence[RunRecord]) -> None:
+    if not records:
+        st.info(words("memory.recalls.empty"))
+        return
+    st.caption(words("memory.recalls.intro"))
+    recall_list(records, words, key="memory_recalls", base=base_path())
+
+
+page()

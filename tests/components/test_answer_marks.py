@@ -1,0 +1,110 @@
+"""What the answer card says of an answer of the three other loops: how good, whence, why it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.answer import answer_badge, opened_passage
+from components.answer_marks import answer_notes, standing_chips, writing_text
+from components.i18n import Words, words_for
+from engine.config import QualityOptions
+from engine.values import Recall, RouteChoice, RunRecord
+from tests.components.loop_runs import (
+    QUALITY,
+    STALE,
+    answers_record,
+    direct_record,
+    dual_record,
+    fallback_record,
+    quality_record,
+    writing_record,
+)
+from tests.components.sample_run import sample_record
+
+EN, ZH = words_for("en"), words_for("zh")
+
+
+def chips_of(record: RunRecord, words: Words = EN) -> list[str]:
+    return [item.text for item in standing_chips(record, words)]
+
+
+def test_an_answer_on_low_quality_says_the_score_and_why_no_further_round_was_made() -> None:
+    """QL-05: the answer is marked as resting on low quality."""
+    strict = replace(QUALITY, options=QualityOptions(medium_score=0.6, high_score=0.7))
+    record = quality_record(strict, reason="max_rewrites")
+    assert answer_notes(record, EN) == [
+        EN("answer.low_quality", score="0.58", bar="0.60", why=EN("reason.max_rewrites"))
+    ]
+    assert chips_of(record) == ["quality 0.58 · low"]
+    assert answer_notes(quality_record(), EN) == []
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+@pytest.mark.parametrize("reason", ["max_epochs", "evaluator_failed", "deadline", "writer_failed"])
+def test_an_answer_that_did_not_pass_says_why_it_stands(reason: str, words: Words) -> None:
+    """AE-01: at the limit the last answer stands, and says so."""
+    record = replace(answers_record(drafts=2), reason=reason)
+    assert answer_notes(record, words) == [words(f"answer.{reason}", n=2)]
+
+
+def test_corrections_that_are_used_up_are_said_with_how_many_answers_there_were() -> None:
+    """DL-04: the best answer, marked."""
+    record = replace(dual_record(), outcome="answered_forced", reason="max_corrections")
+    off = replace(record, drafts=tuple(replace(item, evaluation=record.drafts[0].evaluation) for item in record.drafts))
+    assert answer_notes(off, EN) == [EN("answer.max_corrections", n=2)]
+    assert chips_of(off) == [EN.count("draft.complaints", 1)]
+
+
+def test_a_passed_answer_on_passages_that_never_met_the_gate_says_so() -> None:
+    record = replace(answers_record(), outcome="answered_forced", reason="max_rewrites")
+    assert answer_notes(record, EN) == [EN("answer.gate_unmet", why=EN("reason.max_rewrites"))]
+
+
+def test_any_other_reason_is_said_in_words() -> None:
+    record = replace(answers_record(drafts=2), reason="grader_unavailable")
+    assert answer_notes(record, EN) == [EN("answer.not_in_full", why=EN("reason.grader_unavailable"))]
+
+
+def test_an_answer_from_memory_names_the_question_that_was_asked_then() -> None:
+    """DL-06"""
+    record = direct_record()
+    assert answer_badge(record, EN) == ("pass", EN("badge.memory"))
+    assert answer_notes(record, EN) == [EN("answer.from_memory", question="血糖高会怎样？", similarity="0.82")]
+
+
+def test_an_answer_without_a_search_and_without_a_memory_that_holds_says_that_it_rests_on_nothing() -> None:
+    small = replace(direct_record(), route=RouteChoice("direct", "smalltalk"), recall=Recall((STALE,), (STALE.id,)))
+    assert answer_badge(small, EN) == ("pass", EN("badge.direct"))
+    assert answer_notes(small, EN) == [EN("answer.without_search")]
+    forced = replace(small, outcome="answered_forced", reason="evaluator_failed")
+    assert answer_badge(forced, EN) == ("warn", EN("badge.direct_forced"))
+    assert len(answer_notes(forced, EN)) == 2
+
+
+def test_a_fallback_is_said_plainly() -> None:
+    """DL-03"""
+    assert answer_badge(fallback_record(), EN) == ("grey", EN("badge.fallback"))
+    assert answer_notes(fallback_record(), ZH) == [ZH("answer.fallback_note")]
+    assert chips_of(fallback_record()) == []
+
+
+def test_the_evaluation_of_the_answer_stands_beside_its_badge() -> None:
+    assert chips_of(answers_record()) == [EN("draft.passed")]
+    assert chips_of(answers_record(drafts=2)) == [EN.count("draft.suggestions", 1)]
+    assert chips_of(sample_record()) == []
+
+
+def test_while_several_answers_are_written_the_card_says_which_one_is() -> None:
+    """AE-01: the counter of answers is visible while it runs."""
+    assert writing_text(writing_record(), EN) == "answer 2 of at most 3"
+    assert writing_text(writing_record("eval_answer"), EN) == "answer 2 of at most 3, being evaluated"
+    assert writing_text(writing_record(), ZH) == "第 2 稿回答，最多 3 稿"
+    assert writing_text(replace(dual_record(), outcome=None), EN) == "answer 2 of at most 3"
+    assert writing_text(replace(sample_record(), outcome=None), EN) == ""
+
+
+def test_only_a_citation_opens_a_passage() -> None:
+    assert opened_passage("open:p1") == "p1"
+    assert opened_passage("copy") is None and opened_passage(None) is None

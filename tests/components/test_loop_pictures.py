@@ -1,0 +1,228 @@
+"""The picture of the three other loops: live, replayed and exported alike, with decisions and facts in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, get_args
+from xml.etree import ElementTree
+
+import pytest
+
+from components.live_run import slim
+from components.words_live import EN, ZH, live_words
+from components.workflow_export import decision_path_dot, workflow_svg
+from components.workflow_layout import layout_of
+from components.workflow_picture import PictureView, picture_of
+from engine.config import WorkflowName
+from engine.events import Event, RunFinished, fold_all
+from engine.records.codec import record_to_dict
+from engine.values import Outcome, Quantity, SourceKind, Strategy
+from engine.workflows.graph import END
+from tests.components.in_browser import in_browser, node, plain
+from tests.components.loop_events import RUNS, drawn
+from tests.components.test_workflow_layout import assert_sound
+
+__all__ = ["node"]
+LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
+
+
+@cache
+def events(name: str) -> list[Event]:
+    return RUNS[name].events()
+
+
+def record(name: str) -> dict[str, Any]:
+    return record_to_dict(fold_all(events(name)))
+
+
+def picture(name: str, words: Mapping[str, str] = EN) -> PictureView:
+    return picture_of(drawn(RUNS[name].workflow), record(name), words)
+
+
+def first_lines(name: str) -> dict[str, str]:
+    return {item: view.lines[0][0] for item, view in picture(name).nodes.items() if view.visits}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", RUNS)
+def test_browser_and_export_tell_the_same_story_at_every_event(node: list[str], name: str, language: str) -> None:
+    """SC-12"""
+    graph, words = drawn(RUNS[name].workflow), live_words("zh" if language == "zh" else "en")
+    shown = in_browser(node, events(name), language, graph=graph)
+    for cut, event in enumerate(events(name)):
+        partial = record_to_dict(fold_all(events(name)[: cut + 1]))
+        assert shown["views"][cut] == plain(picture_of(graph, partial, words)), event.kind
+    assert shown["stored"] == shown["views"][-1]
+    assert shown["rest"] == plain(picture_of(graph, None, words))
+
+
+@pytest.mark.parametrize("vertical", [False, True])
+@pytest.mark.parametrize("workflow", LOOPS)
+def test_the_compiled_graph_is_drawn_without_collisions_and_every_choice_has_room(
+    workflow: WorkflowName, vertical: bool
+) -> None:
+    """SC-12, QL-03, DL-01, AE-01"""
+    graph = drawn(workflow)
+    layout = layout_of(graph, vertical=vertical)
+    assert_sound(layout, graph)
+    assert [(r.source, r.target) for r in layout.routes if r.conditional and r.label is None] == []
+    assert layout.width <= (392 if vertical else 1250)
+
+
+def test_a_long_loop_goes_on_in_a_second_row_that_reads_the_same_way() -> None:
+    layout = layout_of(drawn("dual_loop"))
+    rows = [
+        ["retrieve_memory", "route_query", "rewrite_query", "retrieve_documents", "grade_documents"],
+        ["direct_response", "generate_response", "grade_relevance", "consolidate_memory", END],
+    ]
+    heights = []
+    for names in rows:
+        boxes = [layout.box(name) for name in names]
+        assert [box.x for box in boxes] == sorted(box.x for box in boxes)
+        assert len({box.center[1] for box in boxes}) == 1
+        heights.append(boxes[0].y)
+    assert heights[0] < heights[1]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_decision_stands_on_the_edge_that_it_chose(name: str) -> None:
+    """SC-12: several nodes decide within one run."""
+    shown, told = picture(name), record(name)
+    for decision in told["decisions"]:
+        target = END if decision["route"] == "end" else decision["route"]
+        edge = shown.edges[decision["node"], target]
+        same = [d for d in told["decisions"] if (d["node"], d["route"]) == (decision["node"], decision["route"])]
+        assert edge.taken == len(same)
+        assert len(edge.detail.splitlines()) == len(same)
+        assert edge.chips and edge.chips[0]
+    travelled = {pair for pair, edge in shown.edges.items() if edge.taken}
+    visited = {item["node"] for item in told["nodes"]}
+    assert {target for _, target in travelled} - {END} == visited
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+@pytest.mark.parametrize("name", RUNS)
+def test_no_word_of_the_picture_is_missing(name: str, words: Mapping[str, str]) -> None:
+    shown = picture(name, words)
+    said = [part for view in shown.nodes.values() for line in view.lines for part in line]
+    said += [chip for edge in shown.edges.values() for chip in edge.chips] + [shown.status]
+    assert [text for text in said if "_" in text or "{" in text] == []
+
+
+def test_every_code_and_node_has_words_in_both_languages() -> None:
+    names = [name for workflow in LOOPS for name in drawn(workflow).nodes]
+    keys = [
+        *(f"quantity_{code}" for code in get_args(Quantity)),
+        *(f"short_{code}" for code in get_args(Quantity)),
+        *(f"outcome_{code}" for code in get_args(Outcome)),
+        *(f"kind_{code}" for code in get_args(SourceKind)),
+        *(f"strategy_{code}" for code in get_args(Strategy)),
+        *(f"{part}_{name}" for name in names for part in ("node", "rest")),
+    ]
+    for words in (EN, ZH):
+        assert [key for key in keys if key not in words] == []
+        # The two that judge passages say how many they have judged instead.
+        assert [name for name in names if f"doing_{name}" not in words] == ["rerank"]
+
+
+def test_the_quality_loop_says_kinds_shares_and_scores() -> None:
+    """QL-01, QL-03"""
+    lines = first_lines("quality: low, rewritten, high")
+    assert re.fullmatch(r"base \d+ % · entities \d+ % · log 50 %", lines["question_router"])
+    assert lines["retrieve"] == "base 12 · entities 12 · log 12"
+    assert lines["fuse"] == "36 distinct · 10 kept"
+    assert lines["rerank"] == "10 judged · best 0.90"
+    assert lines["grade_documents"].startswith("score 0.39 → 0.")
+    assert lines["grade_documents"].endswith("· high")
+    shown = picture("quality: low, rewritten, high")
+    assert shown.nodes["rewrite"].lines[1][0].startswith("helped: +0.")
+    assert shown.edges["grade_documents", "rewrite"].chips[0] == "0.39 < 0.50 and 0 < 2 → rewrite"
+    assert picture("quality: at the limit").nodes["generate"].tone == "forced"
+    assert picture("quality: unreadable").nodes["grade_documents"].tone == "fault"
+
+
+def test_the_dual_loop_says_what_it_recalled_how_it_searched_and_what_it_kept() -> None:
+    """DL-01, DL-06"""
+    once = first_lines("dual: at once")
+    assert (once["retrieve_memory"], once["route_query"], once["rewrite_query"]) == (
+        "nothing recalled",
+        "by section",
+        "first → second",
+    )
+    assert once["retrieve_documents"].startswith("by section · ")
+    assert (once["grade_relevance"], once["consolidate_memory"]) == ("passed", "kept")
+    remembered = first_lines("dual: from memory, corrected")
+    assert (remembered["retrieve_memory"], remembered["route_query"]) == ("2 recalled", "direct answer")
+    assert remembered["direct_response"] == "from memory"
+    assert remembered["grade_relevance"] == "passed · 1 before"
+    assert first_lines("dual: memory off")["retrieve_memory"] == "switched off"
+    broken = first_lines("dual: memory and evaluator broken")
+    assert (broken["retrieve_memory"], broken["grade_relevance"]) == ("could not be read", "not evaluated")
+    shown = picture("dual: corrections used up")
+    assert shown.nodes["consolidate_memory"].tone == "forced"
+    assert shown.nodes["consolidate_memory"].lines[0][0] == "kept as a failure"
+    assert shown.status.startswith("Answered, though the gate was not met · after 2 rewrites")
+    assert picture("dual: at once").status.startswith("Answered · 0") or "after" not in picture("dual: at once").status
+
+
+def test_the_dual_loop_s_choices_are_told_from_its_fallback() -> None:
+    """DL-03"""
+    shown = picture("dual: nothing helps")
+    assert shown.nodes["grade_documents"].tone == "forced"
+    assert shown.edges["grade_documents", END].tone == "forced"
+    assert shown.edges["route_query", "rewrite_query"].chips[0] == "needs a search → rewrite"
+    assert shown.edges["grade_documents", "retrieve_documents"].chips[0].endswith("→ next search")
+
+
+def test_the_evaluation_loop_counts_answers_and_suggestions() -> None:
+    """AE-01, AE-03"""
+    lines = first_lines("answers: revised")
+    assert lines["generate_answer"].startswith("answer 3 of 3")
+    assert lines["eval_answer"] == "passed · 2, 2 before"
+    shown = picture("answers: revised")
+    assert shown.edges["eval_answer", "generate_answer"].chips[0] == "to fix 2 ≥ 1 and 2 < 3 → write again ×2"
+    assert "revised 2 times" in shown.status
+    assert picture("answers: answers used up").nodes["eval_answer"].tone == "forced"
+    assert picture("answers: abstains").edges["prepare", END].taken == 1
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+@pytest.mark.parametrize("name", RUNS)
+def test_the_saved_picture_and_path_are_well_formed_and_hold_every_visit(name: str, words: Mapping[str, str]) -> None:
+    told = record(name)
+    svg = ElementTree.fromstring(workflow_svg(drawn(RUNS[name].workflow), told, words))
+    shown = " ".join(item.text or "" for item in svg.iter("{http://www.w3.org/2000/svg}text"))
+    dot = decision_path_dot(told, words)
+    for item in told["nodes"]:
+        assert words[f"node_{item['node']}"].split()[0] in shown
+    for place in range(len(told["nodes"])):
+        assert f"visit{place} [" in dot
+    for quantity in {c["quantity"] for d in told["decisions"] for c in d["comparisons"]}:
+        assert words[f"quantity_{quantity}"] in dot
+
+
+def test_each_further_answer_begins_a_row_of_the_path() -> None:
+    dot = decision_path_dot(record("answers: revised"), EN)
+    assert all(f"Evaluate · answer {n}" in dot for n in (1, 2, 3))
+    assert dot.count("rank=same") == 3
+
+
+@pytest.mark.parametrize("name", ["dual: from memory, corrected", "answers: revised"])
+def test_neither_answers_nor_memories_travel_with_the_picture(name: str) -> None:
+    told = record(name)
+    sent = str(slim(told))
+    texts = [item["text"] for item in told["drafts"]]
+    texts += [item["answer"] for item in (told["recall"] or {"memories": []})["memories"]]
+    assert texts
+    assert [text for text in texts if text in sent] == []
+
+
+def test_a_further_answer_begins_empty_in_the_browser(node: list[str]) -> None:
+    """AE-07: the answer before it is no longer the answer."""
+    whole = events("answers: revised")
+    begun = next(place for place, event in enumerate(whole) if event.kind == "answer_begun")
+    assert not isinstance(whole[begun], RunFinished)
+    shown = in_browser(node, whole[: begun + 1], graph=drawn("answer_evaluation"))
+    assert shown["answer"] == ""

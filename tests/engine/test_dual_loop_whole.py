@@ -1,0 +1,118 @@
+"""Whole runs of the dual loop over a real embedded store, built in and on chat models: DL-01 to DL-06."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.config import RoleModel, RoleModels
+from engine.engine import Engine
+from engine.settings import Settings
+from engine.values import RunRecord
+from tests.contracts.chat_models import obedient
+from tests.support.dual_fakes import dual, path
+from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
+
+CHAT = RoleModel("ollama:qwen3:8b")
+EVERY_ROLE = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT, evaluator=CHAT, router=CHAT)
+SIGNS = "What are the early signs of type 1 diabetes?"
+
+
+@pytest.fixture(scope="module")
+def ollama() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["qwen3:8b"], reply=obedient) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def engine(ollama: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder: Path = tmp_path_factory.mktemp("dual")
+    with Engine.open(Settings.load(data_dir=folder, ollama_url=ollama.url)) as opened:
+        opened.wait_until_ready()
+        yield opened
+
+
+def statuses(record: RunRecord) -> list[tuple[str, str]]:
+    return [(item.strategy, item.status) for item in record.tried_routes]
+
+
+def test_a_question_asked_again_is_answered_from_memory_that_names_its_sources(engine: Engine) -> None:
+    """DL-01, DL-02, DL-06"""
+    first = engine.run(SIGNS, dual())
+    assert (first.outcome, statuses(first)) == ("answered", [("direct_chunk_search", "searched")])
+    assert first.remembered is not None
+    assert first.remembered.sources
+    assert first.manifest["strategies"] == "hierarchical_search,direct_chunk_search"
+    again = engine.run(SIGNS, dual())
+    assert path(again)[2] == "direct_response"
+    assert again.answer.startswith("From memory")
+    assert all(source in again.answer for source in first.remembered.sources)
+    assert again.route is not None
+    assert again.route.without_memory == "direct_chunk_search"
+    assert again.duration_ms < first.duration_ms
+    assert engine.run(SIGNS, dual(memory=False)).rounds, "without memory it is searched again"
+
+
+def test_a_broad_chinese_question_looks_into_summaries_first(engine: Engine) -> None:
+    """DL-03"""
+    record = engine.run("离散数学", dual(memory=False))
+    assert record.outcome == "answered"
+    assert record.rounds[0].strategy == "hierarchical_search"
+    sections = {(item.source, item.section) for item in record.rounds[0].sections}
+    sources = {source for source, _ in sections}
+    assert sections
+    assert {item.passage.source for item in record.rounds[0].candidates} <= sources
+
+
+@pytest.mark.parametrize("question", ["How much does a box of insulin glargine pens cost?", "糖尿病人可以献血吗？"])
+def test_a_question_that_the_sources_do_not_answer_falls_back_in_its_language(engine: Engine, question: str) -> None:
+    """DL-03"""
+    record = engine.run(question, dual())
+    assert (record.outcome, record.reason) == ("fallback", "strategies_exhausted")
+    assert statuses(record) == [
+        ("direct_chunk_search", "searched"),
+        ("hierarchical_search", "searched"),
+        ("web_search", "skipped"),
+    ]
+    assert record.answer.startswith("没有找到" if question.endswith("？") else "I could not find")
+    assert record.remembered is None
+
+
+def test_thanks_are_answered_at_once(engine: Engine) -> None:
+    """DL-02"""
+    for said in ("谢谢！", "Thank you very much!", "Who are you?", "好的，明白了，谢谢"):
+        record = engine.run(said, dual())
+        assert (said, record.outcome, path(record)[2]) == (said, "answered", "direct_response")
+
+
+def test_every_role_runs_on_chat_models_and_leaves_its_prompts(engine: Engine) -> None:
+    """DL-01, SC-10"""
+    record = engine.run("Which insulin acts fastest?", dual(models=EVERY_ROLE, memory=False))
+    assert record.outcome in ("answered", "answered_forced", "fallback")
+    assert {call.role for call in record.model_calls} >= {"router", "rewriter", "grader"}
+    assert record.built_in_calls == 0
+    assert record.manifest["router_prompt"].startswith("strategy-router")
+    assert record.manifest["rewriter_prompt"].startswith("dual-rewriter")
+    assert all(call.error == "" for call in record.model_calls)
+
+
+def test_a_chat_evaluator_that_is_down_lets_the_answer_stand(engine: Engine, ollama: OllamaStandIn) -> None:
+    """DL-04, SC-13"""
+    ollama.script("chat", *[ServerError(500)] * 2)
+    record = engine.run(SIGNS, dual(models=RoleModels(evaluator=CHAT), memory=False))
+    assert (record.outcome, record.reason) == ("answered_forced", "evaluator_failed")
+    assert record.answer
+    assert record.warnings
+
+
+def test_a_chat_evaluator_that_is_not_content_gets_a_corrective_pass(engine: Engine, ollama: OllamaStandIn) -> None:
+    """DL-04, DL-05"""
+    off = '{"passed": false, "suggestions": [{"dimension": "reasonableness", "suggestion": "Name the weight loss."}]}'
+    ollama.script("chat", Reply(off))
+    record = engine.run(SIGNS, dual(models=RoleModels(evaluator=CHAT), memory=False))
+    assert [item.attempt for item in record.drafts][:2] == [0, 1]
+    assert record.rewrites[1].round == 0
+    assert record.rounds[1].attempt == 1
+    assert record.rounds[1].strategy == "hierarchical_search"

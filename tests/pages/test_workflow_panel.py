@@ -1,0 +1,322 @@
+"""The panel and the page for each workflow: its own settings, defaults and warnings, and the picture before a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from components.run_link import settings_in_url
+from components.settings_of import SETTINGS_OF, differing, option_names, roles_of
+from engine.config import (
+    QUALITY_WEIGHTS,
+    AnswerEvaluationOptions,
+    DualLoopOptions,
+    QualityOptions,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+    WorkflowName,
+    default_of,
+)
+from engine.engine import Engine
+from engine.process import use_engine
+from engine.settings import Settings
+from engine.workflows import MODULES
+from tests.pages.driving import ask, given, inline, opened, picture, setting, visible
+
+EN, ZH = words_for("en"), words_for("zh")
+WORKFLOWS: tuple[WorkflowName, ...] = tuple(MODULES)
+LOOPS = WORKFLOWS[1:]
+NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6}
+
+
+def keys(app: AppTest) -> set[str]:
+    kinds = (app.slider, app.number_input, app.toggle, app.selectbox, app.get("button_group"))
+    return {str(item.key) for kind in kinds for item in kind if item.key}
+
+
+def choose(app: AppTest, workflow: WorkflowName) -> None:
+    setting(app, "workflow").set_value(workflow).run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_the_page_shows_the_chosen_workflow_before_a_run(
+    engine: Engine, workflow: WorkflowName, language: UiLanguage
+) -> None:
+    """SC-12: an empty state says what this workflow does, and proposes questions that fit it."""
+    words = words_for(language)
+    app = opened(language=language, workflow=workflow)
+    assert setting(app, "workflow").value == workflow
+    assert len(picture(app)["names"]) == NODES[workflow]
+    captions = [item.value for item in app.caption]
+    assert words(f"workflow.about.{workflow}") in captions
+    assert words(f"workflow.intro.{workflow}") in captions
+    assert len([item for item in app.button if str(item.key).startswith("sample_")]) == 5
+    assert not re.search(r"\{[a-z_]+\}", visible(app))
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_only_settings_that_count_in_the_workflow_are_drawn(engine: Engine, workflow: WorkflowName) -> None:
+    drawn = keys(opened(workflow=workflow))
+    wanted = {*SETTINGS_OF[workflow], *option_names(workflow), *roles_of(workflow)} - {"min_relevant"}
+    assert wanted <= drawn
+    everything = {name for other in WORKFLOWS for name in (*SETTINGS_OF[other], *option_names(other), *roles_of(other))}
+    assert drawn & everything == wanted
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_the_defaults_of_the_panel_are_those_of_the_workflow(engine: Engine, workflow: WorkflowName) -> None:
+    """QL-01, QL-05: top_k 10, two rewrites and ten seconds for quality control."""
+    app = opened(workflow=workflow)
+    for name in ("top_k", "max_rewrites", "budget_s"):
+        if name in SETTINGS_OF[workflow]:
+            assert setting(app, name).value == default_of(workflow, name)
+    run_id = ask(app, engine, "What is a truth table?")
+    assert engine.record(run_id).config == RunConfig(workflow=workflow)
+    assert settings_in_url(RunConfig(workflow=workflow)).keys() <= {"workflow"}
+
+
+def test_switching_moves_untouched_values_and_keeps_those_that_were_set(engine: Engine) -> None:
+    app = opened()
+    setting(app, "max_rewrites").set_value(1).run()
+    choose(app, "quality_loop")
+    assert (setting(app, "top_k").value, setting(app, "max_rewrites").value) == (10, 1)
+    assert setting(app, "budget_s").value == 10
+    assert given(app, "workflow") == "quality_loop"
+    choose(app, "self_corrective")
+    assert (setting(app, "top_k").value, setting(app, "max_rewrites").value) == (5, 1)
+    assert setting(app, "budget_s").value == 120
+    assert given(app, "workflow") == ""
+
+
+def test_the_tune_page_offers_the_four_node_loop_alone_and_moves_nothing_for_good(engine: Engine) -> None:
+    app = opened(workflow="quality_loop")
+    app.switch_page("tune.py").run()
+    assert not app.exception
+    assert "workflow" not in keys(app)
+    assert setting(app, "top_k").value == 5
+    app.switch_page("workbench.py").run()
+    assert (setting(app, "workflow").value, setting(app, "top_k").value) == ("quality_loop", 10)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "graph_hybrid", "<script>"])
+def test_an_unknown_workflow_in_the_address_is_the_four_node_loop(engine: Engine, name: str) -> None:
+    app = opened(workflow=name)
+    assert setting(app, "workflow").value == "self_corrective"
+
+
+def test_the_options_stand_in_the_address_under_their_own_names(engine: Engine) -> None:
+    """QL-01, QL-02: weights and cut-offs are settings."""
+    app = opened(
+        workflow="quality_loop",
+        coverage_weight="0.1",
+        relevance_weight="0.6",
+        grade_on="top3",
+        medium_score="0.4",
+        high_score="0.8",
+    )
+    run_id = ask(app, engine, "logic")
+    assert engine.record(run_id).config.options == QualityOptions(0.1, 0.6, 0.2, 0.1, "top3", 0.8, 0.4)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_weight_that_is_moved_takes_the_others_along(engine: Engine, place: int) -> None:
+    """QL-01: the weights always sum to 1."""
+    app = opened(workflow="quality_loop")
+    setting(app, QUALITY_WEIGHTS[place]).set_value(0.75).run()
+    assert not app.exception
+    now = [setting(app, name).value for name in QUALITY_WEIGHTS]
+    assert now[place] == 0.75
+    assert sum(now) == pytest.approx(1)
+    assert "weights_off" not in inline(app)
+
+
+def test_weights_of_a_link_that_do_not_sum_to_1_are_said_and_put_right(engine: Engine) -> None:
+    """QL-01: never an exception."""
+    app = opened(workflow="quality_loop", coverage_weight="0.9")
+    assert EN("settings.weights.off", sum="1.50", shares="0.60 + 0.20 + 0.13 + 0.07") in inline(app)
+    run_id = ask(app, engine, "logic")
+    options = engine.record(run_id).config.options
+    assert isinstance(options, QualityOptions)
+    assert (options.coverage_weight, options.relevance_weight) == (0.6, 0.2)
+    next(item for item in app.button if item.key == "normalise").click().run()
+    assert [setting(app, name).value for name in QUALITY_WEIGHTS] == [0.6, 0.2, 0.1333, 0.0667]
+
+
+def test_the_two_cut_offs_never_cross(engine: Engine) -> None:
+    """QL-02"""
+    app = opened(workflow="quality_loop")
+    setting(app, "medium_score").set_value(0.9).run()
+    assert setting(app, "high_score").value == 0.9
+    setting(app, "high_score").set_value(0.3).run()
+    assert setting(app, "medium_score").value == 0.3
+    crossed = opened(workflow="quality_loop", medium_score="0.9", high_score="0.2")
+    assert not crossed.exception
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_grade_that_can_never_be_reached_is_said_before_the_run(engine: Engine, language: UiLanguage) -> None:
+    """QL-08"""
+    words = words_for(language)
+    app = opened(language=language, workflow="quality_loop", top_k="1", medium_score="0.95", high_score="0.95")
+    said = words("settings.ceiling.unreachable", score="\0", bar="0.95")
+    assert said.split("\0")[1] in inline(app)
+    assert words("settings.ceiling.remedy") in inline(app)
+    assert words("settings.ceiling.remedy") not in inline(opened(language=language, workflow="quality_loop"))
+
+
+@pytest.mark.parametrize(("top_k", "kinds", "score"), [(5, ("vector", "graph"), "0.46"), (5, ("vector",), "0.39")])
+def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
+    top_k: int, kinds: tuple[str, ...], score: str
+) -> None:
+    """QL-08: the two examples of the specification."""
+
+    def page(top_k: int, kinds: object) -> None:
+        from components.config_panel import OllamaNote, Surroundings, config_panel, want_settings
+        from components.i18n import words_for
+        from engine.config import RunConfig
+        from engine.workflows import MODULES
+
+        want_settings(RunConfig(workflow="quality_loop", top_k=top_k))
+        around = Surroundings(tuple(MODULES), lambda _: kinds)  # type: ignore[return-value,arg-type]
+        config_panel(words_for("en"), (), OllamaNote("nowhere"), around)
+
+    app = AppTest.from_function(page, args=(top_k, kinds), default_timeout=60).run()
+    assert not app.exception
+    assert EN("settings.ceiling.unreachable", score=score, bar="0.50") in inline(app)
+    assert EN("kind.temporal") in inline(app)
+
+
+def test_a_model_that_would_judge_its_own_answers_is_warned_of_in_place(engine: Engine) -> None:
+    """AE-05"""
+    asked = {"workflow": "answer_evaluation", "generator": "ollama:m"}
+    assert EN("settings.shared_model") in inline(opened(evaluator="ollama:m", **asked))
+    assert EN("settings.shared_model") not in inline(opened(evaluator="ollama:other", **asked))
+    assert EN("settings.shared_model") not in inline(opened(workflow="answer_evaluation"))
+    assert EN("settings.shared_model") not in inline(opened(evaluator="ollama:m", generator="ollama:m"))
+
+
+def test_without_a_search_engine_the_web_cannot_be_switched_on_and_says_why(engine: Engine) -> None:
+    """DL-07"""
+    app = opened(workflow="dual_loop", web_search="true", memory="false", max_corrections="1")
+    assert setting(app, "web_search").disabled
+    assert EN("settings.web_search.unset") in [item.value for item in app.caption]
+    run_id = ask(app, engine, "What is a truth table?")
+    assert engine.record(run_id).config.options == DualLoopOptions(1, memory=False, web_search=False)
+
+
+@pytest.fixture
+def searching_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("web"),
+        ollama_url="http://127.0.0.1:1",
+        searxng_url="http://127.0.0.1:1",
+        embedding_model="hashing",
+    )
+    with Engine.open(settings) as engine:
+        use_engine(engine)
+        yield engine
+        use_engine(None)
+
+
+def test_with_a_search_engine_the_web_can_be_switched_on(searching_engine: Engine) -> None:
+    """DL-07"""
+    app = opened(workflow="dual_loop", web_search="true")
+    assert not setting(app, "web_search").disabled
+    assert EN("settings.web_search.unset") not in visible(app)
+    assert EN.count("settings.passes", 3, searches=3) in inline(app)
+
+
+@pytest.mark.parametrize("workflow", LOOPS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_finished_run_draws_its_own_workflow_figures_and_path(
+    engine: Engine, workflow: WorkflowName, language: UiLanguage
+) -> None:
+    """SC-12"""
+    record = engine.run("What are the main symptoms of diabetes?", RunConfig(workflow=workflow))
+    app = opened(language=language, workflow=workflow, run=record.id)
+    app.session_state["tab"] = "path"
+    app.run()
+    assert not app.exception
+    words = words_for(language)
+    named = "figure.quality" if workflow == "quality_loop" else "figure.suggestions"
+    assert words(named) in inline(app)
+    assert len(picture(app)["names"]) == NODES[workflow]
+    assert not re.search(r"\{[a-z_]+\}", visible(app))
+
+
+def test_a_run_of_another_workflow_stays_open_and_the_line_above_says_so(engine: Engine) -> None:
+    record = engine.run("What is a truth table?", RunConfig(workflow="dual_loop"))
+    app = opened(run=record.id)
+    assert len(picture(app)["names"]) == 9
+    named = EN("settings.workflow.dual_loop")
+    assert EN("run.other_workflow", run=named) in [item.value for item in app.caption]
+
+
+def test_a_link_to_a_run_brings_workflow_and_options_along(engine: Engine) -> None:
+    config = RunConfig(
+        workflow="answer_evaluation",
+        top_k=7,
+        options=AnswerEvaluationOptions(2),
+        models=RoleModels(evaluator=RoleModel("ollama:m", temperature=0.5)),
+    )
+    link = settings_in_url(config)
+    assert link == {
+        "workflow": "answer_evaluation",
+        "top_k": "7",
+        "gener_epoch": "2",
+        "evaluator": "ollama:m",
+        "temperature": "0.5",
+    }
+    app = opened(**link)
+    assert (setting(app, "gener_epoch").value, setting(app, "evaluator").value) == (2, "ollama:m")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        RunConfig(workflow="quality_loop", top_k=5, options=QualityOptions(0.25, 0.25, 0.25, 0.25, "top3")),
+        RunConfig(workflow="dual_loop", options=DualLoopOptions(0, memory=False)),
+        RunConfig(workflow="answer_evaluation", gate="min_relevant", options=AnswerEvaluationOptions(5)),
+        RunConfig(workflow="quality_loop", models=RoleModels(rewriter=RoleModel("ollama:m"))),
+        RunConfig(top_k=10, max_rewrites=2, budget_s=10),
+    ],
+    ids=lambda config: config.workflow,
+)
+def test_a_wanted_config_moves_the_whole_panel_to_it(config: RunConfig) -> None:
+    """What "Back to the run's settings" does, whatever workflow the panel stood at."""
+
+    def page(config: object) -> None:
+        import streamlit as st
+
+        from components.config_panel import OllamaNote, Surroundings, config_panel, want_settings
+        from components.i18n import words_for
+        from engine.workflows import MODULES
+
+        if "asked" in st.session_state:
+            want_settings(config)  # type: ignore[arg-type]
+        st.session_state["asked"] = True
+        around = Surroundings(tuple(MODULES))
+        st.session_state["chosen"] = config_panel(words_for("en"), (), OllamaNote("nowhere"), around).config
+
+    app = AppTest.from_function(page, args=(config,), default_timeout=60).run()
+    app.run()
+    assert not app.exception
+    chosen: RunConfig = app.session_state["chosen"]
+    assert differing(chosen, config) == ()
+    assert (chosen.workflow, chosen.options) == (config.workflow, config.options)
+
+
+def test_settings_differ_by_what_counts_in_the_workflow() -> None:
+    one = RunConfig(workflow="dual_loop")
+    assert differing(RunConfig(workflow="dual_loop", max_rewrites=1, gate="min_relevant"), one) == ()
+    assert differing(RunConfig(workflow="dual_loop", options=DualLoopOptions(0)), one) == ("max_corrections",)
+    router = RunConfig(workflow="dual_loop", models=RoleModels(router=RoleModel("ollama:m")))
+    assert differing(router, one) == ("router",)
+    assert differing(RunConfig(), one) == ("workflow",)
