@@ -45,7 +45,7 @@ def quality_loop(bench: Bench) -> Iterator[Row]:
         (bench.out / "quality-loop.svg").write_text(_chart(compared), encoding="utf-8")
         (bench.out / "quality-loop.md").write_text(_report(compared), encoding="utf-8")
     yield from gains(compared)
-    yield from _times(bench, compared)
+    yield from times(bench, compared)
 
 
 def measured(folder: Path) -> list[Compared]:
@@ -86,11 +86,7 @@ def _gain(name: str, pairs: Sequence[tuple[float, float]], budget: str = "") -> 
     yield Row(f"{name}: mean gain", "", (after - before,), budget, note)
 
 
-def _part(name: str, part: int, whole: int, budget: str = "") -> Row:
-    return Row(name, "%", (part / max(1, whole),), budget, f"{part} of {whole}")
-
-
-def _times(bench: Bench, compared: Sequence[Compared]) -> Iterator[Row]:
+def times(bench: Bench, compared: Sequence[Compared]) -> Iterator[Row]:
     """Rows of QL-07, of the runs with rewrites."""
     runs = [item.after for item in compared]
     biggest = max(
