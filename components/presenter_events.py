@@ -70,7 +70,8 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
         case MemoryRecalled() | RouteChosen() | RouteTried() | MemoryKept() | AnswerBegun() | Drafted() | Evaluated():
             return _of_answers(event)
         case ModelCalled():
-            return {"call": {"role": event.call.role, "reply_tokens": event.call.reply_tokens}}
+            call = event.call
+            return {"call": {"role": call.role, "node": call.node, "reply_tokens": call.reply_tokens}}
         case Decided():
             return {"decision": asdict(event.decision)}
         case Rewritten():

@@ -23,6 +23,10 @@ _PROMPTS: Mapping[RoleName, str] = {
 }
 
 
+_WEB_S = 10.0
+"""Longest wait for one web search: an engine asks several others, but a run should not hang on it."""
+
+
 def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
     """Which prompt a chat model of this role is asked with."""
     match workflow, role:
@@ -142,4 +146,5 @@ def _web(settings: Settings, retriever: DenseRetriever) -> WebRetriever | None:
     from engine.web.retriever import SearchedWeb
     from engine.web.searxng import SearxngSearch
 
-    return SearchedWeb(SearxngSearch(settings.searxng_url, settings.call_timeout_s), retriever.measured)
+    patience_s = min(_WEB_S, settings.call_timeout_s)
+    return SearchedWeb(SearxngSearch(settings.searxng_url, patience_s), retriever.measured)

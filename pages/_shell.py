@@ -51,6 +51,7 @@ page = st.navigation(
         st.Page("side_by_side.py", title=words("side.nav"), icon=":material/view_column:", url_path="side-by-side"),
         st.Page("runs.py", title=words("nav.runs"), icon=":material/history:", url_path="runs"),
         st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
+        st.Page("memory.py", title=words("nav.memory"), icon=":material/psychology:", url_path="memory"),
         st.Page("present.py", title=words("presenter.nav"), icon=":material/slideshow:", url_path="present"),
     ],
     position="top",

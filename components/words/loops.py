@@ -108,8 +108,8 @@ LOOPS: dict[str, tuple[str, str]] = {
     "rewrite.initial.between": ("before the first search", "首次检索之前"),
     "rewrite.initial.kept": ("The question is searched as it was asked.", "按原问题检索。"),
     "rewrite.initial.cleared": (
-        "Greetings and thanks were taken out, so that only the question is searched.",
-        "去掉寒暄，只检索问题本身。",
+        "Made fit for the first search: without small talk, and with words that sources use for the same.",
+        "为首次检索整理：去掉寒暄，补上资料里常用的同义说法。",
     ),
     "rewrite.mends": ("The query now {wishes}.", "这次的查询：{wishes}。"),
     "rewrite.mends.history": ("asks for the history of weak points", "要求结合历史薄弱点"),

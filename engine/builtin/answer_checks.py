@@ -95,8 +95,8 @@ class Answer:
 
 
 def says_something(answer: Answer) -> Iterator[Suggestion]:
-    """Whether there is an answer at all."""
-    if not answer.claims:
+    """Whether there is an answer at all, and not only that something is missing."""
+    if all(item.part == "gap" for item in answer.statements):
         yield suggested("no_answer")
 
 
@@ -104,7 +104,9 @@ def on_the_question(answer: Answer) -> Iterator[Suggestion]:
     """Whether the answer says something, and of what was asked."""
     question = answer.asking.question
     if not answer.claims:
-        if answer.request.aim == "relevance" or not answer.gaps:
+        # Without passages it may be good manners that are answered, which make no statement.
+        manners = not answer.request.passages and answer.statements and not answer.gaps
+        if not manners and (answer.request.aim == "relevance" or not answer.gaps):
             yield suggested("no_answer")
         return
     said = weigh(question, _joined(answer.claims), 0.0)

@@ -31,7 +31,7 @@ class _QualityJudge(Judge):
     def gated(self, recorded: Round, config: RunConfig) -> tuple[Candidate, ...]:
         if recorded.routing is None:
             return super().gated(recorded, config)
-        if self._placed_alike(config):
+        if recorded.quality is not None and self._placed_alike(config):
             return recorded.candidates
         lists = {kind: items[: config.fetch_k] for kind, items in lists_of(recorded.candidates).items()}
         return fuse(lists, recorded.routing, config)

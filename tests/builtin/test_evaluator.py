@@ -205,6 +205,22 @@ def test_a_passage_in_another_language_is_believed() -> None:
     ).passed
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "passes"),
+    [
+        ("你好", "你好！有什么可以帮您？", True),
+        ("Thank you", "You are welcome.", True),
+        ("hello", "", False),
+        ("How many edges does a tree have?", "The passages do not say.", False),
+        ("How many edges does a tree have?", "A tree with n vertices has n − 1 edges.", True),
+        ("How many edges does a tree have?", "Insulin is kept in a refrigerator.", False),
+    ],
+)
+def test_an_answer_without_passages_is_judged_by_the_question_alone(question: str, answer: str, passes: bool) -> None:
+    """DL-04: direct answers."""
+    assert judge(EvaluationRequest(question, answer, (), language_of(question), "relevance"), []).passed == passes
+
+
 def test_every_suggestion_has_words_in_both_languages() -> None:
     """AE-03: rendered per language."""
     for code in DIMENSION_OF:

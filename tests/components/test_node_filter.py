@@ -11,14 +11,14 @@ from components.loop_tab import LOOP_WORKFLOWS
 from components.node_filter import Tab, concerns, tab_of
 from engine.config import WorkflowName
 from engine.values import RunRecord
-from engine.workflows import WORKFLOWS
+from engine.workflows import compiled
 from engine.workflows.graph import END, START, graph_of
 from tests.components.loop_runs import answers_record, quality_record
 
 
 @pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
 def test_every_node_of_the_three_loops_opens_a_tab_of_its_own(workflow: WorkflowName) -> None:
-    nodes = [name for name in graph_of(WORKFLOWS[workflow].build()).nodes if name not in (START, END)]
+    nodes = [name for name in graph_of(compiled(workflow)).nodes if name not in (START, END)]
     tabs = {name: tab_of(name) for name in nodes}
     assert set(tabs.values()) <= set(get_args(Tab))
     assert "loop" in tabs.values()

@@ -14,7 +14,8 @@ from components.passages import drop_reason, passage_row, passages_csv, verdict_
 from components.terms import question_terms, segments
 from engine.config import RunConfig
 from engine.decide import gated
-from engine.values import Round, RunId, RunRecord, Verdict
+from engine.values import PassageId, Round, RunId, RunRecord, Verdict
+from tests.components.loop_runs import dual_record, quality_record
 from tests.components.sample_run import CONFIG, HOSTILE, passage, sample_record
 
 EN, ZH = words_for("en"), words_for("zh")

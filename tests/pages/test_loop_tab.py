@@ -1,0 +1,67 @@
+"""The tab of the three other loops on the workbench page: there for their runs alone, and first."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from components.loop_tab import LOOP_WORKFLOWS
+from engine.config import RunConfig, WorkflowName
+from engine.engine import Engine
+from tests.pages.driving import inline, opened, visible
+
+QUESTION = {"en": "What are the main symptoms of diabetes?", "zh": "糖尿病的主要症状是什么？"}
+
+
+def labels(app: AppTest) -> list[str]:
+    return [item.label for item in app.tabs]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
+def test_a_run_of_a_loop_opens_its_own_tab_first(
+    engine: Engine, workflow: WorkflowName, language: UiLanguage
+) -> None:
+    words = words_for(language)
+    record = engine.run(QUESTION[language], RunConfig(workflow=workflow))
+    app = opened(language=language, run=record.id)
+    assert labels(app)[0] == words(f"tab.loop.{workflow}")
+    said = {
+        "quality_loop": words("quality.decides.help"),
+        "dual_loop": words("recall.title"),
+        "answer_evaluation": words("draft.nth", n=1),
+    }
+    assert said[workflow] in inline(app)
+    assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
+
+
+@pytest.mark.parametrize("tab", ["loop", "passages", "path", "rewrites", "timeline", "calls", "record"])
+@pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
+def test_every_tab_of_a_loop_draws(engine: Engine, workflow: WorkflowName, tab: str) -> None:
+    record = engine.run(QUESTION["zh"], RunConfig(workflow=workflow))
+    app = opened(language="zh", run=record.id)
+    app.session_state["tab"] = tab
+    app.run()
+    assert not app.exception, app.exception
+
+
+def test_a_run_of_the_four_node_loop_has_no_such_tab_and_opens_its_passages(engine: Engine) -> None:
+    record = engine.run(QUESTION["en"], RunConfig(max_rewrites=0))
+    app = opened(run=record.id)
+    assert labels(app)[0].startswith("Passages")
+    app.session_state["tab"] = "loop"
+    app.run()
+    assert not app.exception
+    assert app.session_state["tabs"].startswith("Passages"), "a tab chosen in another run is not there in this one"
+
+
+def test_a_node_of_a_loop_opens_the_tab_that_shows_most_of_it(engine: Engine) -> None:
+    record = engine.run(QUESTION["en"], RunConfig(workflow="quality_loop"))
+    app = opened(run=record.id)
+    for node, tab in (("fuse", "passages"), ("grade_documents", "loop")):
+        app.session_state["live_run"] = {"selected": node}
+        app.run()
+        assert app.session_state["tab"] == tab
