@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MILVUS_VENV := .venv-milvus
 
-.PHONY: install run test check bench screenshots lock
+.PHONY: install run test check coverage bench screenshots lock
 
 install: $(VENV)/.installed
 
@@ -19,6 +19,14 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# How much of the quality-control loop its tests run; below 80 % it fails.
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -W ignore -m coverage run -m pytest -q -p no:cacheprovider tests/policies/test_quality.py tests/workflows/test_quality_loop.py \
+		tests/retrieval/test_fuse.py tests/builtin/test_source_router.py tests/builtin/test_quality_rewriter.py \
+		tests/llm/test_chat_source_router.py tests/llm/test_chat_quality_rewriter.py \
+		tests/contracts/test_router.py tests/contracts/test_reranker.py tests/contracts/test_rewriter.py
+	$(BIN)/python -m coverage report
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks

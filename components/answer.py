@@ -57,7 +57,7 @@ def _head(record: RunRecord, words: Words) -> Node:
     badge = [chip(look, text)] if record.answer or (record.active and record.context is not None) else []
     if record.active:
         which = writing_text(record, words)
-        badge += [chip("accent", which)] if which else []
+        badge = [chip("accent", which)] if which else badge
     else:
         badge += standing_chips(record, words)
     by_hand = _passed_by_hand(record)

@@ -32,14 +32,14 @@ def most_answers(record: RunRecord) -> int:
 
 
 def writing_text(record: RunRecord, words: Words) -> str:
-    """Which answer is being written or evaluated, ``answer 2 of at most 3``; empty where there is one at most."""
+    """What is done with which answer, ``… writing answer 2 of at most 3``; empty where there is one at most."""
     most = most_answers(record)
     now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     number = len(record.drafts) + (now in _WRITERS)
     if most < 2 or number < 1:
         return ""
-    key = "answer.nth_evaluating" if now in _EVALUATORS else "answer.nth"
-    return words(key, n=number, most=most)
+    doing = "writing" if now in _WRITERS else "evaluating" if now in _EVALUATORS else "written"
+    return words(f"answer.nth.{doing}", n=number, most=most)
 
 
 def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:

@@ -57,6 +57,8 @@ _BOTH = "#6f7888"
 # What XML 1.0 cannot hold, not even escaped, and lone surrogates, which no encoding can write.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_MOST_LINES, _BOX_WIDTH = 3, 190.0
+"""Of a query in a box of the decision path: lines, and pixels of one."""
 _ANSWERS = ("generate_answer", "eval_answer", "grade_relevance")
 """Nodes whose visits are told by the answer that they write or judge."""
 
@@ -160,7 +162,9 @@ def _visit_tone(visit: Mapping[str, Any], decision: Mapping[str, Any] | None) ->
     if visit.get("error"):
         return "fault"
     if decision is None:
-        return "rewrite" if visit["node"].startswith("rewrite") else "passed"
+        # The dual loop's first one comes before anything was searched, and corrects nothing.
+        first = visit["node"] == "rewrite_query" and visit["visit"] == 1
+        return "rewrite" if visit["node"].startswith("rewrite") and not first else "passed"
     return _family(tone_of_reason(decision["reason"]))
 
 
@@ -172,13 +176,28 @@ def _visit_lines(
 ) -> list[str]:
     if visit["node"].startswith("rewrite"):
         # The n-th visit made the n-th rewrite; a round may have two, before its search and after its answer.
-        return [f"→ {item['rewritten_query']}"[:80] for item in record["rewrites"][visit["visit"] - 1 : visit["visit"]]]
+        made = record["rewrites"][visit["visit"] - 1 : visit["visit"]]
+        return [line for item in made for line in _wrapped(f"→ {item['rewritten_query']}")]
     if decision is None or visit["node"] not in ("grade", "grade_documents"):
         return []
     checks = [item["quality"] for item in record["rounds"] if item["index"] == visit["round"] and item["quality"]]
     if checks:
         return [say(words, "issues", n=len(checks[0]["issues"]))] if checks[0]["issues"] else []
     return [say(words, "passed_once", a=f"{decision['passed']}/{decision['kept']}")]
+
+
+def _wrapped(text: str) -> list[str]:
+    """A query as lines of a box: broken at a space where there is one, and after three lines cut."""
+    lines: list[str] = []
+    left = " ".join(text.split())
+    while left and len(lines) < _MOST_LINES:
+        line = left
+        while width_of(line, _LINE) > _BOX_WIDTH:
+            shorter = line.rpartition(" ")[0] if lines or line.count(" ") > 1 else ""
+            line = shorter or line[:-1]
+        lines.append(line)
+        left = left[len(line) :].strip()
+    return [*lines[:-1], f"{lines[-1]}…"] if left else lines
 
 
 def _label(*lines: str) -> str:

@@ -175,7 +175,9 @@ def _fuse_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     kept = [item["kind"] for item in candidates if item["gate"] == "kept"]
     counted = [(kind, kept.count(kind)) for kind in _SOURCE_KINDS]
     merged = [say(words, "distinct", n=len(candidates)), say(words, "kept", n=len(kept))]
-    return lines(merged, [_by_kind(counted, words), _time_of(name, record, words)])
+    sources = say(words, "sources", n=sum(number > 0 for _, number in counted))
+    second = lines([_by_kind(counted, words), _time_of(name, record, words)])
+    return (*lines(merged), *((*line, sources) for line in second))
 
 
 def _by_kind(counted: Sequence[tuple[str, int]], words: Words) -> str:

@@ -130,7 +130,8 @@ function fuseFacts(name, record, words, tone) {
   const kept = round.candidates.filter((item) => item.gate === "kept");
   const counted = SOURCE_KINDS.map((kind) => [kind, kept.filter((item) => item.kind === kind).length]);
   const merged = [say(words, "distinct", { n: round.candidates.length }), say(words, "kept", { n: kept.length })];
-  return lines(merged, [byKind(counted, words), timeOf(name, record, words)]);
+  const sources = say(words, "sources", { n: counted.filter(([, number]) => number).length });
+  return [...lines(merged), ...lines([byKind(counted, words), timeOf(name, record, words)]).map((line) => [...line, sources])];
 }
 
 const byKind = (counted, words) =>

@@ -304,10 +304,11 @@ LOOPS: dict[str, tuple[str, str]] = {
     "seen.behind": ("only the generator saw this", "只有生成者看到这一段"),
     "seen.not_shown": ("not shown: beyond top-{top_k}", "未展示：超出 top-{top_k}"),
     # Marks of the answer card
-    "answer.nth": ("answer {n} of at most {most}", "第 {n} 稿回答，最多 {most} 稿"),
-    "answer.nth_evaluating": (
-        "answer {n} of at most {most}, being evaluated",
-        "第 {n} 稿回答，最多 {most} 稿 · 评估中",
+    "answer.nth.writing": ("… writing answer {n} of at most {most}", "… 正在写第 {n} 稿，最多 {most} 稿"),
+    "answer.nth.written": ("answer {n} of at most {most}", "第 {n} 稿，最多 {most} 稿"),
+    "answer.nth.evaluating": (
+        "… evaluating answer {n} of at most {most}",
+        "… 正在评估第 {n} 稿，最多 {most} 稿",
     ),
     "badge.memory": ("✓ from memory", "✓ 来自记忆"),
     "badge.direct": ("✓ without a search", "✓ 未检索"),

@@ -45,7 +45,7 @@ from engine.values import (
 from engine.whatif.dual_evidence import ANSWER, DualRecord, Found
 from engine.whatif.judge import Judged
 from engine.whatif.values import CallsNeeded, Gap, Price, Step, WhatIf
-from engine.whatif.walk import NO_LIMIT, Walk
+from engine.whatif.walk import NO_LIMIT, Walk, elsewhere
 
 
 def dual_loop(record: RunRecord, config: RunConfig) -> WhatIf:
@@ -83,7 +83,7 @@ class _DualWalk(Walk):
 
     def unknown_from_the_start(self) -> Gap | None:
         other = self.config.models.router != self.record.config.models.router
-        if super().unknown_from_the_start() == "retrieval":
+        if elsewhere(self.record, self.config):
             return "retrieval"
         return "routing" if other else None
 

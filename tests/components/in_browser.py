@@ -48,7 +48,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def in_browser(
     node: list[str],
-    events: list[Event],
+    told: list[Event],
     language: str = "en",
     leave_out: int = 0,
     graph: WorkflowGraph = LOOP,
@@ -56,14 +56,14 @@ def in_browser(
 ) -> dict[str, Any]:
     """What the scripts make of the events, at every cut and as a stored record."""
     given = {
-        "events": [json.loads(event_to_json(event)) for event in events[leave_out:]],
-        "record": slim(record_to_dict(fold_all(events))),
+        "events": [json.loads(event_to_json(event)) for event in told[leave_out:]],
+        "record": slim(record_to_dict(fold_all(told))),
         "edges": [{"source": e.source, "target": e.target, "conditional": e.conditional} for e in graph.edges],
         "names": graph.nodes,
         "words": dict(live_words("zh" if language == "zh" else "en")),
         "texts": [],
         "comparisons": [],
-        "cuts": list(range(len(events))),
+        "cuts": list(range(len(told))),
         **more,
     }
     ran = subprocess.run(node, input=json.dumps(given), capture_output=True, text=True, check=True, encoding="utf-8")

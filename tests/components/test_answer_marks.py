@@ -98,9 +98,9 @@ def test_the_evaluation_of_the_answer_stands_beside_its_badge() -> None:
 
 def test_while_several_answers_are_written_the_card_says_which_one_is() -> None:
     """AE-01: the counter of answers is visible while it runs."""
-    assert writing_text(writing_record(), EN) == "answer 2 of at most 3"
-    assert writing_text(writing_record("eval_answer"), EN) == "answer 2 of at most 3, being evaluated"
-    assert writing_text(writing_record(), ZH) == "第 2 稿回答，最多 3 稿"
+    assert writing_text(writing_record(), EN) == "… writing answer 2 of at most 3"
+    assert writing_text(writing_record("eval_answer"), EN) == "… evaluating answer 2 of at most 3"
+    assert writing_text(writing_record(), ZH) == "… 正在写第 2 稿，最多 3 稿"
     assert writing_text(replace(dual_record(), outcome=None), EN) == "answer 2 of at most 3"
     assert writing_text(replace(sample_record(), outcome=None), EN) == ""
 

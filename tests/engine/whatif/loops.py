@@ -1,4 +1,4 @@
-"""A small world to run the three other loops in: their real graphs, with roles that answer by what they are asked alone.
+"""A small world to run the three other loops in: their real graphs, with roles that answer by their input alone.
 
 Whatever a role says, how long it takes and whether it fails follows from its input, so that one question can honestly
 be run again under other settings.
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.config import (
+    QUALITY_WEIGHTS,
     AnswerEvaluationOptions,
     DualLoopOptions,
     QualityOptions,
@@ -94,7 +95,7 @@ class LoopWorld:
     """Share of answers that an evaluator rejects."""
 
     def dice(self, *about: object) -> random.Random:
-        return random.Random("|".join(str(item) for item in (self.seed, *about)))  # noqa: S311
+        return random.Random("|".join(str(item) for item in (self.seed, *about)))
 
     def unlucky(self, *about: object) -> bool:
         return self.dice("fault", *about).random() < self.faults
@@ -247,9 +248,9 @@ class _Everyone:
     # -- memory
 
     async def recall(self, question: str, collection: str, limit: int) -> list[Memory]:
-        about = {"question": question, "answer": "It is so.", "collection": collection, "run_id": "earlier"}
+        made = "2026-01-01T09:00:00.000+00:00"
         return [
-            Memory(f"m{place}", **about, kept_at="2026-01-01T09:00:00.000+00:00", fingerprint="now", similarity=1.0)
+            Memory(f"m{place}", question, "It is so.", collection, "earlier", made, fingerprint="now", similarity=1.0)
             for place in range(self.world.memories)
         ]
 
@@ -361,7 +362,12 @@ def _options(workflow: WorkflowName) -> st.SearchStrategy[WorkflowOptions]:
         case "quality_loop":
             weights = st.sampled_from([(0.4, 0.3, 0.2, 0.1), (0.0, 1.0, 0.0, 0.0), (0.25, 0.25, 0.25, 0.25)])
             return st.builds(
-                lambda weights, grade_on, medium: QualityOptions(*weights, grade_on, max(0.7, medium), medium),
+                lambda weights, grade_on, medium: QualityOptions(
+                    **dict(zip(QUALITY_WEIGHTS, weights, strict=True)),
+                    grade_on=grade_on,
+                    high_score=max(0.7, medium),
+                    medium_score=medium,
+                ),
                 weights,
                 st.sampled_from(["weighted", "top3"]),
                 st.sampled_from([0.0, 0.3, 0.4, 0.5, 0.6, 0.9]),

@@ -1,0 +1,156 @@
+"""What the record of a loop says would happen is what happens: sample questions on a grid of settings, built-in roles."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.config import (
+    AnswerEvaluationOptions,
+    DualLoopOptions,
+    QualityOptions,
+    RunConfig,
+    WorkflowName,
+    WorkflowOptions,
+)
+from engine.engine import Engine
+from engine.nodes.run_context import Roles
+from engine.resources import Resources
+from engine.samples import sample_questions
+from engine.settings import Settings
+from engine.values import RunRecord
+from engine.whatif import State, WhatIf, what_if
+
+WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
+"""Every setting for every question: half an hour instead of a minute."""
+
+_FORGETFUL = DualLoopOptions(memory=False)
+"""A run that remembers another one is no repetition of it."""
+OPTIONS: Mapping[WorkflowName, tuple[WorkflowOptions, ...]] = {
+    "quality_loop": (
+        QualityOptions(),
+        QualityOptions(grade_on="top3"),
+        QualityOptions(medium_score=0.3),
+        QualityOptions(0.0, 1.0, 0.0, 0.0),
+        QualityOptions(0.1, 0.2, 0.3, 0.4, medium_score=0.4),
+    ),
+    "dual_loop": (
+        _FORGETFUL,
+        DualLoopOptions(memory=False, web_search=True),
+        DualLoopOptions(max_corrections=0, memory=False),
+    ),
+    "answer_evaluation": (AnswerEvaluationOptions(), AnswerEvaluationOptions(1), AnswerEvaluationOptions(5)),
+}
+CHANGES: tuple[dict[str, Any], ...] = (
+    *({"top_k": top_k, "similarity_threshold": bar} for top_k, bar in product((1, 4, 8), (0.0, 0.3, 0.45))),
+    {"min_confidence": 0.0},
+    {"min_confidence": 0.8},
+    {"min_confidence": 1.0, "max_rewrites": 1},
+    {"max_rewrites": 0},
+    {"context": "last_round", "top_k": 3},
+    {"answer_unverified": True, "min_confidence": 0.9},
+    {"gate": "min_relevant", "min_relevant": 2},
+    {"grade_pass_threshold": 0.2},
+    {"probe_k": 5},
+)
+_QUESTIONS = ("What is a truth table?", "离散数学", "糖尿病的早期症状有哪些？", "Compare a relation and a function.")
+
+
+class SameRoles(Resources):
+    """The real roles, made once a workflow: they depend on models and collection alone, and remember embeddings."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._made: dict[WorkflowName, tuple[Roles, Mapping[str, str]]] = {}
+
+    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
+        if config.workflow not in self._made:
+            self._made[config.workflow] = await super().roles(config)
+        return self._made[config.workflow]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")))
+    with Engine(settings, SameRoles(settings)) as opened:
+        opened.wait_until_ready()
+        yield opened
+
+
+@pytest.mark.parametrize("workflow", OPTIONS)
+def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_known_it_gives_it(
+    engine: Engine, workflow: WorkflowName
+) -> None:
+    """QL-01 to QL-05, DL-03, DL-04, AE-01, AE-04: everything that decides, one change of options and one of the rest."""
+    states: Counter[State] = Counter()
+    asked = tuple(item.question for item in sample_questions()) if WHOLE else _QUESTIONS
+    base = RunConfig(workflow=workflow, options=OPTIONS[workflow][0], budget_s=600)
+    for place, question in enumerate(asked):
+        recorded = engine.run(question, base)
+        own = what_if(recorded, base)
+        assert own.same_path and own.answer == recorded.answer and own.decisions == recorded.decisions
+        assert own.cost.built_in_calls == recorded.built_in_calls - _refused(recorded)
+        for config in _variations(base, place):
+            predicted = what_if(recorded, config)
+            states[predicted.state] += 1
+            if predicted.path_known:
+                assert _differences(predicted, engine.run(question, config)) == [], (question, config)
+    assert states["known"] > 5 and states["needs_calls"] > 0
+
+
+def _variations(base: RunConfig, place: int) -> list[RunConfig]:
+    """Every change where all are asked for; else every question takes its turn of them."""
+    turns = 1 if WHOLE else 3
+    options = OPTIONS[base.workflow]
+    changed = [replace(base, **change) for change in CHANGES[place % turns :: turns]]
+    both = [
+        replace(base, options=own, **CHANGES[(place + count) % len(CHANGES)]) for count, own in enumerate(options[1:])
+    ]
+    return [*(replace(base, options=own) for own in options[1:]), *changed, *both]
+
+
+def _refused(record: RunRecord) -> int:
+    """Further proposals that a rewriter was asked for, which no path foresees."""
+    return sum(call.role == "rewriter" for call in record.model_calls) - len(record.rewrites)
+
+
+def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
+    found = []
+    if [(item.node, item.route, item.reason) for item in predicted.decisions] != [
+        (item.node, item.route, item.reason) for item in real.decisions
+    ]:
+        return ["path"]
+    bounded = any(step.ungraded or step.unseen for step in predicted.steps)
+    if not bounded and predicted.decisions != real.decisions:
+        found.append("figures of the decisions")
+    if predicted.outcome not in (None, real.outcome):
+        found.append("outcome")
+    if predicted.state == "known" and predicted.answer != real.answer:
+        found.append("answer")
+    offered = [*(item.id for item in real.context.passages), *real.context.cut] if real.context else []
+    if predicted.passages and [item.id for item in predicted.passages] != offered:
+        found.append("what the generator is given")
+    if not bounded and [step.round.quality for step in predicted.steps] != [item.quality for item in real.rounds]:
+        found.append("quality")
+    if not bounded and predicted.cost.built_in_calls != real.built_in_calls - _refused(real):
+        found.append("cost")
+    return found
+
+
+def test_a_remembered_answer_and_a_forgotten_one_are_told_apart(engine: Engine) -> None:
+    """DL-06: memory off is known where nothing was recalled, and decided anew by the built-in router where it was."""
+    question = "What is a truth table?"
+    first = engine.run(question, RunConfig(workflow="dual_loop"))
+    assert what_if(first, replace(first.config, options=_FORGETFUL)).same_path
+    again = engine.run(question, RunConfig(workflow="dual_loop"))
+    assert again.route is not None and (again.route.route, again.route.code) == ("direct", "remembered")
+    forgotten = what_if(again, replace(again.config, options=_FORGETFUL))
+    assert forgotten.decisions[0].reason == "search"
+    assert (forgotten.state, forgotten.gap) == ("needs_calls", "unrecorded")
