@@ -12,9 +12,10 @@ from components.answer_text import answer_prose
 from components.i18n import Words
 from components.markup import Node, chip, fold, node
 from components.rewrites import new_words, old_words
-from components.suggestions import suggestion_said, suggestion_states
+from components.suggestions import suggestion_said
 from engine.answer_difference import SentenceDifference, SentenceKind, answer_difference
 from engine.policies.answers import EXCERPT_CHARS
+from engine.policies.suggestions import suggestion_states
 from engine.values import Draft, Excerpt, Passage, RunRecord, Suggestion
 
 _SIGNS: dict[SentenceKind, tuple[str, str]] = {

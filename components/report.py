@@ -20,6 +20,7 @@ from components.phrases import (
     reason_text,
 )
 from components.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
+from components.report_loop import loop_sections, loop_sheets
 from components.report_passages import anchors, report_answer, report_passages
 from components.rewrites import rewrite_why, word_diff
 from components.setting_words import setting_label, setting_text
@@ -45,6 +46,7 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
         _section(words("report.workflow"), _workflow(record, graph, words)),
         _section(words("answer.title"), *_faults(record, words), *report_answer(record, words, places)),
         _section(words("tab.path", n=""), *_path(record, words)),
+        *loop_sections(record, words),
         _section(words("passages.title"), *report_passages(record, words, places), count=len(places)),
         _section(words("report.rewrites"), *_rewrites(record, words), count=len(record.rewrites)),
     ]
@@ -67,7 +69,7 @@ def _document(record: RunRecord, words: Words, body: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{title}</title>\n<style>\n{script('report.css')}</style>\n</head>\n"
+        f"<title>{title}</title>\n<style>\n{script('report.css', *loop_sheets(record))}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n{html_of(_footer(record, words))}\n</body>\n</html>\n"
     )
 

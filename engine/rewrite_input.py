@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.config import RunConfig
 from engine.decide import kept_passages
 from engine.roles import FailedPassage, NearPassage, RewriteIssue, RewriteRequest, TriedRewrite
-from engine.values import Passage, Rewrite, Round
+from engine.values import Evaluation, Passage, Rewrite, Round
 
 NEAREST = 5
 """Passages shown for their words; on the vague sample questions five give better queries than three."""
@@ -40,6 +40,26 @@ def rewrite_request(
     # Only the rewriter of that loop makes its words from what came close without being kept.
     nearest = nearest_passages(current) if config.workflow == "quality_loop" else ()
     return RewriteRequest(question, current.query, failed, tried, tuple(issues), nearest)
+
+
+def corrective_request(
+    question: str,
+    query: str,
+    rounds: Sequence[Round],
+    history: Sequence[Rewrite],
+    evaluation: Evaluation | None,
+    config: RunConfig,
+) -> RewriteRequest:
+    """After a rejected answer: what was wrong with it, and the passages that did not pass (SPEC DL-05).
+
+    ``query`` is the one that led to the answer; a rewrite that left it as it was is no part of the history.
+    """
+    suggestions = evaluation.suggestions if evaluation else ()
+    issues = tuple(RewriteIssue(item.code or "suggestion", item.text) for item in suggestions)
+    tried = [item for item in history if item.rewritten_query != item.query]
+    if rounds:
+        return rewrite_request(question, rounds, tried, config, issues)
+    return RewriteRequest(question, query, (), (), issues)
 
 
 def nearest_passages(current: Round) -> tuple[NearPassage, ...]:

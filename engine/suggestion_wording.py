@@ -46,7 +46,7 @@ SUGGESTIONS: Mapping[_Written, Mapping[str, str]] = {
         "uncited+marker": "Name the source of this sentence; passage [{marker}] says it.",
         "unsupported": "Passage [{marker}] does not say this; cite the right one, or leave the sentence out.",
         "unsupported+better": "Passage [{marker}] does not say this; cite [{better}], which does.",
-        "not_shown": "Leave this sentence out: passage [{marker}], as far as shown, does not say it, nor does it answer.",
+        "not_shown": "Leave this sentence out: what is shown of passage [{marker}] does not say it, nor does it help.",
         "dead_marker": "Correct {markers}: no passage has that number.",
         "part_unsaid": "Say plainly that the passages leave this part of the question open: {part}",
         "kind_unsaid": "Say plainly that the passages do not give the {kind} that the question asks for.",

@@ -204,7 +204,6 @@ LOOPS: dict[str, tuple[str, str]] = {
     "attempt.direct": ("Direct answer", "直接回答"),
     "attempt.query": ("Query", "查询"),
     "attempt.corrected": ("after a corrective rewrite", "纠正改写之后"),
-    "attempt.strategies": ("Strategies", "策略"),
     "tried.searched": ("✓ searched", "✓ 已检索"),
     "tried.passed": ("✓ found what helps", "✓ 找到有用的"),
     "tried.none_passed": ("– nothing passed", "– 没有通过的"),
@@ -235,7 +234,6 @@ LOOPS: dict[str, tuple[str, str]] = {
         "这个知识库没有可供先检索的摘要",
     ),
     "attempt.answer": ("Its answer", "这一遍的回答"),
-    "attempt.no_answer": ("No strategy found a passage that passed.", "没有哪种策略找到能通过的片段。"),
     "fallback.title": ("No answer", "没有答案"),
     "fallback.fact": (
         "Every strategy that could be used was tried, and no passage passed. So there is no answer, "

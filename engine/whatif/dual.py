@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from engine.builtin.fallback import fallback_answer
 from engine.config import RunConfig
-from engine.nodes.dual.rewrite_query import issues_of
 from engine.policies.dual import (
     WEB,
     DualEvidence,
@@ -28,7 +27,7 @@ from engine.policies.dual import (
     untried,
 )
 from engine.retrieval.assemble import assemble
-from engine.rewrite_input import rewrite_request
+from engine.rewrite_input import corrective_request
 from engine.roles import RewriteRequest
 from engine.values import (
     Context,
@@ -292,11 +291,8 @@ class _DualWalk(Walk):
         return None
 
     def _corrective_request(self) -> RewriteRequest:
-        history = [item for item in self.rewrites if item.rewritten_query != item.query]
-        issues = issues_of(self.drafts[-1].evaluation)
-        if self.rounds:
-            return rewrite_request(self.record.question, self.rounds, history, self.config, issues)
-        return RewriteRequest(self.record.question, self.query, (), (), issues)
+        evaluation = self.drafts[-1].evaluation
+        return corrective_request(self.record.question, self.query, self.rounds, self.rewrites, evaluation, self.config)
 
     # -- where the walk ends ------------------------------------------------------------------------------------
 

@@ -14,8 +14,9 @@ from components.loop_tab import LOOP_WORKFLOWS, loop_nodes
 from components.markup import Node
 from components.quality_chart import issue_inequality
 from components.scores import score_text
-from components.suggestions import suggestion_said, suggestion_states
+from components.suggestions import suggestion_said
 from engine.config import QualityOptions
+from engine.policies.suggestions import suggestion_states
 from engine.suggestion_wording import DIMENSION_OF, suggested
 from engine.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
 from tests.components.loop_runs import (
@@ -52,7 +53,7 @@ def found(record: RunRecord, tag: str = "", look: str = "") -> list[Node]:
 
     def walk(item: Node) -> list[Node]:
         below = [one for kid in item.kids if isinstance(kid, Node) for one in walk(kid)]
-        fits = item.tag == (tag or item.tag) and look in item.attrs.get("class", "").split() + [""]
+        fits = item.tag == (tag or item.tag) and look in [*item.attrs.get("class", "").split(), ""]
         return [item, *below] if fits else below
 
     return [one for item in loop_nodes(record, EN) for one in walk(item)]
@@ -114,9 +115,7 @@ def test_a_round_without_passages_says_so_and_has_no_chart_of_dimensions() -> No
     record = quality_record()
     check = record.rounds[0].quality
     assert check is not None
-    empty = replace(
-        check, dimensions=(), score=0.0, top3=0.0, passages=0, issues=(QualityIssue("no_passages", 0, 0),)
-    )
+    empty = replace(check, dimensions=(), score=0.0, top3=0.0, passages=0, issues=(QualityIssue("no_passages", 0, 0),))
     said = text_of(replace(record, rounds=(replace(record.rounds[0], quality=empty),)))
     assert EN("quality.issue.no_passages") in said
     assert "×" not in said
@@ -169,7 +168,9 @@ def test_a_strategy_that_cannot_be_used_is_skipped_with_the_reason_and_has_not_f
 
 def test_a_strategy_that_was_never_reached_and_cannot_be_used_says_why() -> None:
     record = fallback_record()
-    unset = replace(record, config=dual_record().config, tried_routes=(), manifest={"strategies": "direct_chunk_search"})
+    unset = replace(
+        record, config=dual_record().config, tried_routes=(), manifest={"strategies": "direct_chunk_search"}
+    )
     said = text_of(unset)
     assert EN("tried.why.web_not_set") in said
     assert EN("tried.not_reached") in said
@@ -322,7 +323,9 @@ def drawn(name: str, language: str) -> AppTest:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", ["quality_record", "dual_record", "direct_record", "fallback_record", "answers_record"])
+@pytest.mark.parametrize(
+    "name", ["quality_record", "dual_record", "direct_record", "fallback_record", "answers_record"]
+)
 def test_the_parts_draw_and_untrusted_words_never_reach_a_markdown_element(name: str, language: str) -> None:
     """DL-07: results of the web are untrusted text."""
     test = drawn(name, language)

@@ -13,11 +13,16 @@ from hypothesis import strategies as st
 
 from components.html_text import html_of, safe_text
 from components.i18n import UiLanguage, words_for
+from components.loop_tab import loop_nodes
 from components.markup import node
 from components.report import report_html
 from components.report_charts import ReportMap
 from engine.events import fold_all
+from engine.values import RunRecord
+from engine.workflows import compiled
+from engine.workflows.graph import graph_of
 from tests.components.laced_run import HOSTILE, laced
+from tests.components.loop_runs import answers_record, dual_record, fallback_record, quality_record
 from tests.components.sample_run import sample_record
 from tests.components.test_workflow_export import LOOP
 from tests.support.recorded import recorded_run
@@ -202,3 +207,30 @@ def test_the_builder_refuses_what_a_report_must_not_hold() -> None:
 
 def test_what_cannot_be_seen_is_shown_by_its_code() -> None:
     assert safe_text("a\u202eb\x00c\r\nd") == "a⟨U+202E⟩b⟨U+0000⟩c\nd"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "record",
+    [
+        quality_record(),
+        dual_record(),
+        fallback_record(),
+        answers_record(),
+    ],
+    ids=["quality_loop", "dual_loop", "fallback", "answer_evaluation"],
+)
+def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: UiLanguage) -> None:
+    """QL-02, DL-03, AE-07: quality of every round, every strategy, every answer with its suggestions, and no button."""
+    words = words_for(language)
+    document = report_html(record, graph_of(compiled(record.workflow)), words)
+    read = Read(document)
+    assert words(f"tab.loop.{record.workflow}") in read.texts
+    assert "button" not in read.tags
+    # The same words as in the tab, whatever else stands between them.
+    shown = set(" ".join(read.texts).split())
+    assert all(set(tree.text.split()) <= shown for tree in loop_nodes(record, words))
+
+
+def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:
+    assert 'class="wb loop"' not in report_html(sample_record(), LOOP, EN)

@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import RoleModel, RoleModels, RunConfig
-from engine.config import config_from_dict
+from engine.config import (
+    AnswerEvaluationOptions,
+    DualLoopOptions,
+    QualityOptions,
+    SelfCorrectiveOptions,
+    WorkflowName,
+    WorkflowOptions,
+    config_from_dict,
+)
 from engine.errors import InvalidConfig
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml, config_from_json, config_from_toml
 from tests.engine.whatif.world import settings
@@ -20,11 +28,21 @@ from tests.engine.whatif.world import settings
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 
 
+OPTIONS: tuple[tuple[WorkflowName, WorkflowOptions], ...] = (
+    ("self_corrective", SelfCorrectiveOptions()),
+    ("quality_loop", QualityOptions(0.25, 0.25, 0.25, 0.25, "top3", 0.9, 0.35)),
+    ("dual_loop", DualLoopOptions(0, memory=False, web_search=True)),
+    ("answer_evaluation", AnswerEvaluationOptions(7)),
+)
+
+
 @st.composite
 def configs(draw: st.DrawFn) -> RunConfig:
     model = RoleModel(f"ollama:m{draw(names)}", temperature=draw(st.sampled_from([0, 0.7])), num_ctx=4096)
     models = RoleModels(grader=draw(st.sampled_from([RoleModel(), model])), generator=model)
-    return replace(draw(settings()), collection=draw(names), models=draw(st.sampled_from([RoleModels(), models])))
+    workflow, options = draw(st.sampled_from(OPTIONS))
+    base: Any = {"collection": draw(names), "models": draw(st.sampled_from([RoleModels(), models]))}
+    return replace(draw(settings()), workflow=workflow, options=options, **base)
 
 
 @given(configs())
@@ -59,6 +77,7 @@ def test_what_is_default_is_written_too_and_what_has_no_meaning_is_not() -> None
     assert "models" not in plain
     assert "options" not in plain
     assert "milvus_address" not in plain
+    assert json.loads(as_json(RunConfig(workflow="dual_loop")))["options"]["max_corrections"] == 2
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '{"top_k": 99}', '{"nonsense": 1}', "null"])

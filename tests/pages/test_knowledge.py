@@ -66,7 +66,7 @@ def test_the_page_shows_the_samples_and_offers_a_collection_of_ones_own_first(
     assert words("kb.intro") in visible(app)
     assert setting(app, "kb_into").options[-1] == "samples"
     assert setting(app, "kb_into").value != "samples"
-    assert "210" in inline(app)
+    assert "252" in inline(app)
 
 
 def test_files_go_in_and_the_report_says_how_much(engine: Engine) -> None:

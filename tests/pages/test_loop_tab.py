@@ -22,9 +22,7 @@ def labels(app: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
-def test_a_run_of_a_loop_opens_its_own_tab_first(
-    engine: Engine, workflow: WorkflowName, language: UiLanguage
-) -> None:
+def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: WorkflowName, language: UiLanguage) -> None:
     words = words_for(language)
     record = engine.run(QUESTION[language], RunConfig(workflow=workflow))
     app = opened(language=language, run=record.id)

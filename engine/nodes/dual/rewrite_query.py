@@ -13,9 +13,9 @@ from engine.language import normalised_query
 from engine.nodes.dual.parts import note_passed_over
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
 from engine.policies.dual import INITIAL, first_strategy, usable_strategies
-from engine.rewrite_input import rewrite_request
+from engine.rewrite_input import corrective_request
 from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
-from engine.values import Evaluation, Rewrite
+from engine.values import Rewrite
 
 _NODE = "rewrite_query"
 _PROPOSALS = 2
@@ -58,8 +58,9 @@ async def _initial(question: str, run: RunContext, trace: NodeTrace) -> Rewrite:
 
 
 async def _corrective(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> Rewrite:
-    request = corrective_request(state, run)
-    query = state["updated_query"]
+    evaluation = state["drafts"][-1].evaluation
+    query, former = state["updated_query"], state.get("rewrites", ())
+    request = corrective_request(state["question"], query, state["rounds"], former, evaluation, run.config)
     made = Rewrite(len(state["rounds"]) - 1, query, query, "", input_hash=request.digest())
     proposal, refused, repeated = await _proposed(request, _tried(state), run, trace)
     if isinstance(proposal, str):
@@ -97,22 +98,6 @@ async def _proposed(
         refusal = TriedRewrite(request.current_query, proposal.query, why, refused)
         asked = replace(request, history=(*request.history, refusal))
     return proposal, refused, True
-
-
-def corrective_request(state: Mapping[str, Any], run: RunContext) -> RewriteRequest:
-    """What the rewriter sees after a rejected answer: what was wrong with it, and the passages that did not pass."""
-    history = [item for item in state.get("rewrites", ()) if item.rewritten_query != item.query]
-    issues = issues_of(state["drafts"][-1].evaluation)
-    if state["rounds"]:
-        return rewrite_request(state["question"], state["rounds"], history, run.config, issues)
-    return RewriteRequest(state["question"], state["updated_query"], (), (), issues)
-
-
-def issues_of(evaluation: Evaluation | None) -> tuple[RewriteIssue, ...]:
-    """The suggestions of an evaluation as a rewriter is told them."""
-    if evaluation is None:
-        return ()
-    return tuple(RewriteIssue(item.code or "suggestion", item.text) for item in evaluation.suggestions)
 
 
 async def _asked(request: RewriteRequest, run: RunContext, trace: NodeTrace) -> RewriteProposal | str:

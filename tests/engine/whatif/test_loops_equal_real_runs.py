@@ -1,4 +1,4 @@
-"""What the record of a loop says would happen is what happens: sample questions on a grid of settings, built-in roles."""
+"""What the record of a loop says would happen is what happens: sample questions, a grid of settings, built-in roles."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_known_it_gives_it(
     engine: Engine, workflow: WorkflowName
 ) -> None:
-    """QL-01 to QL-05, DL-03, DL-04, AE-01, AE-04: everything that decides, one change of options and one of the rest."""
+    """QL-01 to QL-05, DL-03, DL-04, AE-01, AE-04: everything that decides, options and the rest."""
     states: Counter[State] = Counter()
     asked = tuple(item.question for item in sample_questions()) if WHOLE else _QUESTIONS
     base = RunConfig(workflow=workflow, options=OPTIONS[workflow][0], budget_s=600)

@@ -1,0 +1,149 @@
+"""Decision path, figures, timeline and budget of the three other loops, in words of both languages."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import get_args
+
+import pytest
+
+from components.budget_note import extent_text
+from components.decisions import followed_text
+from components.figures import figures_of
+from components.i18n import Words, words_for
+from components.phrases import inequality_text, node_text, reason_text
+from components.timeline import spans
+from engine.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig, WorkflowName
+from engine.events import fold_all
+from engine.values import Comparison, Decision, Quantity, Reason, RunRecord
+from engine.wording import QUANTITIES, decision_sentence, operands
+from tests.components.loop_events import RUNS, drawn
+
+EN, ZH = words_for("en"), words_for("zh")
+LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
+
+
+@cache
+def record(name: str) -> RunRecord:
+    return fold_all(RUNS[name].events())
+
+
+def shown(name: str, language: str = "en") -> str:
+    """All that the decision path hands to the browser."""
+    from streamlit.testing.v1 import AppTest
+
+    from tests.pages.driving import inline
+
+    def page(name: str, language: str) -> None:
+        from components.decisions import decision_path
+        from components.i18n import words_for
+        from tests.components.test_loop_decisions import record
+
+        decision_path(record(name), words_for("zh" if language == "zh" else "en"), key="path")
+
+    app = AppTest.from_function(page, args=(name, language), default_timeout=60).run()
+    assert not app.exception
+    return inline(app)
+
+
+def test_every_quantity_has_an_english_name_and_true_operands() -> None:
+    """SC-04: never ``0.50 < 0.50``."""
+    assert set(QUANTITIES) == set(get_args(Quantity))
+    assert operands(Comparison("quality_score", 0.4999, "<", 0.5)) == ("0.4999", "0.5000")
+    assert operands(Comparison("suggestions", 2, ">=", 1)) == ("2", "1")
+
+
+def test_a_decision_that_compared_nothing_is_told_by_its_reason() -> None:
+    """DL-02"""
+    direct = Decision(0, "direct_response", "direct", (), 0, 0, node="route_query")
+    assert decision_sentence(direct) == "round 0: direct_response (direct)"
+    assert inequality_text(direct, EN) == "no search needed"
+    assert inequality_text(direct, ZH) == "无需检索"
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+def test_every_node_and_reason_of_the_loops_has_words(words: Words) -> None:
+    names = [name for workflow in LOOPS for name in drawn(workflow).nodes]
+    assert [name for name in names if node_text(name, words) == name] == []
+    assert [code for code in get_args(Reason) if reason_text(code, words) == code] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", RUNS)
+def test_the_path_has_a_line_for_every_decision(name: str, language: str) -> None:
+    """SC-04, SC-12"""
+    words = words_for("zh" if language == "zh" else "en")
+    text = shown(name, language)
+    for decision in record(name).decisions:
+        assert inequality_text(decision, words) in text
+        assert node_text(decision.route, words) in text
+
+
+def test_a_rewrite_of_the_quality_loop_is_told_by_the_score_it_gained() -> None:
+    """QL-04"""
+    low = record("quality: low, rewritten, high")
+    first = followed_text(low.decisions[0], low, EN)
+    assert "score rose by 0." in first and low.rewrites[0].rewritten_query in first
+    assert "score 0.39 of 10 passages: low" in shown("quality: low, rewritten, high")
+
+
+def test_decisions_about_answers_are_told_by_the_answer_and_its_suggestions() -> None:
+    """AE-03"""
+    text = shown("answers: revised")
+    assert all(EN("decision.answer", n=n) in text for n in (1, 2, 3))
+    assert "2 suggestions" in text and "nothing to change" in text
+
+
+def test_the_dual_loop_names_the_next_search_and_the_corrected_query() -> None:
+    """DL-03, DL-04"""
+    assert EN("decision.next", strategy=EN("strategy.direct_chunk_search")) in shown("dual: next strategy")
+    corrected = record("dual: corrected")
+    turned = next(item for item in corrected.decisions if item.reason == "answer_off")
+    assert followed_text(turned, corrected, EN) == EN(
+        "decision.rewritten", query=corrected.rewrites[-1].rewritten_query
+    )
+
+
+@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+@pytest.mark.parametrize("name", RUNS)
+def test_five_figures_go_by_what_the_loop_goes_by(name: str, words: Words) -> None:
+    run = record(name)
+    labels = [item.label for item in figures_of(run, words)]
+    assert labels == [item.label for item in figures_of(None, words, workflow=run.workflow)]
+    assert labels[1] == words("figure.quality" if run.workflow == "quality_loop" else "figure.pass_rate")
+    assert labels[2] == words("figure.similarity" if run.workflow == "quality_loop" else "figure.suggestions")
+
+
+def test_the_figures_say_score_grade_and_suggestions() -> None:
+    """QL-02, AE-03"""
+    _, quality, *_ = figures_of(record("quality: low, rewritten, high"), EN)
+    assert quality.value.startswith("0.39 → 0.")
+    assert quality.note.endswith("high · bar 0.50")
+    _, passed, suggested, *_ = figures_of(record("answers: revised"), EN)
+    assert (suggested.value, suggested.note, suggested.look) == ("2 → 2 → 0", "answer 3 of at most 3", "pass")
+    # One value a round of passages, whatever else was decided about.
+    assert "→" not in passed.value
+    outcome, *_ = figures_of(record("dual: corrections used up"), EN)
+    assert outcome.note == "after 2 rewrites · corrections used up"
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_timeline_names_every_visit(name: str) -> None:
+    drawn_spans = [span for span in spans(record(name), ZH) if span.row == 0]
+    assert len(drawn_spans) == len(record(name).nodes)
+    assert not any("_" in span.label for span in drawn_spans)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (RunConfig(workflow="quality_loop"), "3 rounds"),
+        (RunConfig(workflow="dual_loop"), "3 passes of 2 searches"),
+        (RunConfig(workflow="dual_loop", options=DualLoopOptions(0, web_search=True)), "1 pass of 3 searches"),
+        (RunConfig(workflow="answer_evaluation"), "4 rounds and 3 answers"),
+        (RunConfig(workflow="answer_evaluation", options=AnswerEvaluationOptions(1)), "4 rounds and 1 answer"),
+    ],
+)
+def test_the_extent_of_a_run_is_said_before_it(config: RunConfig, said: str) -> None:
+    assert extent_text(EN, config) == said
+    assert not any(part in extent_text(ZH, config) for part in ("rounds", "pass", "answers"))

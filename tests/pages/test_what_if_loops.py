@@ -1,0 +1,80 @@
+"""What-if of the other loops on the workbench: their own sliders move the card, and nothing is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from components.i18n import words_for
+from engine.config import (
+    AnswerEvaluationOptions,
+    DualLoopOptions,
+    QualityOptions,
+    RoleModel,
+    RunConfig,
+    WorkflowName,
+)
+from engine.engine import Engine
+from pages.what_if import tried
+from tests.pages.driving import inline, opened, setting
+
+EN = words_for("en")
+LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
+_SLIDERS: Mapping[WorkflowName, tuple[str, float]] = {
+    "quality_loop": ("medium_score", 0.05),
+    "dual_loop": ("max_corrections", 0),
+    "answer_evaluation": ("gener_epoch", 1),
+}
+
+
+@pytest.mark.parametrize("workflow", LOOPS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_slider_of_the_loop_changes_the_card_and_starts_no_run(
+    engine: Engine, workflow: WorkflowName, language: str
+) -> None:
+    """QL-02, DL-04, AE-01"""
+    words = words_for("zh" if language == "zh" else "en")
+    record = engine.run("离散数学", RunConfig(workflow=workflow))
+    before = [item.id for item in engine.runs(50)]
+    app = opened(language=language, run=record.id, workflow=workflow)
+    assert words("whatif.own") in inline(app)
+    name, value = _SLIDERS[workflow]
+    setting(app, name).set_value(value).run()
+    assert not app.exception
+    assert words("whatif.own") not in inline(app) and words("whatif.title") in inline(app)
+    setting(app, "similarity_threshold").set_value(0.6).run()
+    assert not app.exception
+    assert [item.id for item in engine.runs(50)] == before
+
+
+@pytest.mark.parametrize("workflow", LOOPS)
+def test_no_branch_is_offered_from_a_run_of_another_loop(engine: Engine, workflow: WorkflowName) -> None:
+    record = engine.run("What is a truth table?", RunConfig(workflow=workflow))
+    app = opened(run=record.id, workflow=workflow, tab="path")
+    assert not app.exception
+    assert not any(item.key == "fork_go" for item in app.button)
+
+
+def test_options_are_tried_where_the_panel_stands_at_the_runs_workflow() -> None:
+    """The panel of another workflow leaves the run's own options, and everything that it has no control for."""
+    run = RunConfig(workflow="answer_evaluation", top_k=4, options=AnswerEvaluationOptions(2))
+    chosen = replace(run, options=AnswerEvaluationOptions(5), similarity_threshold=0.4)
+    assert tried(chosen, run) == chosen
+    other = RunConfig(workflow="quality_loop", top_k=7, options=QualityOptions(medium_score=0.3))
+    moved = tried(other, run)
+    assert (moved.workflow, moved.options, moved.top_k) == ("answer_evaluation", run.options, 7)
+    assert (moved.max_rewrites, moved.budget_s) == (3, 120), "its defaults are those of the run's workflow"
+
+
+def test_models_of_every_role_of_the_workflow_are_tried_and_hidden_settings_stay() -> None:
+    run = RunConfig(workflow="dual_loop", context="last_round", options=DualLoopOptions(1))
+    models = replace(run.models, evaluator=RoleModel("ollama:a", seed=1), router=RoleModel("ollama:b"))
+    chosen = RunConfig(workflow="dual_loop", models=models)
+    config = tried(chosen, run)
+    assert config.context == "last_round", "the panel of this loop has no control for it"
+    assert (config.models.evaluator.model, config.models.router.model) == ("ollama:a", "ollama:b")
+    assert config.models.evaluator.seed == run.models.evaluator.seed
+    four_nodes = tried(RunConfig(models=models), RunConfig())
+    assert four_nodes.models == RunConfig().models, "this loop asks neither"
