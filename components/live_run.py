@@ -22,6 +22,9 @@ PICTURE_SCRIPTS = (
 )
 """What draws the picture of a run from its events; ``dom.js`` comes before it, and what uses it behind it."""
 
+_SHORT_ROW = 5
+"""Columns of a row on a page that is not wide enough for all."""
+
 _HTML = """
 <div class="wb live">
   <div class="canvas"></div>
@@ -73,10 +76,7 @@ def live_run(
     result = _draw(
         key=key,
         data={
-            "layouts": {
-                "wide": layout_of(graph).to_dict(),
-                "narrow": layout_of(graph, vertical=True).to_dict(),
-            },
+            "layouts": layouts(graph),
             "names": list(graph.nodes),
             "edges": [
                 {"source": edge.source, "target": edge.target, "conditional": edge.conditional} for edge in graph.edges
@@ -95,6 +95,15 @@ def live_run(
     )
     selected = result.selected if result.selected in graph.nodes else None
     return LiveRunResult(selected, result.finished)
+
+
+def layouts(graph: WorkflowGraph) -> dict[str, Any]:
+    """Plans for the widths of a page: in a row, in two shorter ones, and in a column."""
+    return {
+        "wide": layout_of(graph).to_dict(),
+        "middle": layout_of(graph, longest=_SHORT_ROW).to_dict(),
+        "narrow": layout_of(graph, vertical=True).to_dict(),
+    }
 
 
 def clear_selection(key: str) -> None:

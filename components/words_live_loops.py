@@ -20,7 +20,7 @@ LOOPS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "node_rewrite_query": ("Rewrite", "重写"),
         "node_retrieve_documents": ("Retrieve", "检索"),
         "node_generate_response": ("Generate", "生成"),
-        "node_direct_response": ("Answer directly", "直接回答"),
+        "node_direct_response": ("Direct answer", "直接回答"),
         "node_grade_relevance": ("Grade answer", "检查回答"),
         "node_consolidate_memory": ("Remember", "记忆"),
         "node_prepare": ("Prepare", "准备"),

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from components.workflow_geometry import Box, Label, Route
-from components.workflow_ranks import Grid, Slot, folded, grid_of
+from components.workflow_ranks import LONGEST_ROW, Grid, Slot, folded, grid_of
 from components.workflow_routes import STUB, Plan, Side, SideCosts, Wanted, side_costs
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
@@ -70,9 +70,12 @@ class Layout:
 
 
 @lru_cache(maxsize=64)
-def layout_of(graph: WorkflowGraph, *, vertical: bool = False) -> Layout:
-    """Plan the drawing of a graph; equal graphs give equal plans."""
-    grid = grid_of(graph) if vertical else folded(grid_of(graph), graph)
+def layout_of(graph: WorkflowGraph, *, vertical: bool = False, longest: int = LONGEST_ROW) -> Layout:
+    """Plan the drawing of a graph; equal graphs give equal plans. A row longer than ``longest`` goes on in a second.
+
+    Nodes stand in one column where it is ``vertical``.
+    """
+    grid = grid_of(graph) if vertical else folded(grid_of(graph), graph, longest)
     boxes = _boxes(graph, grid, vertical=vertical)
     plan = Plan.of(boxes)
     routes: list[Route] = []
@@ -85,7 +88,7 @@ def layout_of(graph: WorkflowGraph, *, vertical: bool = False) -> Layout:
 
 def _boxes(graph: WorkflowGraph, grid: Grid, *, vertical: bool) -> list[Box]:
     """Rectangles of nodes and dots; the columns' distance depends on what is printed between them."""
-    size = _node_size(grid.columns, vertical=vertical)
+    size = _node_size(_MIDDLING if grid.folded else grid.columns, vertical=vertical)
     along = _column_centres(graph, grid, size[1] if vertical else size[0], vertical=vertical)
     pitch = size[0] + 22 if vertical else size[1] + (_AISLE if grid.folded else 40)
     boxes = []
@@ -113,7 +116,7 @@ def _column_centres(graph: WorkflowGraph, grid: Grid, extent: float, *, vertical
         # A way needs room to leave one box and enter the next, also beside a dot.
         gap = max(gap - 16.0 * dots, 2 * STUB + 4)
         if _straight_choice(grid, column, chosen):
-            gap = max(gap, 56.0) if vertical else (max(gap, _CHIP_GAP) if grid.columns <= _ROOMY else gap)
+            gap = max(gap, 56.0) if vertical else (max(gap, _CHIP_GAP) if _roomy(grid) else gap)
         half = extent - (extent - DOT) / 2 * dots
         centres.append(centres[-1] + half + gap)
     return centres
@@ -122,7 +125,11 @@ def _column_centres(graph: WorkflowGraph, grid: Grid, extent: float, *, vertical
 def _gap(grid: Grid, *, vertical: bool) -> float:
     if vertical:
         return 48.0
-    return 86.0 if grid.columns <= _ROOMY else 42.0
+    return 86.0 if _roomy(grid) else 42.0
+
+
+def _roomy(grid: Grid) -> bool:
+    return grid.columns <= _ROOMY and not grid.folded
 
 
 def _straight_choice(grid: Grid, column: int, chosen: set[tuple[str, str]]) -> bool:
@@ -156,6 +163,8 @@ def _side_costs(edge: Edge, grid: Grid, *, vertical: bool) -> tuple[SideCosts, S
     down = grid.slots[edge.target].row - grid.slots[edge.source].row if grid.folded else 0
     if down > 0:
         return side_costs([(outward, 0.0), (forward, 4.0)]), side_costs([(inward, 0.0), (backward, 24.0)])
+    if grid.folded and down == 0 and edge.target in grid.returning:
+        return side_costs([(backward, 0.0), (outward, 20.0)]), side_costs([(forward, 0.0), (outward, 20.0)])
     if down < 0:
         return side_costs([(inward, 0.0), (outward, 60.0)]), side_costs([(outward, 0.0), (inward, 60.0)])
     if edge.source in grid.returning:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.workflows.graph import END, START, WorkflowGraph
 
-_LONGEST_ROW = 6
+LONGEST_ROW = 6
 """Columns up to which a flow is drawn in one row."""
 
 
@@ -55,16 +55,19 @@ def grid_of(graph: WorkflowGraph) -> Grid:
     return Grid(slots, columns, frozenset(back), frozenset(returning))
 
 
-def folded(grid: Grid, graph: WorkflowGraph) -> Grid:
-    """The flow of a long grid in two rows, both read from left to right; any other grid as it is.
+def folded(grid: Grid, graph: WorkflowGraph, longest: int = LONGEST_ROW) -> Grid:
+    """The flow of a grid with more columns than ``longest`` in two rows, both read from left to right.
 
-    The second row ends at the right edge. An alternative that leads into the second row alone stands before it.
+    The second row ends at the right edge. An alternative that leads into the second row alone stands before it, and so
+    does what leads back from it. A grid with other nodes beside its flow stays as it is.
     """
-    if grid.columns <= _LONGEST_ROW or any(slot.row > 0 for slot in grid.slots.values()):
-        return grid
     first = (grid.columns + 2) // 2
     shift = grid.columns - first
-    below = {name for name, slot in grid.slots.items() if slot.column > first}
+    below = {name for name, slot in grid.slots.items() if slot.row == 0 and slot.column > first}
+    beside = [name for name in graph.nodes if grid.slots[name].row > 0]
+    entered = {edge.source for edge in graph.edges if edge.target in beside}
+    if grid.columns <= longest or not entered <= below:
+        return grid
     slots = {
         name: Slot(slot.column - shift, 1) if name in below and slot.row == 0 else slot
         for name, slot in grid.slots.items()
@@ -73,7 +76,8 @@ def folded(grid: Grid, graph: WorkflowGraph) -> Grid:
     place = float(first - shift)
     for name in graph.nodes:
         onward = {target for target in graph.successors(name) if (name, target) not in grid.back}
-        if grid.slots[name].row < 0 and onward <= below and (place, 1) not in taken and place >= 1:
+        alternative = grid.slots[name].row < 0 and onward <= below
+        if (alternative or name in beside) and (place, 1) not in taken and place >= 1:
             slots[name] = Slot(place, 1)
             taken.add((place, 1))
             place -= 1

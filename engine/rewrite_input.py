@@ -47,6 +47,7 @@ def corrective_request(
     query: str,
     rounds: Sequence[Round],
     history: Sequence[Rewrite],
+    *,
     evaluation: Evaluation | None,
     config: RunConfig,
 ) -> RewriteRequest:

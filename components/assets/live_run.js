@@ -2,6 +2,7 @@
 // card, and one trigger at the end lets the page draw the rest. Without an active run the same picture is drawn from the record.
 
 const NARROW = 600;
+const LEGIBLE = 0.9;
 const RETRY_MS = 2000;
 const lives = new WeakMap();
 
@@ -147,7 +148,7 @@ function soon(life) {
 
 function rebuild(life) {
   const { data } = life.component;
-  const layout = life.root.clientWidth < NARROW ? data.layouts.narrow : data.layouts.wide;
+  const layout = layoutFor(life.root.clientWidth, data.layouts);
   const signature = JSON.stringify([layout, data.words.language]);
   if (signature !== life.built) {
     life.built = signature;
@@ -155,6 +156,12 @@ function rebuild(life) {
     life.canvas.replaceChildren(life.picture.svg);
   }
   paint(life);
+}
+
+/** Rows are split where they would become too small to read; a drawing that stays in one row is its own middle one. */
+function layoutFor(width, { wide, middle, narrow }) {
+  if (width < NARROW) return narrow;
+  return width < wide.width * LEGIBLE ? middle : wide;
 }
 
 function paint(life) {

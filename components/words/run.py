@@ -23,7 +23,7 @@ RUN: dict[str, tuple[str, str]] = {
     "node.rewrite_query": ("Rewrite", "重写"),
     "node.retrieve_documents": ("Retrieve", "检索"),
     "node.generate_response": ("Generate", "生成"),
-    "node.direct_response": ("Answer directly", "直接回答"),
+    "node.direct_response": ("Direct answer", "直接回答"),
     "node.grade_relevance": ("Grade answer", "检查回答"),
     "node.consolidate_memory": ("Remember", "记忆"),
     "node.prepare": ("Prepare", "准备"),

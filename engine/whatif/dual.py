@@ -22,9 +22,7 @@ from engine.policies.dual import (
     first_strategy,
     moves_on_to_web,
     outcome_of,
-    passed_over,
     stale,
-    untried,
 )
 from engine.retrieval.assemble import assemble
 from engine.rewrite_input import corrective_request
@@ -41,7 +39,7 @@ from engine.values import (
     TriedRoute,
     Verdict,
 )
-from engine.whatif.dual_evidence import ANSWER, DualRecord, Found
+from engine.whatif.dual_evidence import ANSWER, DualRecord, Found, Status, TriedStrategies
 from engine.whatif.judge import Judged
 from engine.whatif.values import CallsNeeded, Gap, Price, Step, WhatIf
 from engine.whatif.walk import NO_LIMIT, Walk, elsewhere
@@ -56,7 +54,7 @@ class _DualWalk(Walk):
     def __init__(self, record: RunRecord, config: RunConfig) -> None:
         super().__init__(record, config)
         self.told_by = DualRecord(record, config)
-        self.tried: tuple[TriedRoute, ...] = ()
+        self.tried = TriedStrategies(self.told_by)
         self.drafts: tuple[Draft, ...] = ()
         self.rewrites: tuple[Rewrite, ...] = ()
         self.corrections = 0
@@ -119,13 +117,13 @@ class _DualWalk(Walk):
                 return self._open("web" if self.strategy == WEB else "unrecorded", self.prices.round(self.config))
             as_recorded = self.judge.as_recorded and found.as_recorded
             judged = self._opened(found)
-            left = self._left()
+            left = self.tried.left(self.corrections)
             if found.failed or found.out_of_time or judged.round.kept:
                 break
             if self.strategy != WEB and self.told_by.web_unknown:
                 self._add(self._step(judged))
                 return self._open("web", self.prices.round(self.config))
-            self._skip_web()
+            self.tried.skip_web(self.strategy, self.corrections)
             if not moves_on_to_web(judged.round, self.config, left):
                 break
             # Nothing was kept, so nothing was judged or decided: it is the recorded round where that kept nothing too.
@@ -148,11 +146,10 @@ class _DualWalk(Walk):
         judged = self.judge.judge(found.round)
         self.cost = self.cost + self.prices.search * judged.round.searched
         if found.failed:
-            self._note(TriedRoute(self.strategy, self.corrections, "failed", found.failed))
+            self.tried.note(TriedRoute(self.strategy, self.corrections, "failed", found.failed))
         elif not found.out_of_time:
-            self._note(
-                TriedRoute(self.strategy, self.corrections, "searched" if judged.round.kept else "nothing_found")
-            )
+            status: Status = "searched" if judged.round.kept else "nothing_found"
+            self.tried.note(TriedRoute(self.strategy, self.corrections, status))
         return judged
 
     def _documents(self, found: Found, judged: Judged) -> WhatIf | None:
@@ -180,8 +177,8 @@ class _DualWalk(Walk):
             return self._generated(judged)
         if first.route == "end":
             return self._out_of_strategies(first)
-        self.strategy = self._left()[0]
-        self._pass_over(self.strategy)
+        self.strategy = self.tried.left(self.corrections)[0]
+        self.tried.pass_over(self.strategy, self.corrections)
         return None
 
     def _evidence_of(self, current: Round, judged: Judged) -> DualEvidence:
@@ -189,7 +186,7 @@ class _DualWalk(Walk):
         return DualEvidence(
             rounds=(*self.rounds, current),
             usable=self.told_by.usable,
-            tried=self.tried,
+            tried=self.tried.noted,
             drafts=self.drafts,
             corrections=self.corrections,
             elapsed_s=self.clock.elapsed_s(index) if judged.as_recorded else 0.0,
@@ -287,12 +284,18 @@ class _DualWalk(Walk):
             return self._open("rewrite", self.prices.rewrite)
         self.corrections += 1
         self._rewritten(rewrite, first_strategy(None, self.told_by.usable))
-        self._pass_over(self.strategy)
+        self.tried.pass_over(self.strategy, self.corrections)
         return None
 
     def _corrective_request(self) -> RewriteRequest:
-        evaluation = self.drafts[-1].evaluation
-        return corrective_request(self.record.question, self.query, self.rounds, self.rewrites, evaluation, self.config)
+        return corrective_request(
+            self.record.question,
+            self.query,
+            self.rounds,
+            self.rewrites,
+            evaluation=self.drafts[-1].evaluation,
+            config=self.config,
+        )
 
     # -- where the walk ends ------------------------------------------------------------------------------------
 
@@ -300,9 +303,9 @@ class _DualWalk(Walk):
         if decision.reason == "grader_failed":
             return self.told(state="known", gap=None, outcome="failed", reason=decision.reason)
         if decision.reason == "strategies_exhausted":
-            self._pass_over(None)
+            self.tried.pass_over(None, self.corrections)
         best = best_draft(self.drafts)
-        if best is not None and draft_stands(decision, self.drafts, self.tried):
+        if best is not None and draft_stands(decision, self.drafts, self.tried.noted):
             return self._ended(decision, best)
         missing = self._probed_unjudged()
         if missing:
@@ -312,13 +315,17 @@ class _DualWalk(Walk):
             return self.told(
                 state="generation", gap="verdicts", outcome="fallback", reason=decision.reason, calls_needed=needed
             )
-        tried = [item for item in self.tried if item.attempt == self.corrections]
+        tried = self.tried.of(self.corrections)
         rounds, rejected = self._with_probed(), bool(self.drafts)
         answer = fallback_answer(self.record.question, rounds, tried, decision.reason, rejected=rejected)
         return self.told(state="known", gap=None, outcome="fallback", reason=decision.reason, answer=answer)
 
     def _probed_unjudged(self) -> int:
         """Passages below the gates that would be judged, and of which no verdict is known."""
+        then, now = self.record.config, self.config
+        if self._as_recorded() and (then.grade_probe, then.fetch_k) == (now.grade_probe, now.fetch_k):
+            # What was left unjudged there is part of the recording.
+            return 0
         known = self._known() if self._same("grader") else {}
         return sum(name not in known for name in self._probed()) + self._below_the_record()
 
@@ -348,7 +355,7 @@ class _DualWalk(Walk):
         return self.told(
             state="known",
             gap=None,
-            outcome=outcome_of(decision, self.drafts, self.tried),
+            outcome=outcome_of(decision, self.drafts, self.tried.noted),
             reason=decision.reason,
             answer=best.text,
             context=context,
@@ -362,7 +369,7 @@ class _DualWalk(Walk):
         """A path that is known no further; at worst every search, answer and pass that is left follows."""
         limit = dual_options(self.config).max_corrections
         rest = self.prices.passes(max(0, limit - self.corrections), self.config)
-        searches = self.prices.round(self.config) * (len(self._left()) + self.told_by.web_unknown)
+        searches = self.prices.round(self.config) * (len(self.tried.left(self.corrections)) + self.told_by.web_unknown)
         if gap in ("answer", "evaluation", "unrecorded"):
             searches = Price()
         worst = next_price + searches + (self._writing() if gap not in ("answer", "evaluation") else Price()) + rest
@@ -375,22 +382,6 @@ class _DualWalk(Walk):
         )
 
     # -- small things -------------------------------------------------------------------------------------------
-
-    def _left(self) -> tuple[Strategy, ...]:
-        return untried(self.told_by.usable, self.tried, self.corrections)
-
-    def _note(self, *tried: TriedRoute) -> None:
-        self.tried = (*self.tried, *tried)
-
-    def _skip_web(self) -> None:
-        now = [item for item in self.tried if item.attempt == self.corrections]
-        if self.strategy != WEB and WEB in self.told_by.skipped and all(item.strategy != WEB for item in now):
-            self._note(TriedRoute(WEB, self.corrections, "skipped", self.told_by.skipped[WEB]))
-
-    def _pass_over(self, to: Strategy | None) -> None:
-        now = [item for item in self.tried if item.attempt == self.corrections]
-        skipped = self.told_by.skipped
-        self._note(*(TriedRoute(i, self.corrections, "skipped", skipped[i]) for i in passed_over(to, skipped, now)))
 
     def _add(self, step: Step) -> None:
         self.rounds.append(step.round)

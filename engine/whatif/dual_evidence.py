@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from engine.builtin.strategy_router import choose
 from engine.config import RunConfig
@@ -14,7 +15,9 @@ from engine.policies.dual import (
     dual_options,
     first_strategy,
     holding,
+    passed_over,
     skips,
+    untried,
     usable_strategies,
 )
 from engine.roles import StrategyRequest
@@ -28,10 +31,13 @@ from engine.values import (
     RouteChoice,
     RunRecord,
     Strategy,
+    TriedRoute,
 )
 from engine.whatif.values import Gap
 
-DOCUMENTS, ANSWER = "grade_documents", "grade_relevance"
+ANSWER = "grade_relevance"
+"""The node that decides about answers."""
+Status = Literal["searched", "nothing_found"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,35 @@ class DualRecord:
 
     def _skipped(self, web_on: bool) -> dict[Strategy, Skip]:
         return skips(summaries="hierarchical_search" in self.could_use, web_on=web_on, web_set=WEB in self.could_use)
+
+
+class TriedStrategies:
+    """What was tried on the path so far, noted as the run's own steps note it."""
+
+    def __init__(self, told_by: DualRecord) -> None:
+        self._usable, self._skipped = told_by.usable, told_by.skipped
+        self.noted: tuple[TriedRoute, ...] = ()
+
+    def of(self, attempt: int) -> list[TriedRoute]:
+        """Those of one pass."""
+        return [item for item in self.noted if item.attempt == attempt]
+
+    def left(self, attempt: int) -> tuple[Strategy, ...]:
+        """Usable strategies that the pass has not tried."""
+        return untried(self._usable, self.noted, attempt)
+
+    def note(self, tried: TriedRoute) -> None:
+        self.noted = (*self.noted, tried)
+
+    def skip_web(self, after: Strategy, attempt: int) -> None:
+        """Note once in a pass that the web cannot be searched, where its turn would be."""
+        if after != WEB and WEB in self._skipped and all(item.strategy != WEB for item in self.of(attempt)):
+            self.note(TriedRoute(WEB, attempt, "skipped", self._skipped[WEB]))
+
+    def pass_over(self, to: Strategy | None, attempt: int) -> None:
+        """Note the strategies that cannot be used and whose turn went by."""
+        for strategy in passed_over(to, self._skipped, self.of(attempt)):
+            self.note(TriedRoute(strategy, attempt, "skipped", self._skipped[strategy]))
 
 
 def _is_initial(rewrite: Rewrite) -> bool:

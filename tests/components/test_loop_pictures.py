@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from components.live_run import slim
+from components.live_run import layouts, slim
 from components.presenter_events import browser_events
 from components.words_live import EN, ZH, live_words
 from components.workflow_export import decision_path_dot, workflow_svg
@@ -78,6 +78,22 @@ def test_the_compiled_graph_is_drawn_without_collisions_and_every_choice_has_roo
     assert_sound(layout, graph)
     assert [(r.source, r.target) for r in layout.routes if r.conditional and r.label is None] == []
     assert layout.width <= (392 if vertical else 1250)
+
+
+@pytest.mark.parametrize("workflow", LOOPS)
+def test_a_page_that_is_not_wide_enough_gets_a_drawing_that_is_no_wider_than_it_needs(workflow: WorkflowName) -> None:
+    graph = drawn(workflow)
+    plans = layouts(graph)
+    assert_sound(layout_of(graph, longest=5), graph)
+    assert plans["narrow"]["width"] < plans["middle"]["width"] <= 1106
+    assert all(edge["label"] for edge in plans["middle"]["edges"] if edge["conditional"])
+
+
+def test_what_leads_back_from_the_second_row_stands_before_it() -> None:
+    layout = layout_of(drawn("quality_loop"), longest=5)
+    rewrite, grade = layout.box("rewrite"), layout.box("grade_documents")
+    assert rewrite.center[1] == grade.center[1] > layout.box("question_router").bottom
+    assert rewrite.right < grade.x
 
 
 def test_a_long_loop_goes_on_in_a_second_row_that_reads_the_same_way() -> None:

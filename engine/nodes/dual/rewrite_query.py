@@ -58,9 +58,15 @@ async def _initial(question: str, run: RunContext, trace: NodeTrace) -> Rewrite:
 
 
 async def _corrective(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> Rewrite:
-    evaluation = state["drafts"][-1].evaluation
-    query, former = state["updated_query"], state.get("rewrites", ())
-    request = corrective_request(state["question"], query, state["rounds"], former, evaluation, run.config)
+    query = state["updated_query"]
+    request = corrective_request(
+        state["question"],
+        query,
+        state["rounds"],
+        state.get("rewrites", ()),
+        evaluation=state["drafts"][-1].evaluation,
+        config=run.config,
+    )
     made = Rewrite(len(state["rounds"]) - 1, query, query, "", input_hash=request.digest())
     proposal, refused, repeated = await _proposed(request, _tried(state), run, trace)
     if isinstance(proposal, str):
