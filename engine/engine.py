@@ -96,7 +96,8 @@ class Engine:
         """
         config = config or RunConfig()
         workflow(config.workflow)
-        question = question.strip()
+        # Half a surrogate pair, which a command line can bring, has no UTF-8 form: no store and no model takes it.
+        question = question.encode(errors="replace").decode().strip()
         if not question:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:

@@ -307,7 +307,9 @@ class RewriteRequest:
             content.append([(item.code, item.text) for item in self.issues])
         if self.nearest:
             content.append([(item.id, item.text, round(item.similarity, 6)) for item in self.nearest])
-        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
+        # Half a surrogate pair, which a model's reply can hold, has no UTF-8 form.
+        text = json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        return hashlib.sha256(text).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ SHELL = {
     "nav.tune": ("Tune", "调参"),
     "nav.knowledge": ("Knowledge", "知识库"),
     "nav.memory": ("Memory", "记忆"),
-    "badge.all_builtin": ("all roles built in", "角色均为内置"),
+    "badge.all_builtin": ("all built in", "角色均为内置"),
     "badge.some_builtin": ("{roles} built in", "{roles}为内置"),
     "badge.none_builtin": ("all roles on chat models", "角色均用对话模型"),
     "badge.help": (

@@ -122,15 +122,16 @@ def _proposal(query: str, core: RewriteProposal, wishes: tuple[Wish, ...], reque
 
 
 def _report(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:
-    reply = dataclasses.asdict(proposal)
+    reply = json.dumps(dataclasses.asdict(proposal), ensure_ascii=False)
     return ModelCall(
         role="rewriter",
         node="rewrite",
         round=len(request.history),
         model=_MODEL,
         messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=json.dumps(reply, ensure_ascii=False),
-        parsed=reply,
+        reply=reply,
+        # Read back, as a stored record is: JSON has lists where a dataclass has tuples.
+        parsed=json.loads(reply),
         start_ms=began,
         duration_ms=ended - began,
         built_in=True,

@@ -124,15 +124,16 @@ def _code(request: RoutingRequest, wishes: Iterable[Wish], about_relations: bool
 
 
 def _report(request: RoutingRequest, routing: Routing, began: float, ended: float) -> ModelCall:
-    reply = {**dataclasses.asdict(routing), "shares": dict(routing.shares)}
+    reply = json.dumps({**dataclasses.asdict(routing), "shares": dict(routing.shares)}, ensure_ascii=False)
     return ModelCall(
         role="router",
         node="question_router",
         round=0,
         model=_MODEL,
         messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=json.dumps(reply, ensure_ascii=False),
-        parsed=reply,
+        reply=reply,
+        # Read back, as a stored record is: JSON has lists where a dataclass has tuples.
+        parsed=json.loads(reply),
         start_ms=began,
         duration_ms=ended - began,
         built_in=True,

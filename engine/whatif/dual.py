@@ -37,7 +37,6 @@ from engine.values import (
     RunRecord,
     Strategy,
     TriedRoute,
-    Verdict,
 )
 from engine.whatif.dual_evidence import ANSWER, DualRecord, Found, Status, TriedStrategies
 from engine.whatif.judge import Judged
@@ -326,7 +325,7 @@ class _DualWalk(Walk):
         if self._as_recorded() and (then.grade_probe, then.fetch_k) == (now.grade_probe, now.fetch_k):
             # What was left unjudged there is part of the recording.
             return 0
-        known = self._known() if self._same("grader") else {}
+        known = self.told_by.verdicts if self._same("grader") else {}
         return sum(name not in known for name in self._probed()) + self._below_the_record()
 
     def _below_the_record(self) -> int:
@@ -337,7 +336,7 @@ class _DualWalk(Walk):
         return sum(deeper - depth for item in self.rounds if item.searched and len(item.candidates) >= depth)
 
     def _with_probed(self) -> list[Round]:
-        known, probed = self._known(), self._probed()
+        known, probed = self.told_by.verdicts, self._probed()
         verdicts = {name: known[name] for name in probed if name in known}
         return [*self.rounds, replace(self.rounds[-1], verdicts=verdicts)]
 
@@ -346,9 +345,6 @@ class _DualWalk(Walk):
             return set()
         judged = [step.round for step in self.steps if step.decision is not None and step.round.searched]
         return {item.passage.id for current in judged for item in self.judge.to_judge(current)}
-
-    def _known(self) -> dict[PassageId, Verdict]:
-        return {name: verdict for item in self.record.rounds for name, verdict in item.verdicts.items()}
 
     def _ended(self, decision: Decision, best: Draft) -> WhatIf:
         context = self.contexts[best.index] if best.index < len(self.contexts) else None

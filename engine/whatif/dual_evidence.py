@@ -26,12 +26,14 @@ from engine.values import (
     Decision,
     Draft,
     Memory,
+    PassageId,
     Rewrite,
     Round,
     RouteChoice,
     RunRecord,
     Strategy,
     TriedRoute,
+    Verdict,
 )
 from engine.whatif.values import Gap
 
@@ -69,6 +71,11 @@ class DualRecord:
     @property
     def initial_rewrite(self) -> Rewrite | None:
         return next((item for item in self.record.rewrites if _is_initial(item)), None)
+
+    @property
+    def verdicts(self) -> dict[PassageId, Verdict]:
+        """Of every passage that any round judged."""
+        return {name: verdict for item in self.record.rounds for name, verdict in item.verdicts.items()}
 
     def correction(self, number: int) -> Rewrite | None:
         """The corrective rewrite that began the pass after ``number`` others."""

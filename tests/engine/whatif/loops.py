@@ -387,7 +387,7 @@ def loop_variations(draw: st.DrawFn, config: RunConfig) -> RunConfig:
     changed = replace(config, **changes)
     kind = draw(st.integers(0, 9))
     if kind == 0:
-        return replace(changed, budget_s=draw(st.sampled_from([60.0, 30_000.0])))
+        return replace(changed, budget_s=draw(st.sampled_from([60.0, 3600.0])))
     if kind == 1:
         role = draw(st.sampled_from(["grader", "rewriter", "generator", "evaluator", "router"]))
         return replace(changed, models=replace(config.models, **{role: RoleModel("ollama:other")}))
