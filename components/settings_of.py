@@ -17,7 +17,7 @@ SETTINGS_OF: Mapping[WorkflowName, tuple[str, ...]] = MappingProxyType(
     {
         "self_corrective": (*_SEARCH, *_GATE, *_ANSWER),
         "quality_loop": (*_SEARCH, "max_rewrites", *_ANSWER),
-        "dual_loop": (*_SEARCH, "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
+        "dual_loop": (*_SEARCH, "context", "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
         "answer_evaluation": (*_SEARCH, *_GATE, *_ANSWER),
         "graph_hybrid": (*_SEARCH, *_GATE, *_ANSWER),
     }

@@ -69,11 +69,11 @@ def test_options_are_tried_where_the_panel_stands_at_the_runs_workflow() -> None
 
 
 def test_models_of_every_role_of_the_workflow_are_tried_and_hidden_settings_stay() -> None:
-    run = RunConfig(workflow="dual_loop", context="last_round", options=DualLoopOptions(1))
+    run = RunConfig(workflow="dual_loop", gate="min_relevant", options=DualLoopOptions(1))
     models = replace(run.models, evaluator=RoleModel("ollama:a", seed=1), router=RoleModel("ollama:b"))
     chosen = RunConfig(workflow="dual_loop", models=models)
     config = tried(chosen, run)
-    assert config.context == "last_round", "the panel of this loop has no control for it"
+    assert config.gate == "min_relevant", "the panel of this loop has no control for it"
     assert (config.models.evaluator.model, config.models.router.model) == ("ollama:a", "ollama:b")
     assert config.models.evaluator.seed == run.models.evaluator.seed
     four_nodes = tried(RunConfig(models=models), RunConfig())
