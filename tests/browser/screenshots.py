@@ -19,6 +19,7 @@ from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET
 from engine.records import PINNED
 from engine.settings import Settings
+from engine.workflows import MODULES
 from tests.browser.server import App, started_app
 
 CHROMIUM_ARGUMENTS = (
@@ -40,6 +41,9 @@ EULER = "When does a connected graph have an Euler circuit?"
 HBA1C = "糖化血红蛋白应该控制在多少以下？"
 SYMPTOMS = "What are the main symptoms of diabetes?"
 PRICE = "How much does a box of insulin glargine pens cost?"
+LOGIC = "逻辑"
+TREES = "What is a spanning tree?"
+GLUCOSE = "What fasting glucose level means diabetes today?"
 _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (PRICE, RunConfig(), ""),
     (EULER, RunConfig(), PINNED),
@@ -47,6 +51,10 @@ _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (HBA1C, RunConfig(), PINNED),
     (FORCED, RunConfig(gate="min_relevant"), ""),
     (FORCED, RunConfig(), "too slow"),
+    (LOGIC, RunConfig(workflow="quality_loop"), ""),
+    (TREES, RunConfig(workflow="dual_loop"), ""),
+    (TREES, RunConfig(workflow="dual_loop"), ""),
+    *((GLUCOSE, RunConfig(workflow=name), "") for name in MODULES),
 )
 """Question, settings and tag of the runs that the pictures show, oldest first."""
 
@@ -62,7 +70,8 @@ class Picture:
     height: int
     path: str = "/"
     runs: tuple[tuple[str, str], ...] = ()
-    """Parameters that name a run, each by the question whose newest run is meant, ``question/older`` the one before."""
+    """Parameters that name a run, each by the question whose newest run is meant, ``question/older`` the one before;
+    ``question/*`` names its newest run of every workflow."""
     settings: tuple[tuple[str, str], ...] = ()
     """Further parameters: settings of the sliders, or a place on the page."""
 
@@ -92,6 +101,18 @@ PICTURES = (
     Picture("runs", "en", "light", 1280, 700, "/runs"),
     Picture("presenter", "en", "light", 1280, 800, "/present", settings=(("run", "demo-forced-en"), ("step", "3"))),
     Picture("knowledge", "en", "light", 1280, 850, "/knowledge"),
+    Picture(
+        "quality-loop",
+        "zh",
+        "light",
+        1440,
+        1500,
+        runs=(("run", LOGIC),),
+        settings=(("workflow", "quality_loop"),),
+    ),
+    Picture("dual-loop", "en", "dark", 1440, 1300, runs=(("run", TREES),), settings=(("workflow", "dual_loop"),)),
+    Picture("loops", "en", "light", 1440, 1250, "/side-by-side", runs=(("sides", f"{GLUCOSE}/*"),)),
+    Picture("memory", "en", "light", 1280, 800, "/memory"),
 )
 
 
@@ -137,8 +158,10 @@ def prepared(folder: Path) -> dict[str, str]:
             if question in runs:
                 runs[f"{question}/older"] = runs[question]
             runs[question] = run_id
+            runs[f"{question}/{config.workflow}"] = run_id
             if tag:
                 engine.tag_run(run_id, tag)
+    runs[f"{GLUCOSE}/*"] = ",".join(runs[f"{GLUCOSE}/{name}"] for name in MODULES)
     return runs
 
 

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from pydantic import SecretStr
 
 from components.words.settings import SETTINGS
+from components.words.workflows import WORKFLOWS
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
 from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, ContextPolicy, GatePolicy, GradeOn, RunConfig
@@ -19,7 +20,7 @@ from engine.workflows import MODULES, compiled
 from engine.workflows.graph import graph_of
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-WORKFLOWS = README.parent / "docs" / "workflows"
+WORKFLOW_PAGES = README.parent / "docs" / "workflows"
 IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -100,7 +101,7 @@ def tables_in(text: str) -> list[str]:
 
 
 def _help(name: str) -> str:
-    english, _ = SETTINGS[f"settings.{name}.help"]
+    english, _ = {**SETTINGS, **WORKFLOWS}[f"settings.{name}.help"]
     # The usual range has a column of its own.
     return re.sub(r" Usual: [^ ]+\.$", "", english)
 

@@ -14,9 +14,9 @@ from engine.api.bodies import RunRequest
 from engine.config import config_from_dict
 from engine.workflows import MODULES, compiled
 from engine.workflows.graph import graph_of
-from tests.docs import WORKFLOWS, pictures
+from tests.docs import WORKFLOW_PAGES, pictures
 
-PAGES = sorted(WORKFLOWS.glob("*.md"))
+PAGES = sorted(WORKFLOW_PAGES.glob("*.md"))
 _COMMAND = re.compile(r"^python -m engine (?P<rest>.*)$", re.MULTILINE)
 _BODY = re.compile(r"-d '(\{.*?\})'", re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
