@@ -21,7 +21,7 @@ from components.words_live import live_words
 from components.workflow_layout import layout_of
 from engine.events import Event
 from engine.replay import ReplayStep
-from engine.samples.demos import demos
+from engine.samples.demos import all_demos
 from engine.values import Candidate, Round, RunId, RunRecord
 from engine.whatif import WhatIf
 from engine.workflows.graph import WorkflowGraph
@@ -121,7 +121,7 @@ def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
     With a demo open (``current``) the buttons are without tooltips, which would cover the stage.
     """
     picked = None
-    for demo in demos():
+    for demo in all_demos():
         if demo.language != words.language:
             continue
         look: Any = "primary" if demo.id == current else "secondary"

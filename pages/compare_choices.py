@@ -9,7 +9,7 @@ from components.i18n import Words
 from components.phrases import outcome_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.samples.demos import demos
+from engine.samples.demos import all_demos
 from engine.values import Outcome
 
 _MOST = 200
@@ -36,7 +36,7 @@ def run_choices(engine: Engine, words: Words, opened: str, wanted: tuple[str, ..
         summaries = []
     for item in summaries:
         made.setdefault(item.id, _choice(item.id, item.question, item.outcome, item.started_at, words))
-    for demo in demos():
+    for demo in all_demos():
         label = f"{words('compare.demo')} · {demo.question[:_LONGEST_QUESTION]} · {demo.id}"
         made.setdefault(demo.id, RunChoice(demo.id, label))
     for run_id in wanted:

@@ -83,7 +83,8 @@ def stage(record: RunRecord) -> None:
     if record.answer:
         with told:
             answer_card(record, words, key="present_answer")
-    if record.decisions:
+    # The other loops have other bars; their what-if stands on the workbench.
+    if record.decisions and record.workflow == "self_corrective":
         with asked:
             what_if(record)
 

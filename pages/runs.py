@@ -25,7 +25,7 @@ from engine.process import get_engine
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
-from engine.samples.demos import demo_events, demos
+from engine.samples.demos import all_demos, demo_events
 from engine.values import Outcome, RunId
 from engine.workflows import MODULES
 
@@ -317,7 +317,7 @@ def shipped() -> None:
         return
     with box:
         st.caption(words("runs.demos.intro"))
-        chosen = [demo for demo in demos() if demo.language == words.language]
+        chosen = [demo for demo in all_demos() if demo.language == words.language]
         lines = [
             line(found, words(f"presenter.demo.{demo.scenario}"))
             for demo in chosen

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.engine import Engine
 from engine.events import Event, RunStarted, fold_all
 from engine.records.codec import event_to_json
-from engine.samples.demos import Demo, demos
+from engine.samples.demos import Demo, all_demos, demos
 from engine.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "engine" / "samples" / "recordings"
@@ -22,8 +22,8 @@ STARTED_AT = "2026-01-01T09:00:00.000+00:00"
 
 
 def recorded(engine: Engine, demo: Demo) -> Iterator[Event]:
-    """Run a demo's question with default settings; its events, without those that no record keeps."""
-    for event in engine.stream(demo.question):
+    """Run a demo's question with its settings; its events, without those that no record keeps."""
+    for event in engine.stream(demo.question, demo.config):
         if isinstance(event, RunStarted):
             yield replace(event, run_id=demo.id, started_at=STARTED_AT)
         elif event.stored:
@@ -49,7 +49,7 @@ def main() -> None:
             engine.wait_until_ready()
             # The first run loads the embedding model, which would show in the times of the first demo.
             engine.run(demos()[0].question)
-            for demo in demos():
+            for demo in all_demos():
                 events = list(recorded(engine, demo))
                 path = write(FOLDER, demo.id, events)
                 record = fold_all(events)

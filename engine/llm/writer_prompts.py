@@ -5,6 +5,7 @@ Pure functions that make LangChain messages; the writing step only sends what th
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from engine.conversation import REQUEST, REVISION, Revision
@@ -48,6 +49,8 @@ __SUGGESTIONS__
 Write the answer again. Keep what was not criticised word for word, change what was, and rest every statement on the \
 passages with its number in brackets."""
 
+_PLACES = re.compile("__ANSWER__|__SUGGESTIONS__")
+
 _DIMENSIONS: dict[EvaluationDimension, str] = {
     "reasonableness": "reasonableness",
     "evidence_marking": "evidence marking",
@@ -77,9 +80,9 @@ def revision_message(revision: Revision) -> HumanMessage:
     from langchain_core.messages import HumanMessage
 
     points = [_point(place, item) for place, item in enumerate(revision.evaluation.suggestions, start=1)]
-    text = _REVISE.replace("__SUGGESTIONS__", "\n".join(points))
-    # Last, so that nothing inside the answer can be taken for a place to fill in.
-    text = text.replace("__ANSWER__", fenced("answer", revision.answer))
+    # In one pass, so that nothing inside answer or suggestions can be taken for a place to fill in.
+    filled = {"__ANSWER__": fenced("answer", revision.answer), "__SUGGESTIONS__": "\n".join(points)}
+    text = _PLACES.sub(lambda place: filled[place.group()], _REVISE)
     return HumanMessage(text, additional_kwargs={REVISION: revision})
 
 

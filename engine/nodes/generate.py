@@ -49,16 +49,18 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         # What had arrived stays in the record, whatever ended the generation.
         _complete(trace.text, context, run)
         raise
-    if not text.strip():
+    # Markers that point nowhere are taken out, and what is left without them may be nothing.
+    if not _complete(text, context, run).strip():
         raise EmptyReply.from_model(model_of(run, "generator"))
-    _complete(text, context, run)
     if trace.truncated_at is not None:
         run.warn(AnswerCut.at(model_of(run, "generator"), trace.truncated_at), "generate")
     return {}
 
 
-def _complete(text: str, context: Context, run: RunContext) -> None:
+def _complete(text: str, context: Context, run: RunContext) -> str:
+    """The text as the record has it."""
     if not text:
-        return
+        return ""
     resolved = resolve(text, context.passages)
     run.emit(AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed))
+    return resolved.text

@@ -1,4 +1,6 @@
-"""Recorded runs that ship with the product: five scenarios in two languages, shown with no model, store or network.
+"""Recorded runs that ship with the product: eight scenarios in two languages, shown with no model, store or network.
+
+Five show the four-node loop, one each of the other loops.
 
 They were really run with the built-in roles on the sample collection; ``python -m tests.recordings`` makes them anew.
 """
@@ -11,13 +13,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
+from engine.config import DualLoopOptions, RunConfig, SelfCorrectiveOptions, WorkflowName
 from engine.errors import UnknownRun
 from engine.events import Event, fold_all
 from engine.records.codec import event_from_json
 from engine.values import RunId, RunRecord
 
 DEMO_PREFIX = "demo-"
-Scenario = Literal["passes", "noise", "rescue", "forced", "abstains"]
+Scenario = Literal["passes", "noise", "rescue", "forced", "abstains", "quality", "correction", "revision"]
 DemoLanguage = Literal["en", "zh"]
 
 _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
@@ -43,6 +46,27 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
     },
 }
 
+_OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
+    "quality": ("quality_loop", {"en": "logic", "zh": "糖尿病"}),
+    "correction": (
+        "dual_loop",
+        {
+            "en": (
+                "Why was the walk over the bridges impossible in Euler's day, "
+                "and could it be done over the bridges that stand now?"
+            ),
+            "zh": "中国邮递员问题是谁在哪一年提出的？",
+        },
+    ),
+    "revision": (
+        "answer_evaluation",
+        {
+            "en": "What fasting glucose level means diabetes today?",
+            "zh": "从 10 个人里选 3 个人，不计次序，有多少种选法？",
+        },
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Demo:
@@ -51,19 +75,42 @@ class Demo:
     id: RunId
     scenario: Scenario
     """``passes`` at once, ``noise`` is dropped and the rest suffices, a rewrite comes to the ``rescue``, an answer is
-    ``forced`` although the gate was never met, or the run ``abstains`` honestly."""
+    ``forced`` although the gate was never met, or the run ``abstains`` honestly; the score of the ``quality`` loop
+    rises, the dual loop makes a ``correction``, an evaluator asks for a ``revision``."""
     language: DemoLanguage
     question: str
+    workflow: WorkflowName = "self_corrective"
+
+    @property
+    def config(self) -> RunConfig:
+        """Defaults; without long-term memory, which is another one on every machine."""
+        options = DualLoopOptions(memory=False) if self.workflow == "dual_loop" else SelfCorrectiveOptions()
+        return RunConfig(workflow=self.workflow, options=options)
 
 
 @cache
 def demos() -> tuple[Demo, ...]:
-    """Every shipped demo, scenario by scenario, English before Chinese."""
+    """The demos of the four-node loop, scenario by scenario, English before Chinese."""
     return tuple(
         Demo(RunId(f"{DEMO_PREFIX}{scenario}-{language}"), scenario, language, question)
         for scenario, questions in _QUESTIONS.items()
         for language, question in questions.items()
     )
+
+
+@cache
+def loop_demos() -> tuple[Demo, ...]:
+    """The demos of the other loops, in the same order."""
+    return tuple(
+        Demo(RunId(f"{DEMO_PREFIX}{scenario}-{language}"), scenario, language, question, workflow)
+        for scenario, (workflow, questions) in _OF_LOOPS.items()
+        for language, question in questions.items()
+    )
+
+
+def all_demos() -> tuple[Demo, ...]:
+    """Every shipped demo."""
+    return (*demos(), *loop_demos())
 
 
 def is_demo(run_id: str) -> bool:
@@ -74,7 +121,7 @@ def is_demo(run_id: str) -> bool:
 @cache
 def demo_events(run_id: str) -> tuple[Event, ...]:
     """The events of a demo as its record holds them; raises ``UnknownRun`` for an id that is none."""
-    if all(demo.id != run_id for demo in demos()):
+    if all(demo.id != run_id for demo in all_demos()):
         raise UnknownRun.named(run_id)
     entry = files("engine.samples") / "recordings" / f"{run_id}.jsonl.gz"
     lines = gzip.decompress(entry.read_bytes()).splitlines()

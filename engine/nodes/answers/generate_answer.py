@@ -68,9 +68,11 @@ async def _written(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             text = await answer_roles(run).writer.write(state["messages"], trace)
     except TimeoutError:
         raise BudgetSpent.during(model, limit_s) from None
-    if not text.strip():
+    draft = _draft(state["epoch"], text, state["context"])
+    # Markers that point nowhere are taken out, and what is left without them may be nothing.
+    if not draft.text.strip():
         raise EmptyReply.from_model(model)
-    return _draft(state["epoch"], text, state["context"])
+    return draft
 
 
 def _draft(index: int, text: str, context: Context) -> Draft:
