@@ -281,9 +281,14 @@ def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
     kept = {
         name: getattr(config, name) for name in PARAMETERS if getattr(config, name) != default_of(config.workflow, name)
     }
+    models, rewriter = config.models, config.models.rewriter
+    if config.workflow == "quality_loop" and rewriter.temperature == _QUALITY_TEMPERATURE:
+        # This warmth is that loop's own default too.
+        models = replace(models, rewriter=replace(rewriter, temperature=RoleModel().temperature))
     moved: RunConfig = replace(
         config,
         workflow=workflow,
+        models=models,
         options=SelfCorrectiveOptions(),
         **{name: kept.get(name, _DEFAULT) for name in PARAMETERS},
     )

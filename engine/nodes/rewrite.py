@@ -37,7 +37,7 @@ async def rewrite_for(
         async with asyncio.timeout(trace.time_left_s()):
             proposal, refused, repeated = await _propose(request, tried, run, trace)
     except TimeoutError:
-        error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), run.config.budget_s)
+        error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), trace.over_at_s)
         return _record(_failed(rounds[-1], request, error, run), history, run)
     except ModelError as failure:
         return _record(_failed(rounds[-1], request, failure, run), history, run)

@@ -223,6 +223,11 @@ class NodeTrace:
     def now_ms(self) -> float:
         return self.run.clock.elapsed_ms()
 
+    @property
+    def over_at_s(self) -> float:
+        """Seconds after the start of the run at which the node's time is over."""
+        return self.run.config.budget_s if self.limit_s is None else round(self.began_s + self.limit_s, 4)
+
     def time_left_s(self) -> float:
         if self.limit_s is not None:
             return max(0.0, self.limit_s - (self.run.clock.elapsed_s() - self.began_s))

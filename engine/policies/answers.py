@@ -63,7 +63,7 @@ def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decisi
         return Decision(current.index, route, reason, comparisons, passed, kept, node=NODE)
 
     late = Comparison("elapsed_s", evidence.elapsed_s, ">=", config.budget_s)
-    if evidence.evaluation is None:
+    if evidence.evaluation is None or not usable(evidence.evaluation):
         if evidence.elapsed_s >= config.budget_s:
             return to("end", "deadline", late)
         return to("end", "evaluator_failed", Comparison("unreached_evaluators", 1, ">=", 1))
@@ -79,6 +79,11 @@ def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decisi
     if evidence.writer_failed:
         return to("end", "writer_failed", unmet, Comparison("failed_answers", 1, ">=", 1))
     return to(REVISE, "revise", unmet, Comparison("epoch", evidence.epoch, "<", limit))
+
+
+def usable(evaluation: Evaluation) -> bool:
+    """Whether it says something: passed without a suggestion, or failed with at least one (SPEC AE-03)."""
+    return evaluation.passed != bool(evaluation.suggestions)
 
 
 def outcome_of_answer(gate: Decision, last: Decision, context: Context) -> tuple[Outcome, str]:

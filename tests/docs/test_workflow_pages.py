@@ -38,20 +38,20 @@ def test_the_pictures_are_those_of_the_compiled_graphs() -> None:
         assert path.read_text(encoding="utf-8") == drawn, f"{path.name}: run `python -m tests.docs --write`"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_names_every_node_of_its_workflow(page: Path) -> None:
-    name = next(item for item in MODULES if f"(`{item}`)" in text(page))
+@pytest.mark.parametrize("document", PAGES, ids=lambda item: item.stem)
+def test_a_page_names_every_node_of_its_workflow(document: Path) -> None:
+    name = next(item for item in MODULES if f"(`{item}`)" in text(document))
     for node in graph_of(compiled(name)).nodes:
-        assert f"`{node}`" in text(page), node
+        assert f"`{node}`" in text(document), node
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_bodies_and_links_of_a_page_are_right(page: Path) -> None:
-    for found in _COMMAND.finditer(text(page)):
+@pytest.mark.parametrize("document", PAGES, ids=lambda item: item.stem)
+def test_commands_bodies_and_links_of_a_page_are_right(document: Path) -> None:
+    for found in _COMMAND.finditer(text(document)):
         arguments = cli._parser().parse_args(shlex.split(found["rest"]))
         assert cli._config(arguments).workflow in MODULES
-    for body in _BODY.findall(text(page)):
+    for body in _BODY.findall(text(document)):
         request = RunRequest.model_validate(json.loads(body))
         assert config_from_dict({**request.config, "workflow": request.workflow}).workflow == request.workflow
-    for link in _LINK.findall(text(page)):
-        assert (page.parent / link).resolve().exists(), link
+    for link in _LINK.findall(text(document)):
+        assert (document.parent / link).resolve().exists(), link

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.conversation import Revision, newest_answer
-from engine.errors import BudgetSpent, EpochsSpent, ObservationLost, WorkbenchError
+from engine.errors import BudgetSpent, EpochsSpent, ObservationLost, UnreadableReply, WorkbenchError
 from engine.events import Decided, Evaluated
 from engine.language import language_of
 from engine.llm.writer_prompts import revision_message
@@ -24,6 +24,7 @@ from engine.policies.answers import (
     excerpts,
     gener_epoch,
     observation,
+    usable,
 )
 from engine.roles import EvaluationRequest
 from engine.values import Context, Decision, Draft, Evaluation, Excerpt
@@ -80,6 +81,10 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
         return None
     except WorkbenchError as failure:
         run.warn(failure, NODE)
+        return None
+    if not usable(evaluation):
+        # Neither the page nor a revision could make anything of it.
+        run.warn(UnreadableReply.of(model_of(run, "evaluator")), NODE)
         return None
     run.emit(Evaluated(draft=draft.index, evaluation=evaluation, seen=seen))
     return evaluation

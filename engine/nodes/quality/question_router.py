@@ -12,6 +12,7 @@ from engine.errors import BudgetSpent, ModelError, StoreSlow, WorkbenchError
 from engine.events import Routed
 from engine.nodes.quality.common import bounded, nothing_new, quality_roles
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.policies.quality import deadline_s
 from engine.roles import RoutingRequest
 from engine.values import Round, Routing, SourceKind
 
@@ -39,7 +40,7 @@ async def _kinds(run: RunContext, trace: NodeTrace, *, first: bool) -> tuple[Sou
         async with asyncio.timeout(trace.time_left_s()):
             return await quality_roles(run).retriever.kinds() or ("vector",)
     except TimeoutError:
-        run.warn(StoreSlow.within(run.config.budget_s), trace.node)
+        run.warn(StoreSlow.within(deadline_s(run.config)), trace.node)
     except WorkbenchError as failure:
         if first:
             raise
@@ -52,7 +53,7 @@ async def _routing(request: RoutingRequest, run: RunContext, trace: NodeTrace) -
         async with asyncio.timeout(trace.time_left_s()):
             answered = await quality_roles(run).router.route(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(model_of(run, "router"), run.config.budget_s), trace.node)
+        run.warn(BudgetSpent.during(model_of(run, "router"), deadline_s(run.config)), trace.node)
     except ModelError as failure:
         run.warn(failure, trace.node)
     else:

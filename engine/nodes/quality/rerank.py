@@ -12,6 +12,7 @@ from engine.errors import BudgetSpent, ModelError
 from engine.events import PassageGraded, Reranked
 from engine.nodes.quality.common import bounded, quality_roles
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.policies.quality import deadline_s
 from engine.retrieval.rerank import by_relevance
 from engine.values import Passage, PassageId, Round, Verdict
 
@@ -49,7 +50,7 @@ async def _judge(
             ranked = await quality_roles(run).reranker.rerank(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), trace.node)
+        run.warn(BudgetSpent.during(model_of(run, "grader"), deadline_s(run.config)), trace.node)
         return dict(trace.verdicts), False
     except ModelError as failure:
         judged = dict(trace.verdicts)

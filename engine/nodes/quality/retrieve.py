@@ -11,6 +11,7 @@ from engine.errors import StoreSlow, WorkbenchError
 from engine.events import Retrieved
 from engine.nodes.quality.common import bounded, nothing_new, quality_roles
 from engine.nodes.run_context import NodeTrace, Retrieval, RunContext
+from engine.policies.quality import deadline_s
 from engine.retrieval.fuse import listed
 from engine.values import Round, Routing, SourceKind
 
@@ -76,7 +77,7 @@ async def _list(query: str, kind: SourceKind, run: RunContext, trace: NodeTrace)
         async with asyncio.timeout(trace.time_left_s()):
             return await quality_roles(run).retriever.search_kind(query, kind, run.config.fetch_k)
     except TimeoutError:
-        return StoreSlow.within(run.config.budget_s)
+        return StoreSlow.within(deadline_s(run.config))
     except WorkbenchError as failure:
         # Of the store, or of the model that embeds the query.
         return failure
