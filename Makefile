@@ -13,7 +13,7 @@ run: install
 
 test: $(VENV)/.installed-dev check
 	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

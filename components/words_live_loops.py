@@ -133,7 +133,7 @@ LOOPS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "quantity_corrections": ("corrections", "纠正次数"),
         "quantity_suggestions": ("suggestions", "修改建议"),
         "quantity_epoch": ("answers written", "已写回答"),
-        "quantity_unreached_evaluators": ("evaluators out of reach", "联系不上的评估者"),
+        "quantity_unreached_evaluators": ("evaluators without a judgement", "没有给出判断的评估者"),
         "quantity_failed_answers": ("answers that failed", "失败的回答"),
         "short_quality_score": ("", ""),
         "short_top3_relevance": ("top 3", "前三"),

@@ -22,7 +22,7 @@ QUANTITIES: Mapping[str, str] = {
     "corrections": "corrections",
     "suggestions": "suggestions",
     "epoch": "answers written",
-    "unreached_evaluators": "evaluators out of reach",
+    "unreached_evaluators": "evaluators without a judgement",
     "failed_answers": "answers that failed",
 }
 

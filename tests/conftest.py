@@ -21,6 +21,16 @@ for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and n
     del os.environ[_name]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
+
+    All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser.
+    """
+    for item in items:
+        shared = next((name for name in ("milvus_server", "browser") if item.get_closest_marker(name)), "")
+        item.add_marker(pytest.mark.xdist_group(shared or str(item.path)))
+
+
 @pytest.fixture(autouse=True)
 def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection to any other machine is a failure of the test that makes it."""

@@ -88,7 +88,7 @@ RUN: dict[str, tuple[str, str]] = {
     "quantity.corrections": ("corrections", "纠正次数"),
     "quantity.suggestions": ("suggestions", "修改建议数"),
     "quantity.epoch": ("answers written", "已写回答数"),
-    "quantity.unreached_evaluators": ("evaluators out of reach", "联系不上的评估者数"),
+    "quantity.unreached_evaluators": ("evaluators without a judgement", "没有给出判断的评估者数"),
     "quantity.failed_answers": ("answers that failed", "失败的回答数"),
     "quantity.joint": (" and ", "，且"),
     "decision.line": ("round {round}: {inequality} → {route}", "第 {round} 轮：{inequality} → {route}"),

@@ -55,6 +55,22 @@ def test_a_question_asked_again_is_answered_from_memory_that_names_its_sources(e
     assert engine.run(SIGNS, dual(memory=False)).rounds, "without memory it is searched again"
 
 
+def test_the_answer_to_an_opposite_question_is_neither_repeated_from_memory_nor_remembered_as_right(
+    engine: Engine,
+) -> None:
+    """DL-04, DL-06"""
+    fastest = engine.run("Which insulin acts fastest?", dual())
+    assert fastest.outcome == "answered"
+    longest = engine.run("Which insulin acts longest?", dual())
+    assert "direct_response" not in path(longest)
+    first = longest.drafts[0].evaluation
+    assert first is not None
+    assert [item.code for item in first.suggestions] == ["other_pole"]
+    assert all(
+        "fastest" not in memory.answer for memory in engine.memories() if memory.passed and "long" in memory.question
+    )
+
+
 def test_a_broad_chinese_question_looks_into_summaries_first(engine: Engine) -> None:
     """DL-03"""
     record = engine.run("离散数学", dual(memory=False))

@@ -159,7 +159,7 @@ def test_the_longest_question_is_counted_without_the_space_around_it(engine: Eng
 
 def test_a_workflow_that_does_not_exist_starts_nothing(engine: Engine) -> None:
     with pytest.raises(InvalidConfig, match="self_corrective"):
-        engine.start("first", RunConfig(workflow="quality_loop"))
+        engine.start("first", RunConfig(workflow="graph_hybrid"))
     assert engine.runs() == []
 
 

@@ -12,17 +12,28 @@ from hypothesis import strategies as st
 
 from engine.config import RunConfig
 from engine.events import (
+    AnswerBegun,
     AnswerCompleted,
     ContextAssembled,
     Decided,
+    Drafted,
+    Evaluated,
     Event,
+    Fused,
+    MemoryKept,
+    MemoryRecalled,
     ModelCalled,
     NodeFinished,
     NodeStarted,
     PassageGraded,
     Prepared,
+    QualityChecked,
+    Reranked,
     Retrieved,
     Rewritten,
+    RouteChosen,
+    Routed,
+    RouteTried,
     RunFinished,
     RunStarted,
     TokenStreamed,
@@ -47,6 +58,7 @@ from engine.values import (
     RunRecord,
     Verdict,
 )
+from tests.components.loop_events import RUNS
 
 P1 = Passage(PassageId("p1"), "p1.md", "text", 0.9, 0.95)
 CANDIDATE = Candidate(P1, 1, "kept", 0.6)
@@ -86,10 +98,43 @@ WHOLE: Sequence[Event] = numbered(
 )
 
 
+LOOP_KINDS = {
+    Routed,
+    Fused,
+    Reranked,
+    QualityChecked,
+    MemoryRecalled,
+    RouteChosen,
+    RouteTried,
+    MemoryKept,
+    AnswerBegun,
+    Drafted,
+    Evaluated,
+}
+"""What only the loops beyond the four-node one have to say."""
+
+
+def test_what_the_other_loops_say_finds_its_place_too() -> None:
+    """SC-10, QL-03, DL-06, AE-07"""
+    events = [event for name in ("quality: low, rewritten, high", "dual: corrected") for event in RUNS[name].events()]
+    assert {type(event) for event in events} >= LOOP_KINDS
+    quality = fold_all(RUNS["quality: low, rewritten, high"].events())
+    assert [item.quality.grade for item in quality.rounds if item.quality] == ["low", "high"]
+    assert all(item.routing and item.reranked for item in quality.rounds)
+    assert all(item.found_at for current in quality.rounds for item in current.candidates)
+    dual = fold_all(RUNS["dual: corrected"].events())
+    assert dual.recall is not None
+    assert dual.route is not None
+    assert dual.tried_routes[0].status == "searched"
+    assert [item.evaluation.passed for item in dual.drafts if item.evaluation] == [False, True]
+    assert dual.answer == dual.drafts[-1].text
+    assert dual.remembered is not None
+
+
 def test_every_kind_of_event_finds_its_place_in_the_picture() -> None:
     """SC-10"""
     record = fold_all(WHOLE)
-    assert {type(event) for event in WHOLE} == {*Event.__args__}
+    assert {type(event) for event in WHOLE} == {*Event.__args__} - LOOP_KINDS
     assert (record.id, record.question, record.started_at) == ("r", "first", "2026-01-01T00:00:00Z")
     assert record.manifest == {"grader": "fake", "rewriter": "fake"}
     assert [(item.node, item.duration_ms) for item in record.nodes] == [("retrieve", 20.0), ("grade", None)]

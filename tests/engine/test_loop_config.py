@@ -115,6 +115,16 @@ def test_changing_the_workflow_moves_what_stood_at_its_default() -> None:
     assert for_workflow(RunConfig(top_k=7), "quality_loop").top_k == 7
 
 
+def test_the_warmth_of_the_quality_rewriter_stays_in_its_loop() -> None:
+    """QL-04: who only looked at that loop must not find another rewriter in the one they came from."""
+    config = RunConfig(models=RoleModels(rewriter=RoleModel("ollama:m")))
+    moved = for_workflow(config, "quality_loop")
+    assert moved.models.rewriter.temperature == 0.3
+    assert for_workflow(moved, "self_corrective") == config
+    own = RunConfig(workflow="quality_loop", models=RoleModels(rewriter=RoleModel("ollama:m", temperature=0.7)))
+    assert for_workflow(own, "dual_loop").models.rewriter.temperature == 0.7
+
+
 def test_part_of_a_config_keeps_the_other_options_of_the_run() -> None:
     own = RunConfig(workflow="dual_loop", options=DualLoopOptions(memory=False))
     assert config_over(own, {"options": {"max_corrections": 1}}).options == DualLoopOptions(1, memory=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.events import fold_all
 from engine.scorecard import distance_between, scorecard
-from engine.values import Decision, PassageId, RunRecord
+from engine.values import Decision, PassageId, Routing, RunRecord
 from tests.components.sample_run import sample_record
 from tests.support.recorded import recorded_run
 
@@ -57,6 +57,19 @@ def test_terms_of_the_question_are_kept_lost_or_added() -> None:
     assert "感觉" in score.terms_kept
     assert {"症状", "口渴", "多尿"} <= set(score.terms_added)
     assert not set(score.terms_kept) & set(score.terms_lost)
+
+
+def test_what_a_query_asks_of_the_router_is_no_term_that_the_rewrite_added() -> None:
+    """QL-04: the words that name kinds of sources are not searched, and not measured against the question either."""
+    record = sample_record()
+    (plain,) = scorecard(record)
+    first, second = record.rounds
+    directed = replace(record.rewrites[0], rewritten_query=f"{record.question}（检索多个来源；扩大检索范围）")
+    routed = replace(second, routing=Routing(record.question, {"vector": 1.0}))
+    (score,) = scorecard(replace(record, rewrites=(directed,), rounds=(first, routed)))
+    assert plain.terms_added and plain.distance > 0
+    assert not any("检索" in term or "范围" in term for term in score.terms_added)
+    assert score.distance == 0
 
 
 def test_every_recorded_rewrite_gets_a_score() -> None:

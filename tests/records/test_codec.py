@@ -17,6 +17,7 @@ from engine.errors import RecordError
 from engine.events import Event, RunStarted, fold_all
 from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
 from engine.values import Outcome, RunId
+from tests.components.loop_events import RUNS
 from tests.support.recorded import recorded_run
 
 EVENT_CLASSES = get_args(Event)
@@ -69,7 +70,8 @@ def test_every_kind_of_event_comes_back_equal_from_its_json(kind: Any, data: st.
 
 
 def test_recorded_runs_hold_every_kind_of_event_and_come_back_equal() -> None:
-    events = [*recorded_run(1, "answered"), *recorded_run(0, "failed")]
+    loops = [event for name in ("quality: low, rewritten, high", "dual: corrected") for event in RUNS[name].events()]
+    events = [*recorded_run(1, "answered"), *recorded_run(0, "failed"), *loops]
     assert {type(event) for event in events} == set(EVENT_CLASSES)
     assert [event_from_json(event_to_json(event)) for event in events] == events
 
