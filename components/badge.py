@@ -18,16 +18,25 @@ def builtin_badge(models: RoleModels, words: Words, roles: Sequence[str] = _ROLE
         badge_text(models, words, roles),
         icon=":material/memory:",
         color="orange" if any(getattr(models, role).built_in for role in roles) else "green",
-        help=words("badge.help"),
+        help=badge_help(models, words, roles),
     )
 
 
 def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
-    """``grader and rewriter built in``, of the roles that a workflow asks."""
-    built_in = [words(f"role.{role}") for role in roles if getattr(models, role).built_in]
+    """``2 of 5 built in``, of the roles that a workflow asks; their names would cover the navigation beside it."""
+    built_in = [role for role in roles if getattr(models, role).built_in]
     if len(built_in) == len(roles):
         return words("badge.all_builtin")
     if not built_in:
         return words("badge.none_builtin")
+    return words("badge.some_builtin", n=len(built_in), all=len(roles))
+
+
+def badge_help(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
+    """What built in means, after the names of the roles that are where some are not."""
+    built_in = [words(f"role.{role}") for role in roles if getattr(models, role).built_in]
+    if len(built_in) in (0, len(roles)):
+        return words("badge.help")
     listed = words("list.joint").join(built_in[:-1])
-    return words("badge.some_builtin", roles=words("list.last").join(item for item in (listed, built_in[-1]) if item))
+    named = words("list.last").join(item for item in (listed, built_in[-1]) if item)
+    return f"{words('badge.which', roles=named)} {words('badge.help')}"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.compare_costs import costs_card, settings_card
 from components.compare_evidence import answers_card, passages_card, rewrites_card
-from components.figures import Figure, figures_of
+from components.figures import Figure, figures_of, measured, shared_measures
 from components.i18n import Words
 from components.markup import Node, chip, node, script
 from components.phrases import duration_text, fault_text, inequality_text, node_text, outcome_text, reason_text
@@ -120,7 +120,9 @@ def _fault(name: str, fault: Fault, words: Words) -> Node:
 
 
 def _figures(found: RunDifference, words: Words) -> Node:
-    pairs = zip(figures_of(found.a, words), figures_of(found.b, words), _deltas(found, words), strict=True)
+    shared = shared_measures(found.a, found.b)
+    drawn = (figures_of(run, words, measures=shared) for run in (found.a, found.b))
+    pairs = zip(*drawn, _deltas(found, words), strict=True)
     return node("div", "figures", *(_figure(old, new, delta) for old, new, delta in pairs))
 
 
@@ -135,31 +137,30 @@ def _figure(a: Figure, b: Figure, delta: str) -> Node:
 def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     """By how much B differs from A in each of the five figures; empty where one of them has no such number."""
     a, b = found.a, found.b
-    last = [run.decisions[-1].pass_rate if run.decisions else None for run in (a, b)]
-    best = [_best_similarity(run) for run in (a, b)]
+    first, second = (
+        _delta(measured(a, measure), measured(b, measure), words, whole=measure == "suggestions")
+        for measure in shared_measures(a, b)
+    )
     longer_ms = b.duration_ms - a.duration_ms
     return (
         words("compare.delta.same" if a.outcome == b.outcome else "compare.delta.other"),
-        _delta(last[0], last[1], words),
-        _delta(best[0], best[1], words),
+        first,
+        second,
         words("compare.delta.same") if a.calls == b.calls else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
         f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else words("compare.delta.same"),
     )
 
 
-def _delta(a: float | None, b: float | None, words: Words) -> str:
+def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = False) -> str:
     if a is None or b is None:
         return ""
-    return words("compare.delta.same") if abs(b - a) < 0.005 else f"{_sign(b - a)} {abs(b - a):.2f}"
+    if abs(b - a) < 0.005:
+        return words("compare.delta.same")
+    return f"{_sign(b - a)} {abs(b - a):.0f}" if whole else f"{_sign(b - a)} {abs(b - a):.2f}"
 
 
 def _sign(change: float) -> str:
     return "▲" if change > 0 else "▼"
-
-
-def _best_similarity(run: RunRecord) -> float | None:
-    last = next((item for item in reversed(run.rounds) if item.candidates), None)
-    return max(item.passage.similarity for item in last.candidates) if last else None
 
 
 def _path_card(found: RunDifference, words: Words) -> Node:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import duration_text, node_text, outcome_text, probability_text, reason_text
 from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
-from engine.values import Outcome, RunRecord
+from engine.values import Decision, Outcome, RunRecord
 
 _LOOKS: dict[Outcome, str] = {
     "answered": "pass",
@@ -23,7 +24,9 @@ _LOOKS: dict[Outcome, str] = {
 }
 
 
-_MEASURES: dict[WorkflowName, tuple[str, str]] = {
+Measure = Literal["pass_rate", "quality", "similarity", "suggestions"]
+
+_MEASURES: dict[WorkflowName, tuple[Measure, Measure]] = {
     "self_corrective": ("pass_rate", "similarity"),
     "quality_loop": ("quality", "similarity"),
     "dual_loop": ("pass_rate", "suggestions"),
@@ -31,6 +34,8 @@ _MEASURES: dict[WorkflowName, tuple[str, str]] = {
     "graph_hybrid": ("pass_rate", "similarity"),
 }
 """What each loop goes by, between outcome and calls."""
+_COMMON: tuple[Measure, Measure] = ("pass_rate", "similarity")
+"""What every loop has, whatever it goes by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +72,53 @@ def figures_of(
     words: Words,
     most_calls: int | None = None,
     workflow: WorkflowName = "self_corrective",
+    measures: tuple[Measure, Measure] | None = None,
 ) -> tuple[Figure, ...]:
-    """What the five cards say."""
+    """What the five cards say; ``measures`` instead of those of the run's own workflow, to set it beside another."""
     if record is None:
         names = ("outcome", *_MEASURES[workflow], "calls", "time")
         return tuple(Figure(words(f"figure.{name}"), "–", words(f"figure.{name}.before")) for name in names)
-    measures = {
+    drawn: dict[Measure, Callable[[RunRecord, Words], Figure]] = {
         "pass_rate": _pass_rate,
         "quality": _quality,
         "similarity": _similarity,
         "suggestions": _suggestions,
     }
-    first, second = _MEASURES[record.workflow]
+    first, second = measures or _MEASURES[record.workflow]
     return (
         _outcome(record, words),
-        measures[first](record, words),
-        measures[second](record, words),
+        drawn[first](record, words),
+        drawn[second](record, words),
         _calls(record, words, most_calls),
         _time(record, words),
     )
+
+
+def shared_measures(a: RunRecord, b: RunRecord) -> tuple[Measure, Measure]:
+    """The two measures by which two runs can be set side by side: of different loops, those that every loop has."""
+    return _MEASURES[a.workflow] if a.workflow == b.workflow else _COMMON
+
+
+def measured(record: RunRecord, measure: Measure) -> float | None:
+    """The last value of a measure in a run; None where it was never taken."""
+    return next(reversed(_values(record, measure)), None)
+
+
+def _values(record: RunRecord, measure: Measure) -> list[float]:
+    match measure:
+        case "pass_rate":
+            return [item.pass_rate for item in _graded(record)]
+        case "quality":
+            return [item.quality.routing_score for item in record.rounds if item.quality is not None]
+        case "similarity":
+            found = (current.candidates for current in record.rounds if current.candidates)
+            return [max(item.passage.similarity for item in candidates) for candidates in found]
+        case "suggestions":
+            return [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
+
+
+def _graded(record: RunRecord) -> list[Decision]:
+    return [item for item in record.decisions if item.node in ("grade", "grade_documents")]
 
 
 def _outcome(record: RunRecord, words: Words) -> Figure:
@@ -104,7 +137,7 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
 
 
 def _pass_rate(record: RunRecord, words: Words) -> Figure:
-    graded = [item for item in record.decisions if item.node in ("grade", "grade_documents")]
+    graded = _graded(record)
     last = graded[-1] if graded else None
     if record.workflow == "dual_loop":
         note = words("figure.gate_count", n=1)
@@ -113,7 +146,7 @@ def _pass_rate(record: RunRecord, words: Words) -> Figure:
     else:
         note = words("figure.bar", value=probability_text(record.config.grade_pass_threshold))
     counted = f"{last.passed}/{last.kept} · {note}" if last else note
-    return _course(words("figure.pass_rate"), [item.pass_rate for item in graded], counted)
+    return _course(words("figure.pass_rate"), _values(record, "pass_rate"), counted)
 
 
 def _quality(record: RunRecord, words: Words) -> Figure:
@@ -123,20 +156,17 @@ def _quality(record: RunRecord, words: Words) -> Figure:
     note = words("figure.bar", value=probability_text(bar))
     if checks:
         note = f"{words(f'quality.grade.{checks[-1].routing_grade}')} · {note}"
-    return _course(words("figure.quality"), [item.routing_score for item in checks], note)
+    return _course(words("figure.quality"), _values(record, "quality"), note)
 
 
 def _similarity(record: RunRecord, words: Words) -> Figure:
-    best = [
-        max(item.passage.similarity for item in current.candidates) for current in record.rounds if current.candidates
-    ]
     bar = words("figure.bar", value=probability_text(record.config.similarity_threshold))
-    return _course(words("figure.similarity"), best, bar)
+    return _course(words("figure.similarity"), _values(record, "similarity"), bar)
 
 
 def _suggestions(record: RunRecord, words: Words) -> Figure:
     """How many changes each answer was asked for: none means that it passed."""
-    counts = [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
+    counts = [int(count) for count in _values(record, "suggestions")]
     options = record.config.options
     if isinstance(options, AnswerEvaluationOptions) and record.drafts:
         note = words("figure.answers", n=len(record.drafts), most=options.gener_epoch)

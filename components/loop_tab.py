@@ -22,10 +22,17 @@ def loop_nodes(record: RunRecord, words: Words) -> list[Node]:
     return [*quality_nodes(record, words), *strategy_nodes(record, words), *draft_nodes(record, words)]
 
 
+def nothing_key(record: RunRecord) -> str:
+    """The word that says why the tab is empty: not yet, never begun, or no answer that could have been evaluated."""
+    if record.active:
+        return "loop.empty"
+    return "loop.unanswered" if record.workflow == "answer_evaluation" and record.rounds else "loop.nothing"
+
+
 def loop_tab(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
     """Draw what the loop did; returns the passage whose citation was pressed, if any."""
     nodes = loop_nodes(record, words)
     if not nodes:
-        st.caption(words("loop.empty" if record.active else "loop.nothing"))
+        st.caption(words(nothing_key(record)))
         return None
     return opened_passage(draw(nodes, words, key=key))

@@ -12,6 +12,7 @@ from components.i18n import Words
 from components.markup import Node, chip, node, script
 from components.phrases import duration_text, fault_text, inequality_text, node_text, outcome_text, reason_text
 from components.run_link import run_link
+from components.what_if_text import COMPLETE
 from engine.side_by_side import Lane, SideBySide
 from engine.values import Decision, Passage, PassageId, RunRecord
 
@@ -49,11 +50,17 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 def _verdict(found: SideBySide, words: Words) -> Node:
     names = words("list.joint").join(words(f"workflow.{name}") for name in found.better)
-    said = words(f"side.enough.{found.enough}", workflows=names)
+    said = words(f"side.enough.{_finding(found)}", workflows=names)
     good = found.enough in _GOOD
     icon = node("span", "icon", "✓" if good else "→", aria_hidden="true")
     text = node("div", "grow", node("strong", "", said), node("p", "muted small", words("side.same_time")))
     return node("div", f"box {'pass' if good else 'plain'}", icon, text, role="status")
+
+
+def _finding(found: SideBySide) -> str:
+    """What there is to say; that the collection holds no answer is learned only from runs that came to their end."""
+    cut_short = any(item.record.outcome not in COMPLETE for item in found.lanes)
+    return "cut_short" if found.enough == "nobody" and cut_short else str(found.enough)
 
 
 def _lane(lane: Lane, words: Words, base: str) -> Node:

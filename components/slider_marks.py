@@ -13,8 +13,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.i18n import Words
+from components.settings_of import option_names, setting_of_config
 from components.what_if_text import value_text
-from engine.config import PARAMETERS, RunConfig
+from engine.config import OPTION_PARAMETERS, PARAMETERS, Parameter, RunConfig
 from engine.whatif.settings import Column
 
 MARKED: tuple[Column, ...] = (
@@ -26,6 +27,11 @@ MARKED: tuple[Column, ...] = (
     "min_confidence",
 )
 """The sliders whose value a replay can tell something of; probing deeper is never known."""
+
+_LIMITS: Mapping[str, Parameter] = {
+    **PARAMETERS,
+    **{name: limits for own in OPTION_PARAMETERS.values() for name, limits in own.items()},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +49,19 @@ def slider_marks(
     alike: Mapping[str, Alike],
     words: Words,
 ) -> None:
-    """Mark the sliders that are drawn, and write below those that were moved what the run had."""
+    """Mark the sliders that are drawn, and write below those that were moved what the run had.
+
+    Both configs are of one workflow: its own options are marked as the shared settings are.
+    """
     rules = []
-    for name in MARKED:
+    for name in (*MARKED, *option_names(run.workflow)):
         if name not in below:
             continue
-        rules.append(mark_rules(name, getattr(run, name), alike.get(name)))
-        if getattr(chosen, name) != getattr(run, name):
+        had = setting_of_config(run, name)
+        rules.append(mark_rules(name, had, alike.get(name)))
+        if setting_of_config(chosen, name) != had:
             place = below[name].container(key=f"tick_{name}")
-            place.caption(note_text(name, getattr(run, name), alike.get(name), words))
+            place.caption(note_text(name, had, alike.get(name), words))
     st.html(f"<style>{''.join(rules)}</style>")
 
 
@@ -66,7 +76,7 @@ def note_text(name: str, run_value: float, alike: Alike | None, words: Words) ->
 
 def _shown(name: str, alike: Alike) -> tuple[float, float]:
     """The range in steps of the slider: ends between two of them move inwards."""
-    limits = PARAMETERS[name]
+    limits = _LIMITS[name]
     low, high = ceil(alike.low / limits.step - 1e-6), floor(alike.high / limits.step + 1e-6)
     ends = (round(low * limits.step, 4), round(high * limits.step, 4))
     return (int(ends[0]), int(ends[1])) if limits.whole else ends
@@ -90,6 +100,6 @@ def mark_rules(name: str, run_value: float, alike: Alike | None) -> str:
 
 
 def _share(name: str, value: float) -> str:
-    limits = PARAMETERS[name]
+    limits = _LIMITS[name]
     share = (value - limits.low) / (limits.high - limits.low)
     return f"{min(1.0, max(0.0, share)):.2%}"

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.i18n import Words
-from components.markup import Node, draw, node
+from components.markup import Node, chip, draw, node
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 
 _A_PAGE = 20
@@ -27,6 +27,7 @@ def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> st
         {
             "source": [item.source for item in shown],
             "title": [item.title for item in shown],
+            "kind": [words(f"kind.{item.kind}") for item in shown],
             "passages": [item.passages for item in shown],
             "added": [item.added_at.replace("T", " ")[:16] for item in shown],
         }
@@ -41,6 +42,9 @@ def source_table(sources: Sequence[SourceInfo], words: Words, *, key: str) -> st
         column_config={
             "source": st.column_config.TextColumn(words("kb.source"), width="medium"),
             "title": st.column_config.TextColumn(words("kb.source.title"), width="large"),
+            "kind": st.column_config.TextColumn(
+                words("kb.source.kind"), width="small", help=words("kb.source.kind.help")
+            ),
             "passages": st.column_config.NumberColumn(words("kb.source.passages"), width="small"),
             "added": st.column_config.TextColumn(words("kb.source.added"), width="small"),
         },
@@ -66,7 +70,10 @@ def collection_facts(info: CollectionInfo, words: Words) -> None:
 def source_heading(source: SourceInfo, words: Words) -> None:
     """Title and name of the source that is open."""
     named = (node("span", "muted small", source.source),) if source.title and source.title != source.source else ()
-    draw((node("div", "head", node("strong", "", source.title or source.source), *named),), words, key="kb_opened")
+    kind = chip("plain", words(f"kind.{source.kind}"))
+    draw(
+        (node("div", "head", node("strong", "", source.title or source.source), kind, *named),), words, key="kb_opened"
+    )
 
 
 def passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:

@@ -59,7 +59,10 @@ def changes_text(chosen: RunConfig, run: RunConfig, words: Words) -> str:
         )
         for name in names
     ]
-    return words("whatif.with", changes=_joined(said, words))
+    changes = _joined(said, words)
+    # Chinese has no space between its own words, but one before a Latin name.
+    apart = " " if words.language == "zh" and changes[:1].isascii() else ""
+    return words("whatif.with", changes=f"{apart}{changes}")
 
 
 def begun_small(text: str, words: Words) -> str:
@@ -133,7 +136,10 @@ def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     if found.config.models.grader != record.config.models.grader:
         return words("whatif.gap.grader", round=n)
     bar = _bar(found.config, words)
-    if found.config.workflow == "quality_loop":
+    if isinstance(found.config.options, QualityOptions):
+        if not last.score[0] < found.config.options.medium_score <= last.score[1]:
+            # The score is settled either way: what is open is whether the grader can be read at all.
+            return words.count("whatif.gap.verdicts_grader", missing, round=n)
         least, most = (probability_text(value) for value in last.score)
         return words.count("whatif.gap.verdicts_score", missing, round=n, least=least, most=most, bar=bar)
     return words.count(
@@ -179,8 +185,8 @@ def price_text(price: Price, words: Words) -> str:
         for key, number in (("waste.calls", price.calls), ("whatif.built_in_calls", price.built_in_calls))
         if number
     ]
-    time = words("whatif.unmeasured") if price.seconds is None else f"≈ {duration_text(price.seconds * 1000.0)}"
-    return f"{' + '.join(counted) or words('whatif.no_calls')} {time}"
+    time = words("whatif.unmeasured") if price.seconds is None else f" ≈ {duration_text(price.seconds * 1000.0)}"
+    return f"{' + '.join(counted) or words('whatif.no_calls')}{time}"
 
 
 def needed_text(found: WhatIf, words: Words) -> str:

@@ -63,7 +63,9 @@ def _score(record: RunRecord, rewrite: Rewrite) -> RewriteScore:
     rate = (rates[rewrite.round], rates[rewrite.round + 1]) if decided else None
     gained, lost = _moved(before, after), _moved(after, before)
     passing = _passing(record, len(record.rounds))
-    own, new = surface_terms(record.question, question=True), surface_terms(rewrite.rewritten_query)
+    # A query of the quality loop also asks the router for sources; what was searched has none of those words.
+    searched = after.routing.query if after is not None and after.routing is not None else rewrite.rewritten_query
+    own, new = surface_terms(record.question, question=True), surface_terms(searched)
     return RewriteScore(
         rewrite=rewrite,
         effect=_effect(record, rewrite, rate),
@@ -73,7 +75,7 @@ def _score(record: RunRecord, rewrite: Rewrite) -> RewriteScore:
         lost=lost,
         gained_passing=sum(item in passing for item in gained),
         lost_passing=sum(item in passing for item in lost),
-        distance=distance_between(record.question, rewrite.rewritten_query),
+        distance=distance_between(record.question, searched),
         terms_kept=tuple(surface for term, surface in own.items() if term in new),
         terms_lost=tuple(surface for term, surface in own.items() if term not in new),
         terms_added=tuple(surface for term, surface in new.items() if term not in own),

@@ -12,6 +12,8 @@ _Written = Literal["en", "zh"]
 DIMENSION_OF: Mapping[str, EvaluationDimension] = {
     "no_answer": "reasonableness",
     "off_topic": "reasonableness",
+    "other_pole": "reasonableness",
+    "not_denied": "reasonableness",
     "off_point": "reasonableness",
     "part_open": "reasonableness",
     "kind_missing": "reasonableness",
@@ -33,6 +35,8 @@ SUGGESTIONS: Mapping[_Written, Mapping[str, str]] = {
     "en": {
         "no_answer": "Answer the question: so far the text makes no statement about it.",
         "off_topic": "Answer what was asked: nothing is said about {terms}.",
+        "other_pole": "Answer what was asked: the question is about “{terms}”, and the answer tells of “{other}”.",
+        "not_denied": "Answer what was asked: the question is about what is not so, and the answer tells what is.",
         "off_point": "Leave this sentence out, or say what it has to do with the question.",
         "part_open": "Answer this part of the question too: {part}",
         "part_open+marker": "Answer this part of the question too: {part} Passage [{marker}] speaks of it.",
@@ -55,6 +59,8 @@ SUGGESTIONS: Mapping[_Written, Mapping[str, str]] = {
     "zh": {
         "no_answer": "请回答问题：目前的文字对它没有作出任何陈述。",
         "off_topic": "请回答所问的内容：回答没有谈到{terms}。",
+        "other_pole": "请回答所问的内容：问的是“{terms}”，回答说的却是“{other}”。",
+        "not_denied": "请回答所问的内容：问的是什么不成立，回答说的却是什么成立。",
         "off_point": "请删去这句话，或说明它与问题有什么关系。",
         "part_open": "问题的这一部分也要回答：{part}",
         "part_open+marker": "问题的这一部分也要回答：{part}（片段 [{marker}] 谈到了它）",

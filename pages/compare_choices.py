@@ -7,6 +7,7 @@ from datetime import datetime
 
 from components.i18n import Words
 from components.phrases import outcome_text
+from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.samples.demos import all_demos
@@ -35,7 +36,9 @@ def run_choices(engine: Engine, words: Words, opened: str, wanted: tuple[str, ..
     except WorkbenchError:
         summaries = []
     for item in summaries:
-        made.setdefault(item.id, _choice(item.id, item.question, item.outcome, item.started_at, words))
+        made.setdefault(
+            item.id, _choice(item.id, item.question, item.outcome, item.started_at, words, workflow=item.workflow)
+        )
     for demo in all_demos():
         label = f"{words('compare.demo')} · {demo.question[:_LONGEST_QUESTION]} · {demo.id}"
         made.setdefault(demo.id, RunChoice(demo.id, label))
@@ -52,15 +55,27 @@ def _of_record(engine: Engine, run_id: str, words: Words, opened: bool) -> RunCh
     except WorkbenchError:
         return None
     note = words("compare.open_now") if opened else ""
-    return _choice(record.id, record.question, record.outcome, record.started_at, words, note=note)
+    return _choice(
+        record.id, record.question, record.outcome, record.started_at, words, workflow=record.workflow, note=note
+    )
 
 
 def _choice(
-    run_id: str, question: str, outcome: Outcome | None, started: str, words: Words, *, note: str = ""
+    run_id: str,
+    question: str,
+    outcome: Outcome | None,
+    started: str,
+    words: Words,
+    *,
+    workflow: str,
+    note: str = "",
 ) -> RunChoice:
+    """Named by what a reader remembers of it; the usual workflow goes unsaid, as in the list of runs."""
     short = " ".join(question.split())
     short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
-    parts = (short, outcome_text(outcome, words), _clock(started), run_id[:8], note)
+    named = f"workflow.{workflow}"
+    loop = words(named) if workflow != RunConfig().workflow and named in words else ""
+    parts = (short, loop, outcome_text(outcome, words), _clock(started), run_id[:8], note)
     return RunChoice(run_id, " · ".join(part for part in parts if part))
 
 

@@ -54,6 +54,7 @@ def upload(collections: list[CollectionInfo]) -> None:
             help=words("kb.upload.help", mb=engine.settings.max_upload_mb),
             key=f"kb_files_{generation}",
         )
+        left.caption(words("kb.kinds"))
         with right:
             name = st.selectbox(
                 words("kb.into"),

@@ -44,7 +44,7 @@ _OFFERED: Mapping[WorkflowName, Mapping[UiLanguage, Offered]] = {
         ),
         "zh": (
             ("dm-zh-01", ""),
-            ("概述一下图论。", "overview"),
+            ("请概述糖尿病的类型。", "overview"),
             ("你好，你能做什么？", "direct"),
             ("dc-zh-07", ""),
             ("dc-zh-17", ""),

@@ -29,12 +29,15 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     shown = chosen if chosen in pairs else next(iter(pairs))
     x, y = pairs[shown]
     asked = (record.id, record.last_seq, config, x, y)
+    offer = st.empty()
     if table.record is not None and not is_remembered("map", asked):
         # Its evidence is no plain run's, and is replayed anew for each of ten thousand cells.
-        st.caption(words("map.slow"))
-        if not st.button(words("map.draw"), key="draw_map", icon=":material/grid_on:"):
-            return
+        with offer.container():
+            st.caption(words("map.slow"))
+            if not st.button(words("map.draw"), key="draw_map", icon=":material/grid_on:"):
+                return
     drawn: DecisionMap = remembered("map", asked, lambda: decision_map(record, config, x, y))
+    offer.empty()
     view = map_view(drawn, config, record.config, words)
     event = decision_map_card(view, names, shown, words, key="decision_map", file_name=f"decision-map-{record.id[:8]}")
     if event.axes is not None and event.axes != shown:

@@ -42,6 +42,17 @@ KNOWLEDGE = {
     "kb.sources": ("Sources", "来源"),
     "kb.source": ("Source", "来源"),
     "kb.source.title": ("Title", "标题"),
+    "kb.source.kind": ("Kind", "类别"),
+    "kb.source.kind.help": (
+        "Which source kind its passages count as; the quality-control workflow searches each kind apart.",
+        "片段算作哪一类来源；质量控制工作流按类别分别检索。",
+    ),
+    "kb.kinds": (
+        "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated study "
+        "log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file again.",
+        "Markdown 文件在最开头的两行 `---` 之间写明类别：`kind: temporal` 是按日期记录的学习日志，"
+        "`kind: graph` 是实体笔记；不写就是知识库。要改类别，改好文件再添加一次。",
+    ),
     "kb.source.passages": ("Passages", "片段数"),
     "kb.source.added": ("Added", "入库时间"),
     "kb.choose": ("Choose a source to see its passages.", "选择一个来源查看片段。"),

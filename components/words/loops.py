@@ -10,6 +10,10 @@ LOOPS: dict[str, tuple[str, str]] = {
         "Nothing yet: this fills up while the loop runs.",
         "还没有内容：循环运行时，这里会逐步显示。",
     ),
+    "loop.unanswered": (
+        "No answer was written from passages, so there was nothing to evaluate. The other tabs show what was searched.",
+        "没有依据片段写出回答，所以没有可评估的内容。检索过什么，见其他页签。",
+    ),
     "loop.nothing": ("The run ended before the loop began.", "循环还没开始，运行就结束了。"),
     # Kinds of sources
     "kind.vector": ("knowledge base", "知识库"),
@@ -45,7 +49,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     "quality.means.coverage": ("{part} of {whole} passages", "{whole} 个片段中 {part} 个"),
     "quality.means.relevance": ("mean P(relevant)", "P(相关) 的平均"),
     "quality.means.diversity": ("{part} of {whole} kinds", "{whole} 类来源中 {part} 类"),
-    "quality.means.count": ("{part} passages, full at {whole}", "{part} 个片段，满分需 {whole} 个"),
+    "quality.means.count": ("{part} kept, full at {whole}", "{part} 个片段，满分需 {whole} 个"),
     "quality.sum": ("Weighted score", "加权得分"),
     "quality.grade.high": ("high", "高"),
     "quality.grade.medium": ("medium", "中"),

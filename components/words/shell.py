@@ -9,8 +9,9 @@ SHELL = {
     "nav.knowledge": ("Knowledge", "知识库"),
     "nav.memory": ("Memory", "记忆"),
     "badge.all_builtin": ("all built in", "角色均为内置"),
-    "badge.some_builtin": ("{roles} built in", "{roles}为内置"),
-    "badge.none_builtin": ("all roles on chat models", "角色均用对话模型"),
+    "badge.some_builtin": ("{n} of {all} built in", "{all} 个角色中 {n} 个内置"),
+    "badge.none_builtin": ("all chat models", "角色均用对话模型"),
+    "badge.which": ("Built in: {roles}.", "内置：{roles}。"),
     "badge.help": (
         "Built-in roles are small deterministic programs of this workbench, not language models. "
         "They need no server; choose others under Models.",

@@ -66,6 +66,10 @@ SIDE_BY_SIDE = {
         "No loop answered: the collection may not hold it.",
         "没有一种循环作答：知识库里可能没有相关内容。",
     ),
+    "side.enough.cut_short": (
+        "No loop answered, but not every run came to its end.",
+        "没有一种循环作答，但也有运行没有走完。",
+    ),
     "side.enough.no_baseline": (
         "Without the four-node loop among them there is nothing to hold these runs against.",
         "没有选四节点循环，无从比较是否够用。",

@@ -35,7 +35,7 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "whatif.built_in_calls": ("{n} built-in calls", "{n} 次内置调用"),
     "whatif.built_in_calls.one": ("{n} built-in call", "{n} 次内置调用"),
     "whatif.no_calls": ("no calls", "无需调用"),
-    "whatif.unmeasured": ("(time not measured)", "（未测得用时）"),
+    "whatif.unmeasured": (" (time not measured)", "（未测得用时）"),
     # Consequences
     "whatif.same": (
         "**nothing would change**: the same decisions and the same answer.",
@@ -199,8 +199,8 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     # The budget before a run
     "budget.time": ("At worst about {time} of {budget} s.", "最坏约 {time}，时限 {budget} 秒。"),
     "budget.unmeasured": (
-        "How long that takes is not measured yet: the first run with these models shows it.",
-        "用时尚未测得：用这些模型运行一次后即可知道。",
+        "How long that takes is not known yet: no recent run went through every step with these models.",
+        "用时还不知道：最近没有哪次运行用这些模型走完每一步。",
     ),
     "budget.over": (
         "More than the time budget: such a run stops searching when it is spent, and answers from what it has.",

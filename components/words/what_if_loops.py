@@ -89,6 +89,17 @@ WHAT_IF_LOOPS: Mapping[str, tuple[str, str]] = {
         "and {bar} lies between.",
         "**第 {round} 轮无法确定**：有 1 个保留的片段没有判定，得分在 {least} 到 {most} 之间，{bar}正在其间。",
     ),
+    "whatif.gap.verdicts_grader": (
+        "**round {round} is open**: {n} kept passages have no verdict. Its score would not change the route, "
+        "but a grader that fails on all of them would end the run.",
+        "**第 {round} 轮无法确定**：有 {n} 个保留的片段没有判定。得分不会改变去向，"
+        "但若质检员全部判定失败，运行就会结束。",
+    ),
+    "whatif.gap.verdicts_grader.one": (
+        "**round {round} is open**: one kept passage has no verdict. Its score would not change the route, "
+        "but a grader that fails on it would end the run.",
+        "**第 {round} 轮无法确定**：有 1 个保留的片段没有判定。得分不会改变去向，但若质检员判定失败，运行就会结束。",
+    ),
     "whatif.bar_score": ("the bar of {value}", "阈值 {value} "),
     "whatif.bar_count.one": ("the bar of one passage", "“1 个片段”这一条件"),
     "whatif.why.words": (

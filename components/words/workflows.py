@@ -93,7 +93,7 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
         "A lower score is graded low, and the question is rewritten. Usual: 0.50.",
         "低于此分评为低，问题会被重写。常用 0.50。",
     ),
-    "settings.high_score": ("High from", "优良起点"),
+    "settings.high_score": ("High from", "高分起点"),
     "settings.high_score.help": (
         "A score from here on is graded high. It is never below medium. Usual: 0.70.",
         "达到此分评为高，不会低于中等起点。常用 0.70。",
@@ -109,7 +109,7 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     ),
     "settings.ceiling.missing": (
         "The collection has no passages of these kinds: {kinds}.",
-        "集合里没有这几类片段：{kinds}。",
+        "这个集合里没有这几类片段：{kinds}。",
     ),
     "settings.ceiling.remedy": (
         "Raise top-k, lower the bar, or grade on the best three.",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from engine.config import PARAMETERS, RunConfig, WorkflowName
+from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
 from engine.records.listing import Filters
 from engine.values import Outcome
 
@@ -44,6 +46,20 @@ def _inside(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def _ranges(parameters: Mapping[str, Parameter]) -> str:
+    return ", ".join(f"{name} {limits.low:.10g} to {limits.high:.10g}" for name, limits in parameters.items())
+
+
+def _config_in_words() -> str:
+    """What a config may hold: numbers with their ranges, and the options of each workflow that has some."""
+    lines = [f"Fields of a config; those left out are the workflow's own defaults. Numbers: {_ranges(PARAMETERS)}."]
+    for workflow, numbers in OPTION_PARAMETERS.items():
+        others = [item.name for item in fields(OPTIONS[workflow]) if item.name not in numbers]
+        if numbers or others:
+            lines.append(f"`options` of {workflow}: {', '.join([_ranges(numbers), *others])}.")
+    return " ".join(lines)
+
+
 class MilvusConfig(_Body):
     address: Annotated[StrictStr, Field(max_length=200)] = ""
     collectionName: Annotated[StrictStr, Field(min_length=1, max_length=60)] = _DEFAULTS.collection
@@ -66,7 +82,7 @@ class RunRequest(_Body):
     question: StrictStr = Field(min_length=1)
     workflow: WorkflowName | None = None
     """None: the one that ``config`` names, or the four-node loop."""
-    config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+    config: Annotated[dict[str, Any], AfterValidator(_shallow), Field(description=_config_in_words())] = {}
     wait: StrictBool = True
 
 

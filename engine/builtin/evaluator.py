@@ -18,6 +18,7 @@ from engine.builtin.answer_checks import (
     says_something,
     structured,
 )
+from engine.builtin.answer_poles import on_the_side_asked
 from engine.builtin.grader import Similarity
 from engine.builtin.smalltalk import small_talk
 from engine.config import BUILTIN
@@ -28,7 +29,7 @@ Check = Callable[[Answer], Iterator[Suggestion]]
 
 CHECKS: Mapping[EvaluationAim, tuple[Check, ...]] = {
     "answer": (on_the_question, every_part, kind_asked_for, consistent, structured, cited, said_what_is_missing),
-    "relevance": (on_the_question, every_part, kind_asked_for),
+    "relevance": (on_the_question, on_the_side_asked, every_part, kind_asked_for),
 }
 _MOST = 8
 """Suggestions of one evaluation: more would not be read."""

@@ -78,10 +78,12 @@ def choose(request: StrategyRequest) -> RouteChoice:
     """The route for a question, and what it would be without memory.
 
     Small talk and a question that a memory answers are answered at once; broad questions begin with summaries, those
-    for news with the web where it may be searched, all others with the passages themselves.
+    for news with the web where it may be searched, all others with the passages themselves. What is new is never
+    answered from memory while the web can be asked: only the collection's changes make a memory stale.
     """
     without = _without_memory(request)
-    if without.route != "direct" and any(same_question(request.question, item) for item in request.memories):
+    remembered = any(same_question(request.question, item) for item in request.memories)
+    if remembered and without.code not in ("smalltalk", "current"):
         return RouteChoice("direct", "remembered", _REASONS["remembered"], without.route)
     return dataclasses.replace(without, without_memory=without.route)
 

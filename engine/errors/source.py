@@ -101,3 +101,18 @@ class SourceEncoding(SourceError):
             remedy="Save it as UTF-8 and ingest it again.",
             params={"name": name[:200], "tried": encodings},
         )
+
+
+class SourceMisnamed(SourceError):
+    """The store keeps a source by its name."""
+
+    code = "WB308"
+
+    @classmethod
+    def named(cls, name: str, most_bytes: int) -> Self:
+        shown = name[:80].encode(errors="replace").decode()
+        return cls(
+            f"The name {shown!r} is no text or has more than {most_bytes} bytes, so no source can be kept under it.",
+            remedy="Rename the file, or ingest it from a folder nearer to it.",
+            params={"name": shown, "most": str(most_bytes)},
+        )

@@ -11,6 +11,7 @@ from engine.errors import EmbeddingMismatch, InvalidConfig, ModelNotRecorded, Un
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.milvus_session import UNKNOWN_MODEL
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.query_vectors import SharedQueries
 from engine.llm.factory import make_embedder
 from engine.memory.milvus_memory import MilvusMemory
 from engine.retrieval.search import DenseRetriever
@@ -194,7 +195,7 @@ class KnowledgeBase:
 
     def _builtin_embedder(self) -> Embedder:
         if self._builtin is None:
-            self._builtin = builtin_embedder(self._settings.embedding_threads)
+            self._builtin = SharedQueries(builtin_embedder(self._settings.embedding_threads))
         return self._builtin
 
     def _cached(self, model: str, query: str | None, passage: str | None, make: Callable[[], Embedder]) -> Embedder:

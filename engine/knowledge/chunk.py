@@ -20,6 +20,9 @@ MOST_TOKENS = 320
 LONGEST_OVERLAP_TOKENS = 60
 """A sentence longer than this is not repeated: it would fill the next passage with what the last one said."""
 
+_LONGEST_SECTION = 2000
+"""Bytes of UTF-8 of a section's headings; of longer ones the innermost are kept."""
+
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
 _CHARS_PER_TOKEN = 4
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -64,7 +67,7 @@ def chunk(
                     id=PassageId(f"{document.source}#{ordinal}"),
                     source=document.source,
                     text=text,
-                    section=heading[-600:],
+                    section=_ending(heading),
                     title=document.title,
                     ordinal=ordinal,
                     meta=meta,
@@ -92,6 +95,11 @@ def tokens(text: str) -> float:
     """Estimated tokens of a text."""
     wide = len(_WIDE.findall(text))
     return wide + (len(text) - wide) / _CHARS_PER_TOKEN
+
+
+def _ending(heading: str) -> str:
+    """As much of the end of a heading path as the store holds, whatever script it is in."""
+    return heading[-600:].encode()[-_LONGEST_SECTION:].decode(errors="ignore")
 
 
 def _groups(units: Sequence[_Unit], target: int, most: int) -> Iterator[list[_Unit]]:

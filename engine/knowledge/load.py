@@ -16,6 +16,7 @@ from engine.errors import (
     SourceEmpty,
     SourceEncoding,
     SourceMislabelled,
+    SourceMisnamed,
     SourceMissing,
     SourceTooLarge,
     SourceUnreadable,
@@ -82,8 +83,14 @@ _MOST_CONTROL = 0.01
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LONGEST_HEADING = 200
+_LONGEST_NAME = 1000
+"""Bytes of UTF-8: passages are kept by name and number."""
 _LONGEST_FRONT_MATTER = 100
-_KIND = re.compile(rf"kind:[ \t]*[\"']?({'|'.join(SOURCE_KINDS)})[\"']?[ \t]*")
+_KINDS = "|".join(SOURCE_KINDS)
+_KIND = re.compile(
+    rf"kind:[ \t]*(?:([\"']?)({_KINDS})\1|\[[ \t]*([\"']?)({_KINDS})\3[ \t]*\])[ \t]*(?:(?<=[ \t])#.*)?", re.IGNORECASE
+)
+"""Whatever the case, alone in a YAML list, and with a comment after it."""
 
 
 def register(suffix: str, loader: Loader) -> None:
@@ -102,6 +109,7 @@ def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     Raises the ``SourceError`` that fits, always naming the file.
     """
     name = source or path.name
+    _check_name(name)
     _loader(name)
     try:
         size = path.stat().st_size
@@ -117,6 +125,7 @@ def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB) -> Do
 
 def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Document:
     """Read a file that is in memory already, e.g. an upload; raises like :func:`load`."""
+    _check_name(name)
     loader = _loader(name)
     if len(data) > limit_mb * 1e6:
         raise SourceTooLarge.named(name, len(data) / 1e6, limit_mb)
@@ -202,13 +211,13 @@ def _front_matter(lines: list[str]) -> tuple[SourceKind, list[str]]:
     """The kind that front matter names, and the lines without it; lines that say anything else stay as they are."""
     if lines[0].rstrip() != "---":
         return "vector", lines
-    end = next((n for n, line in enumerate(lines[1:_LONGEST_FRONT_MATTER], 1) if line.rstrip() == "---"), 0)
+    end = next((n for n, line in enumerate(lines[1:_LONGEST_FRONT_MATTER], 1) if line.rstrip() in ("---", "...")), 0)
     for number, line in enumerate(lines[:end]):
         found = _KIND.fullmatch(line)
         if found:
             kept = lines[1:number] + lines[number + 1 : end]
             inside = [*lines[:1], *kept, *lines[end : end + 1]] if any(item.strip() for item in kept) else []
-            return kind_named(found.group(1)), inside + lines[end + 1 :]
+            return kind_named((found.group(2) or found.group(4)).lower()), inside + lines[end + 1 :]
     return "vector", lines
 
 
@@ -218,6 +227,16 @@ def _after_fence(fence: str, mark: str, line: str) -> str:
         return mark
     closes = mark[0] == fence[0] and len(mark) >= len(fence) and not line.strip().strip(mark[0])
     return "" if closes else fence
+
+
+def _check_name(name: str) -> None:
+    """Raise ``SourceMisnamed`` for a name that no store holds: one bad name must not stop a whole ingestion."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:  # half a surrogate pair, as file systems hand out for bytes that are no UTF-8
+        size = _LONGEST_NAME + 1
+    if size > _LONGEST_NAME:
+        raise SourceMisnamed.named(name, _LONGEST_NAME)
 
 
 def _loader(name: str) -> Loader:

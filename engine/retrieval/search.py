@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,6 +33,7 @@ class DenseRetriever:
         # Entity notes repeat in a line each what other sources tell: beside these they would only take their places.
         self._told = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
         self._queries: dict[str, Vector] = {}
+        self._embedding: dict[str, asyncio.Lock] = {}
 
     @classmethod
     def checked(
@@ -137,9 +139,11 @@ class DenseRetriever:
         return Retrieval(passages=passages, floor=floor.value, anchors=floor.anchors)
 
     async def _embed(self, text: str) -> Vector:
-        # One run asks for the question's vector in every round.
-        if text not in self._queries:
-            self._queries[text] = await self._embedder.embed_query(text)
+        # One run asks for the question's vector in every round, and for that of a query once for each kind of source,
+        # at the same time.
+        async with self._embedding.setdefault(text, asyncio.Lock()):
+            if text not in self._queries:
+                self._queries[text] = await self._embedder.embed_query(text)
         return self._queries[text]
 
 

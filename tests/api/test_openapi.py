@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.config import PARAMETERS
+from engine.config import OPTION_PARAMETERS, PARAMETERS
 from tests.api.served import calling
 
 PATHS = {
@@ -84,6 +84,17 @@ def test_ranges_and_defaults_are_those_of_the_parameters(described: Any) -> None
         limits, shown = PARAMETERS[name], seed["properties"][field]
         assert (shown["minimum"], shown["maximum"], shown["default"]) == (limits.low, limits.high, limits.default)
     assert seed["properties"]["gradePassThreshold"]["default"] == PARAMETERS["grade_pass_threshold"].default
+
+
+def test_the_options_of_every_workflow_are_described_with_their_ranges(described: Any) -> None:
+    """QL-02, AE-01: who reads the description alone can call every loop with its own options."""
+    run = described["components"]["schemas"]["RunRequest"]["properties"]
+    assert {"quality_loop", "answer_evaluation"} <= set(run["workflow"]["anyOf"][0]["enum"])
+    said = run["config"]["description"]
+    for parameters in (PARAMETERS, *OPTION_PARAMETERS.values()):
+        for name, limits in parameters.items():
+            assert f"{name} {limits.low:.10g} to {limits.high:.10g}" in said
+    assert "grade_on" in said
 
 
 def test_the_filters_of_the_list_are_described(described: Any) -> None:

@@ -46,6 +46,14 @@ def test_broad_questions_begin_with_summaries(question: str) -> None:
     assert chosen(question).route == "hierarchical_search"
 
 
+def test_what_is_new_is_asked_of_the_web_and_not_of_memory() -> None:
+    """DL-06, DL-07: a memory grows stale with the collection only, and news with every day."""
+    latest = "What is the latest price of insulin?"
+    assert chosen(latest, STRATEGIES, memory(latest)) == chosen(latest, STRATEGIES)
+    assert chosen(latest, LOCAL, memory(latest)).code == "remembered", "without the web it is all there is"
+    assert chosen("hello", STRATEGIES, memory("hello")).code == "smalltalk"
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from components.compare import SHOW_SAME, comparison_nodes, parting_text
+from components.figures import measured, shared_measures
 from components.i18n import UiLanguage, words_for
 from components.markup import Node
 from components.setting_words import setting_label, setting_text
@@ -15,6 +16,7 @@ from engine.config import RoleModel, RoleModels
 from engine.difference import difference
 from engine.events import fold_all
 from engine.values import RunId, RunRecord
+from tests.components.loop_runs import answers_record, dual_record, quality_record
 from tests.components.sample_run import CONFIG, HOSTILE, sample_record
 from tests.support.recorded import recorded_run
 
@@ -133,3 +135,21 @@ def test_settings_have_names_and_values_in_words() -> None:
     assert setting_text("grade_probe", True, EN) == "on"
     assert setting_text("models.grader", "builtin", ZH) == "内置"
     assert setting_text("grader", None, EN) == "–"
+
+
+def test_runs_of_different_loops_are_compared_by_what_both_have() -> None:
+    """A quality score is not set against a pass rate, nor a similarity against a number of suggestions."""
+    quality, dual = quality_record(), dual_record()
+    drawn = text(quality, dual)
+    assert EN("figure.pass_rate") in drawn and EN("figure.similarity") in drawn
+    assert EN("figure.quality") not in drawn and EN("figure.suggestions") not in drawn
+    assert shared_measures(quality, dual) == ("pass_rate", "similarity")
+
+
+def test_runs_of_one_loop_are_compared_by_what_it_goes_by() -> None:
+    a, b = answers_record(), answers_record(drafts=1)
+    fewer = measured(a, "suggestions"), measured(b, "suggestions")
+    assert fewer[0] is not None and fewer[1] is not None and fewer[0] != fewer[1]
+    assert f"{'▲' if fewer[1] > fewer[0] else '▼'} {abs(fewer[1] - fewer[0]):.0f}" in text(a, b)
+    assert measured(a, "quality") is None
+    assert EN("figure.quality") in text(quality_record(), replace(quality_record(), duration_ms=1.0))

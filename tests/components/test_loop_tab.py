@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.html_text import safe_text
 from components.i18n import Words, words_for
-from components.loop_tab import LOOP_WORKFLOWS, loop_nodes
+from components.loop_tab import LOOP_WORKFLOWS, loop_nodes, nothing_key
 from components.markup import Node
 from components.quality_chart import issue_inequality
 from components.scores import score_text
@@ -68,7 +68,7 @@ def test_every_dimension_is_printed_with_its_value_weight_and_what_it_adds() -> 
     assert [row.split("×")[1].split("=")[0].strip() for row in rows] == ["0.40", "0.30", "0.20", "0.10"]
     assert "0.00" in rows[0] and "= 0.000" in rows[0] and "0.00 < 0.50" in rows[0]
     assert "1 of 3 kinds" in rows[2] and "1 < 2" in rows[2]
-    assert "3 passages, full at 20" in rows[3] and "3 < 10" in rows[3]
+    assert "3 kept, full at 20" in rows[3] and "3 < 10" in rows[3]
 
 
 def test_both_definitions_of_the_grade_stand_side_by_side_and_one_decides() -> None:
@@ -337,3 +337,11 @@ def test_the_parts_draw_and_untrusted_words_never_reach_a_markdown_element(name:
     if name == "dual_record":
         assert HOSTILE in json.dumps(parts, ensure_ascii=False).replace('\\"', '"')
         assert "<img" not in safe_text(HOSTILE)
+
+
+def test_a_run_that_wrote_no_answer_says_why_there_is_nothing_to_evaluate() -> None:
+    """AE-01: the search went on, so the loop had begun; only the evaluation did not."""
+    searched = replace(answers_record(drafts=1), drafts=())
+    assert nothing_key(searched) == "loop.unanswered"
+    assert nothing_key(replace(searched, rounds=())) == "loop.nothing"
+    assert nothing_key(replace(searched, outcome=None)) == "loop.empty"

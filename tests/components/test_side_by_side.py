@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from components.i18n import UiLanguage, words_for
@@ -36,6 +38,17 @@ def test_while_runs_go_on_the_columns_wait_without_a_verdict(language: UiLanguag
     said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", None)]), words))
     assert words("side.waiting") in said
     assert words("side.sources") not in said
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_runs_that_were_stopped_blame_no_collection(language: UiLanguage) -> None:
+    words = words_for(language)
+    ended = [replace(FOUR, outcome="abstained", answer=""), record("dual_loop", "fallback")]
+    stopped = [replace(item, outcome="cancelled") for item in ended]
+    assert words("side.enough.nobody") in texts(side_by_side_nodes(side_by_side(ended), words))
+    said = texts(side_by_side_nodes(side_by_side(stopped), words))
+    assert words("side.enough.cut_short") in said
+    assert words("side.enough.nobody") not in said
 
 
 def test_the_path_prints_each_inequality_and_texts_stay_texts() -> None:

@@ -191,6 +191,19 @@ def test_the_tick_stands_at_the_runs_value_and_the_line_where_all_is_alike() -> 
     assert mark_rules("top_k", 1, None).count("{") == 2
 
 
+def test_options_of_a_loop_are_marked_on_their_sliders_too() -> None:
+    assert "left:calc(50.00% - 1px)" in mark_rules("medium_score", 0.5, None)
+    assert "left:calc(40.00% - 1px)" in mark_rules("max_corrections", 2, None)
+    assert note_text("medium_score", 0.5, None, EN) == "the run had 0.50"
+    assert note_text("gener_epoch", 3, None, ZH) == "运行时 3"
+
+
+def test_a_latin_name_stands_apart_in_a_chinese_sentence() -> None:
+    assert changes_text(replace(CONFIG, top_k=3), replace(CONFIG, top_k=5), ZH).startswith("若 Top-k")
+    assert changes_text(replace(CONFIG, max_rewrites=0), replace(CONFIG, max_rewrites=2), ZH).startswith("若最多")
+    assert price_text(Price(0, 2, None), ZH) == "2 次内置调用（未测得用时）"
+
+
 def test_the_note_below_a_slider_names_the_runs_value_and_the_range() -> None:
     assert (
         note_text("grade_pass_threshold", 0.6, Alike(0.21, 0.4), EN)

@@ -114,3 +114,16 @@ def test_no_branch_is_offered_where_no_run_can_branch_off(words: Words) -> None:
     assert found.state == "needs_calls"
     assert "'fork'" not in str(card_nodes(found, record, words))
     assert "'run'" in str(card_nodes(found, record, words))
+
+
+def test_an_open_round_never_names_a_bar_that_lies_outside_of_its_scores(words: Words) -> None:
+    """QL-05: where the score is settled either way, the grader that could not be read is what is open."""
+    config = RunConfig(workflow="quality_loop", top_k=5, probe_k=6)
+    record = run_in(LoopWorld(1), config)
+    found = what_if(record, config)
+    ungraded = tuple(item.id for item in found.steps[0].round.kept[:2])
+    for score, shown in (((0.08, 0.38), False), ((0.55, 0.8), False), ((0.4, 0.6), True)):
+        step = replace(found.steps[0], decision=None, ungraded=ungraded, score=score)
+        text = gap_text(replace(found, gap="verdicts", steps=(step,)), record, words)
+        assert ("0.50" in text) is shown
+        assert "{" not in text and "whatif" not in text

@@ -188,6 +188,15 @@ def test_a_name_cannot_widen_what_is_recalled_or_forgotten(case: Case) -> None:
     assert len(case.listed()) == 1
 
 
+def test_an_id_of_any_kind_is_forgotten_alone(case: Case) -> None:
+    """DL-06: no sign in an id is read as part of an order to the store."""
+    case.keep(1, "Which insulin acts fastest?")
+    odd = remembered(f'{case.name}-we"ird\\id', "How is insulin stored?", collection=case.name)
+    case.run(case.memory.keep(odd))
+    assert case.run(case.memory.forget(odd.id)) is True
+    assert [item.id for item in case.listed()] == [f"{case.name}-1"]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
     return str(tmp_path / "knowledge.db")

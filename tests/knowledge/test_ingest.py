@@ -113,6 +113,8 @@ def test_a_bad_file_stops_none_of_the_others(store: MilvusStore, run: Run, tmp_p
         IngestItem("photo.md", data=b"\x89PNG\r\n"),
         IngestItem("gone.md", path=tmp_path / "gone.md"),
         IngestItem("nothing.md"),
+        IngestItem("长" * 400 + ".md", data=b"words"),
+        IngestItem("broken\udcff.md", data=b"words"),
         IngestItem("b.md", data=sections(2)),
     ]
     report = run(ingest(store, LengthEmbedder(), "notes", items))
@@ -122,9 +124,19 @@ def test_a_bad_file_stops_none_of_the_others(store: MilvusStore, run: Run, tmp_p
         ("photo.md", "WB306"),
         ("gone.md", "WB301"),
         ("nothing.md", "WB301"),
+        ("长" * 400 + ".md", "WB308"),
+        ("broken\udcff.md", "WB308"),
     ]
     assert all(fault["remedy"] for fault in report.to_dict()["failed"])
     assert run(store.describe("notes")).sources == 2
+
+
+def test_headings_of_any_script_and_length_go_in_with_their_source(store: MilvusStore, run: Run) -> None:
+    text = "# Title\n" + "".join(f"{'#' * level} {'𠀀' * 199}\n" for level in range(2, 7)) + "words\n\n## End\n\nlast"
+    assert run(ingest(store, LengthEmbedder(), "notes", [IngestItem("deep.md", data=text.encode())])).failed == ()
+    deepest, end = run(store.passages("notes", "deep.md"))
+    assert deepest.section.endswith("𠀀" * 199)
+    assert end.section == "End"
 
 
 @pytest.mark.parametrize("other", [LengthEmbedder("test:other"), LengthEmbedder(dim=8)], ids=["model", "dimension"])

@@ -15,6 +15,7 @@ from engine.errors import (
     SourceEncoding,
     SourceError,
     SourceMislabelled,
+    SourceMisnamed,
     SourceMissing,
     SourceTooLarge,
     SourceUnreadable,
@@ -146,11 +147,37 @@ def test_a_file_without_a_title_is_called_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("kind", ["temporal", "graph", "vector"])
-@pytest.mark.parametrize("written", ["kind: {}", 'kind:  "{}" ', "kind: '{}'"])
+@pytest.mark.parametrize(
+    "written", ["kind: {}", 'kind:  "{}" ', "kind: '{}'", "Kind: {}", "kind: [ {} ]", "kind: {}  # said by hand"]
+)
 def test_front_matter_of_markdown_names_the_kind_and_leaves_no_trace_in_the_text(kind: str, written: str) -> None:
     """QL-03: every source has a kind."""
     document = load_bytes("a.md", f"---\n{written.format(kind)}\n---\n# Title\n\ntext".encode())
     assert (document.kind, document.title, document.sections) == (kind, "Title", (Section((), "text"),))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"---\nkind: TEMPORAL\n---\ntext",
+        b"---\r\nkind: Temporal\r\n---\r\ntext",
+        b"\xef\xbb\xbf---\nkind: temporal\n...\ntext",
+        "---\nkind: temporal\n---\ntext".encode("utf-16"),
+    ],
+    ids=["capitals", "CRLF", "byte-order mark", "UTF-16"],
+)
+def test_front_matter_is_read_however_an_editor_wrote_it(data: bytes) -> None:
+    """QL-03"""
+    document = load_bytes("a.md", data)
+    assert (document.kind, document.sections) == ("temporal", (Section((), "text"),))
+
+
+@pytest.mark.parametrize("name", ["长" * 340 + ".md", "broken\udcff.md"], ids=["too long", "no text"])
+def test_a_name_that_no_store_holds_is_told_before_anything_is_read(name: str) -> None:
+    with pytest.raises(SourceMisnamed, match="Rename the file") as raised:
+        load_bytes(name, b"words")
+    assert raised.value.code == "WB308"
+    assert str(raised.value).encode()
 
 
 def test_a_source_without_a_kind_is_vector_and_has_the_hash_it_always_had() -> None:
@@ -164,7 +191,15 @@ def test_a_source_without_a_kind_is_vector_and_has_the_hash_it_always_had() -> N
 
 @pytest.mark.parametrize(
     "front",
-    ["---\nkind: recipe\n---", "---\ntitle: x\n---", "---\n  kind: graph\n---", "---\nkind: graph", "kind: graph\n---"],
+    [
+        "---\nkind: recipe\n---",
+        "---\nkind: \"graph'\n---",
+        "---\nkind: graph#x\n---",
+        "---\ntitle: x\n---",
+        "---\n  kind: graph\n---",
+        "---\nkind: graph",
+        "kind: graph\n---",
+    ],
 )
 def test_front_matter_that_names_no_kind_of_ours_stays_text(front: str) -> None:
     document = load_bytes("a.md", f"{front}\ntext".encode())

@@ -132,3 +132,11 @@ def test_what_is_sent_begins_with_rules_and_request_and_ends_with_the_newest_rev
         ["system", "user"],
         ["system", *["user", "assistant"] * (len(sent) // 2 - 1), "user"],
     )
+
+
+def test_nothing_in_answer_or_review_is_taken_for_a_place_to_fill_in() -> None:
+    """AE-06, AE-07: both are a model's words, and each could name the places of the prompt."""
+    asked = Evaluation(False, (Suggestion("reasonableness", "Drop __ANSWER__ from it."),))
+    text = revision_message(Revision("Rain, see __SUGGESTIONS__ [1].", asked)).text
+    assert text.count("Rain, see __SUGGESTIONS__ [1].") == 1
+    assert text.count("Drop __ANSWER__ from it.") == 1

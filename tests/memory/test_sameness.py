@@ -71,7 +71,7 @@ def test_the_bar_lets_most_rewordings_and_next_to_no_other_sample_question_throu
     assert sum(scores[pair] >= RECALL_BAR for pair in others) <= 2
 
 
-@pytest.mark.parametrize(("language", "rewordings"), [("en", 14), ("zh", 8)])
+@pytest.mark.parametrize(("language", "rewordings"), [("en", 12), ("zh", 6)])
 def test_no_near_miss_and_no_other_sample_question_is_taken_for_the_same(
     scores: Scores, language: str, rewordings: int
 ) -> None:
@@ -103,6 +103,66 @@ def test_every_question_is_the_same_as_itself(scores: Scores, language: str) -> 
 def test_a_question_for_something_else_is_another_one_however_like_it_looks(asked: str, kept: str) -> None:
     assert not same_wording(asked, kept)
     assert not same_question(asked, remembered(kept, 0.99))
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("Which graphs are not planar?", "Which graphs are planar?"),
+        ("Which graphs aren't planar?", "Which graphs are planar?"),
+        ("Who cannot take metformin?", "Who can take metformin?"),
+        ("Can I take insulin without food?", "Can I take insulin with food?"),
+        ("Which foods should I eat after exercise?", "Which foods should I eat before exercise?"),
+        ("Should I take less insulin when ill?", "Should I take more insulin when ill?"),
+        ("Do some graphs have an Euler circuit?", "Do all graphs have an Euler circuit?"),
+        ("糖尿病患者不能吃什么？", "糖尿病患者能吃什么？"),
+        ("哪些图不是平面图？", "哪些图是平面图？"),
+        ("什么情况下不需要打胰岛素？", "什么情况下需要打胰岛素？"),
+    ],
+)
+def test_a_small_word_that_turns_the_meaning_makes_another_question(asked: str, kept: str) -> None:
+    """DL-06: a search counts none of these words as content, and the answers are opposite."""
+    assert not same_wording(asked, kept)
+    assert not same_wording(kept, asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("Does obesity cause diabetes?", "Does diabetes cause obesity?"),
+        ("Is every bipartite graph a tree?", "Is every tree a bipartite graph?"),
+        ("How do I convert mg/dL to mmol/L?", "How do I convert mmol/L to mg/dL?"),
+        ("糖尿病会导致肥胖吗？", "肥胖会导致糖尿病吗？"),
+        ("二分图是树吗？", "树是二分图吗？"),
+    ],
+)
+def test_the_same_words_the_other_way_round_are_another_question(asked: str, kept: str) -> None:
+    """DL-06"""
+    assert not same_wording(asked, kept)
+
+
+def test_the_order_of_words_does_not_matter_where_nothing_is_related() -> None:
+    assert same_wording("What is the fastest-acting insulin?", "Which insulin acts fastest?")
+    assert same_wording("起效最快的是哪种胰岛素？", "哪一种胰岛素起效最快？")
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("What causes low blood sugar in children?", "What causes low blood sugar?"),
+        ("What causes low blood sugar?", "What causes low blood sugar at night?"),
+        ("糖尿病有哪些症状？", "儿童糖尿病有哪些症状？"),
+    ],
+)
+def test_a_condition_that_only_one_question_names_makes_another_question(asked: str, kept: str) -> None:
+    """DL-06: however common the word is that names it."""
+    assert not same_wording(asked, kept)
+
+
+def test_questions_without_a_word_in_them_are_the_same_only_letter_for_letter() -> None:
+    assert not same_wording("🙂", "🙃")
+    assert not same_wording("?", "!")
+    assert same_wording("？", " ? ")
 
 
 def test_equal_words_do_not_help_a_memory_below_the_bar() -> None:

@@ -9,6 +9,7 @@ from components.i18n import UiLanguage, words_for
 from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.samples.demos import demo_record
+from pages.compare_choices import run_choices
 from pages.report import report_file, report_map
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
@@ -141,6 +142,14 @@ def test_another_question_runs_under_both_settings_at_once(engine: Engine) -> No
     found = [engine.record(finished(app, engine, side)) for side in ("a", "b")]
     assert {item.question for item in found} == {"What is a truth table?"}
     assert [item.config.top_k for item in found] == [5, 2]
+
+
+def test_runs_of_another_workflow_are_named_by_it(engine: Engine) -> None:
+    usual = engine.run("What is a truth table?", RunConfig(max_rewrites=0))
+    dual = engine.run("What is a truth table?", RunConfig(workflow="dual_loop"))
+    choices = run_choices(engine, EN, dual.id, ())
+    assert EN("workflow.dual_loop") in choices[dual.id].label
+    assert EN("workflow.self_corrective") not in choices[usual.id].label
 
 
 def test_an_open_run_is_offered_first(engine: Engine) -> None:

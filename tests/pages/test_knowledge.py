@@ -196,3 +196,19 @@ def test_a_knowledge_base_open_elsewhere_is_said_with_a_button_that_tries_again(
             assert EN("ask.again") in inline(app)
         finally:
             use_engine(None)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_says_the_kind_of_every_source_and_how_to_set_it(engine: Engine, language: UiLanguage) -> None:
+    """QL-03"""
+    words = words_for(language)
+    app = opened("knowledge", language)
+    plain, dated = f"plain-{language}.md", f"dated-{language}.md"
+    files = (plain, f"# {plain}".encode()), (dated, f"---\nkind: temporal\n---\n# {dated}".encode())
+    finished(app, put(app, "my_documents", *files))
+    app.session_state["kb_collection"] = "my_documents"
+    app.run()
+    assert words("kb.kinds") in visible(app)
+    table = app.dataframe[0].value
+    kinds = dict(zip(table["source"], table["kind"], strict=True))
+    assert (kinds[plain], kinds[dated]) == (words("kind.vector"), words("kind.temporal"))

@@ -18,7 +18,7 @@ from engine.config import (
 )
 from engine.engine import Engine
 from pages.what_if import tried
-from tests.pages.driving import inline, opened, setting
+from tests.pages.driving import inline, opened, setting, visible
 
 EN = words_for("en")
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
@@ -55,6 +55,17 @@ def test_no_branch_is_offered_from_a_run_of_another_loop(engine: Engine, workflo
     app = opened(run=record.id, workflow=workflow, tab="path")
     assert not app.exception
     assert not any(item.key == "fork_go" for item in app.button)
+
+
+def test_the_offer_to_draw_the_map_goes_once_it_is_drawn(engine: Engine) -> None:
+    record = engine.run("What is a truth table?", RunConfig(workflow="answer_evaluation"))
+    app = opened(run=record.id, workflow="answer_evaluation")
+    words = words_for("en")
+    assert words("map.slow") in visible(app)
+    next(item for item in app.button if item.key == "draw_map").click().run(timeout=60)
+    assert not app.exception
+    assert words("map.slow") not in visible(app)
+    assert not any(item.key == "draw_map" for item in app.button)
 
 
 def test_options_are_tried_where_the_panel_stands_at_the_runs_workflow() -> None:

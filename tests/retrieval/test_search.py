@@ -16,7 +16,7 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.retrieval.search import MOST_SECTIONS, DenseRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import StoredPassage, Vector
-from engine.values import PassageId, SourceKind
+from engine.values import SOURCE_KINDS, PassageId, SourceKind
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -146,6 +146,8 @@ class Counting(HashingEmbedder):
 
     async def embed_query(self, text: str) -> Vector:
         self.queries += 1
+        # As a model in another thread does: others may come in between.
+        await asyncio.sleep(0)
         return await super().embed_query(text)
 
 
@@ -160,3 +162,16 @@ def test_nothing_to_measure_is_no_error_and_one_query_is_embedded_once(shelf: Sh
     run(retriever.search_kind("graph", "graph", 3))
     assert (counting.queries, counting.passages) == (1, spent)
     assert np.isfinite(run(counting.embed_query("graph"))).all()
+
+
+def test_kinds_searched_at_the_same_time_share_the_vector_of_their_query(shelf: Shelf, run: Run) -> None:
+    """QL-03, QL-07: embedding a long question may take longer than all the rest of a round."""
+    counting = Counting()
+    shelf.embedder = counting
+    retriever = run(shelf.retriever("all", EVERYTHING))
+
+    async def search_all() -> None:
+        await asyncio.gather(*(retriever.search_kind("graph", kind, 3) for kind in SOURCE_KINDS))
+
+    run(search_all())
+    assert counting.queries == 1

@@ -21,7 +21,7 @@ from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge
 from tests.support.loop_fakes import HANG, FakeKinds, LoopResources, ScriptedReranker, ScriptedRewriter, ScriptedRouter
 
 QUALITY = RunConfig(workflow="quality_loop")
-NOWHERE = "[9]"
+NOWHERE = "[99]"
 """An answer of markers that point nowhere: nothing is left of it."""
 
 

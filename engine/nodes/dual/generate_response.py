@@ -61,9 +61,11 @@ async def _written(state: Mapping[str, Any], context: Context, run: RunContext, 
             text = await run.roles.generator.generate(request, trace)
     except TimeoutError:
         raise BudgetSpent.during(model, trace.limit_s) from None
-    if not text.strip():
+    draft = _draft(state, text, context)
+    if not draft.text.strip():
+        # Also where it was nothing but markers that point nowhere.
         raise EmptyReply.from_model(model)
-    return _draft(state, text, context)
+    return draft
 
 
 def _draft(state: Mapping[str, Any], text: str, context: Context) -> Draft:

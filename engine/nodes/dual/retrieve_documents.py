@@ -98,7 +98,7 @@ async def _found(
         async with asyncio.timeout(limit_s):
             return await _asked(strategy, query, run)
     except TimeoutError:
-        failures.append(WebSearchSlow.within(limit_s) if strategy == WEB else StoreSlow.within(round(limit_s, 1)))
+        failures.append(WebSearchSlow.within(limit_s) if strategy == WEB else StoreSlow.within(float(f"{limit_s:.2g}")))
     except WorkbenchError as failure:
         failures.append(failure)
     run.warn(failures[-1], _NODE)
