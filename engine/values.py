@@ -176,7 +176,7 @@ class Routing:
     missing: tuple[SourceKind, ...] = ()
     """Kinds that were wanted and that the collection does not have."""
     history_query: str = ""
-    """What the ``temporal`` kind is searched with where its weak points were asked for; empty: ``query``, as for all."""
+    """What the ``temporal`` kind is searched with where weak points were asked for; empty: ``query``, as for all."""
 
     def query_for(self, kind: SourceKind) -> str:
         """What one kind is searched with."""

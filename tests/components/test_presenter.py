@@ -14,7 +14,8 @@ from components.workflow_picture import picture_of
 from engine.events import TokenStreamed, fold_all
 from engine.records.codec import record_to_dict
 from engine.values import Outcome
-from tests.components.test_live_run_picture import RUNS, node, plain
+from tests.components.in_browser import node, plain
+from tests.components.test_live_run_picture import RUNS
 from tests.components.test_workflow_export import LOOP
 from tests.pages.driving import inline
 from tests.support.recorded import recorded_run

@@ -19,7 +19,7 @@ from engine.events import Event, TokenStreamed, fold_all
 from engine.records.codec import record_to_dict
 from engine.replay import steps
 from engine.settings import Settings
-from tests.components.test_live_run_picture import node, plain
+from tests.components.in_browser import node, plain
 
 __all__ = ["node"]
 
