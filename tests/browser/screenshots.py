@@ -106,7 +106,7 @@ PICTURES = (
         "zh",
         "light",
         1280,
-        1250,
+        1120,
         runs=(("run", LOGIC),),
         settings=(("workflow", "quality_loop"),),
     ),
