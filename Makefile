@@ -13,7 +13,7 @@ run: install
 
 test: $(VENV)/.installed-dev check
 	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadscope
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

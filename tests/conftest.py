@@ -21,14 +21,22 @@ for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and n
     del os.environ[_name]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
 
     All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser.
     """
-    for item in items:
-        shared = next((name for name in ("milvus_server", "browser") if item.get_closest_marker(name)), "")
-        item.add_marker(pytest.mark.xdist_group(shared or str(item.path)))
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            if file.startswith("tests/browser/"):
+                return "browser"
+            return "milvus_server" if "server" in test.partition("[")[2].rstrip("]").split("-") else file
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(autouse=True)
