@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args
 from engine.errors import InvalidConfig
 
 WorkflowName = Literal["self_corrective", "quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid"]
+SearchMethod = Literal["vector", "full_text", "fused"]
+"""By meaning (vectors), by words (BM25), or both fused by reciprocal rank."""
 Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
 GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
@@ -308,6 +310,8 @@ class RunConfig:
     milvus_address: str = ""
     """Another Milvus server than the settings' own; must be one that they list. Empty: the settings' own."""
     mode: Mode = "naive"
+    search: SearchMethod = "vector"
+    """How passages are looked for; the similarity threshold is about the vectors in any case (SPEC SC-02)."""
     top_k: int = _DEFAULT
     similarity_threshold: float = _DEFAULT
     grade_pass_threshold: float = _DEFAULT
@@ -348,6 +352,7 @@ class RunConfig:
                 field="options",
             )
         _require("mode", self.mode, get_args(Mode))
+        _require("search", self.search, get_args(SearchMethod))
         _require("gate", self.gate, get_args(GatePolicy))
         _require("context", self.context, get_args(ContextPolicy))
         if not isinstance(self.collection, str) or not 1 <= len(self.collection) <= 60:

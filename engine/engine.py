@@ -16,7 +16,11 @@ from engine.errors import InvalidQuestion, UnknownMemory, WorkbenchError
 from engine.evaluation.opening import Evaluations
 from engine.events import Event
 from engine.fork import branch_off
+from engine.host.host import Host
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
+from engine.library.connections import Connections
+from engine.library.ingestions import Ingestions
+from engine.library.library import Library
 from engine.live_runs import LiveRuns
 from engine.llm.discovery import OllamaStatus
 from engine.loop_thread import LoopThread
@@ -61,6 +65,10 @@ class Engine:
         self._archive = Archive(self._store)
         self._loop = LoopThread("engine-loop")
         self._runs = LiveRuns(self._loop, self.resources, self._store.append, settings.max_concurrent_runs)
+        self.ingestions = Ingestions(self._loop, self.resources)
+        self.library = Library(self._loop, self.resources)
+        self.connections = Connections(self._loop, self.resources)
+        self.host = Host(self._loop, self.resources)
         self._loop.submit(self.resources.warm_up())
 
     @classmethod
@@ -80,6 +88,8 @@ class Engine:
             if self._closed:
                 return
             self._closed = True
+        for part in (self.ingestions, self.library, self.connections, self.host):
+            part.close()
         self._loop.refuse()
         self._runs.close(_CLOSING_S)
         self._evaluations.end_batches(_CLOSING_S)

@@ -15,7 +15,7 @@ from engine.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, 
 from engine.whatif import CallsNeeded, WhatIf, what_if
 from engine.whatif.price import tariff
 
-_ELSEWHERE = ("workflow", "collection", "milvus_address", "mode")
+_ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
 FORKABLE: frozenset[WorkflowName] = frozenset({"self_corrective"})
 """Workflows whose nodes take the rounds of another run over."""
 _NEVER_ANSWERED = ("deadline", "grader_unavailable")

@@ -116,6 +116,17 @@ class CollectionInfo:
     """Kinds of its sources, in the order of ``SOURCE_KINDS``."""
     summaries: int = 0
     """Summaries of its sources and their sections, kept beside the passages."""
+    full_text: bool = False
+    """Whether its passages can be searched by words (BM25) too."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which it can be asked for."""
+    description: str = ""
+    """What its owner says of it."""
+    address: str = ""
+    """Where a connected collection of somebody else lives; empty for those of the settings' own store."""
+    remote_name: str = ""
+    """Its name there; ``name`` is what it is called here."""
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +191,8 @@ class Hit:
 
     passage: StoredPassage
     cosine: float
+    text_score: float | None = None
+    """BM25 score, 0 and up, of a search by words; None in a search by vectors."""
 
 
 class PassageStore(Protocol):
@@ -215,6 +228,11 @@ class PassageStore(Protocol):
     ) -> list[Hit]: ...
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]: ...
+
+    async def search_text(
+        self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]:
+        """Best BM25 score first, each with its cosine to ``vector``; raises ``FullTextMissing``."""
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
 

@@ -109,6 +109,12 @@ class Passage:
     title: str = ""
     ordinal: int = 0
     """Place within the source, from 1."""
+    vector_rank: int | None = None
+    """Place among the hits by vectors, from 1; None where no list by words was searched too, or it was not in it."""
+    text_rank: int | None = None
+    """Place among the hits by words (BM25), from 1; None where these were not searched or it was not among them."""
+    text_score: float | None = None
+    """BM25 score, 0 and up; comparable within one query only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 NO_LIMIT = 10**12
 """Tokens: what the budget cuts does not change what the generator is offered."""
-ELSEWHERE = ("workflow", "collection", "milvus_address", "mode")
+ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
 """Settings that make another search, of which a record knows nothing."""
 _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""

@@ -1,0 +1,1 @@
+"""What this machine has and does: health, models, measured speed, settings (the System page)."""

@@ -1,0 +1,150 @@
+"""What the System page shows of this machine, as plain values; components draw these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.values import Fault
+
+Health = Literal["ok", "warning", "down", "off"]
+"""``off``: not set up, and nothing needs it."""
+PartName = Literal[
+    "knowledge", "records", "disk", "embedder", "grader", "ollama", "provider", "web_search", "reader", "connection"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PartHealth:
+    """One part of the workbench: how it is, the fact, and what to do."""
+
+    part: PartName
+    health: Health
+    detail: dict[str, str]
+    """Facts for a sentence by part and health: address, version, count, bytes."""
+    fault: Fault | None = None
+    name: str = ""
+    """Which one, where there are several: a provider, a connection."""
+    ms: float | None = None
+    """Time that the check took."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDetails:
+    """One model of Ollama, installed or loaded."""
+
+    name: str
+    digest: str
+    size: int
+    """In bytes, on disk."""
+    parameter_size: str
+    quantization: str
+    family: str
+    capabilities: tuple[str, ...]
+    context_length: int | None
+    """In tokens, of the model itself; None where Ollama does not say."""
+    embedding_length: int | None
+    loaded: bool = False
+    vram: int | None = None
+    """Bytes on the graphics card; None where it is not loaded."""
+    expires_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PullStatus:
+    """How far the download of a model has come."""
+
+    name: str
+    state: Literal["running", "done", "stopped", "failed"]
+    phase: str
+    """In Ollama's own words."""
+    done: int = 0
+    total: int = 0
+    """Bytes; 0 before Ollama says."""
+    per_second: float = 0.0
+    remaining_s: float | None = None
+    fault: Fault | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state != "running"
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedStep:
+    """The same calls made with so many at once."""
+
+    at_once: int
+    calls: int
+    wall_s: float
+    failed: int = 0
+
+    @property
+    def per_second(self) -> float:
+        return (self.calls - self.failed) / self.wall_s if self.wall_s > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpeed:
+    """What one chat model does on this host, measured."""
+
+    model: str
+    digest: str
+    warm_up_s: float
+    """Until the first token of a cold model; loading included."""
+    prompt_tokens_per_s: float | None
+    tokens_per_s: float | None
+    steps: tuple[SpeedStep, ...]
+    best_at_once: int
+    """The smallest number that is within 10 % of the quickest."""
+    measured_at: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestCase:
+    """One expectation of scores that holds where model and store are sound."""
+
+    code: str
+    """One of the codes that ``components/words/system.py`` has a sentence for."""
+    passed: bool
+    detail: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    collection: str
+    embedding_model: str
+    cases: tuple[SelfTestCase, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(case.passed for case in self.cases)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """One setting as it stands."""
+
+    name: str
+    variable: str
+    """``WORKBENCH_…``"""
+    value: str
+    """Secrets as dots, userinfo in addresses masked."""
+    source: Literal["default", "environment", ".env", "workbench.toml", "override"]
+    secret: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider of chat models besides Ollama."""
+
+    name: str
+    """As in ``provider:model``."""
+    package: str
+    installed: bool
+    configured: bool
+    """Whether a key or an address for it is set."""
+    variable: str
+    """Where the key is set; never its value."""

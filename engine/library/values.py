@@ -1,0 +1,291 @@
+"""What the Knowledge page shows of collections and ingestions, as plain values; components draw these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engine.errors import InvalidConfig
+from engine.roles import StoredPassage
+from engine.values import Fault, PassageId, SourceKind
+
+JobState = Literal["waiting", "reading", "embedding", "writing", "done", "stopped", "failed", "interrupted"]
+"""``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
+
+CHUNK_LIMITS: dict[str, tuple[int, int]] = {
+    "target_tokens": (40, 1000),
+    "most_tokens": (60, 1500),
+    "overlap_tokens": (0, 200),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """How documents are cut into passages, in estimated tokens; raises ``InvalidConfig`` out of range."""
+
+    target_tokens: int = 200
+    most_tokens: int = 320
+    overlap_tokens: int = 60
+    """Longest sentence that two neighbouring pieces of one section share; 0 for none."""
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in CHUNK_LIMITS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise InvalidConfig.out_of_range(name, low, high)
+        if self.most_tokens < self.target_tokens:
+            raise InvalidConfig.out_of_range("most_tokens", self.target_tokens, CHUNK_LIMITS["most_tokens"][1])
+        if self.overlap_tokens > self.target_tokens // 2:
+            raise InvalidConfig.out_of_range("overlap_tokens", 0, self.target_tokens // 2)
+
+    @property
+    def key(self) -> str:
+        """What is recorded with a source; empty for the defaults, so that earlier sources count as cut by them."""
+        if self == ChunkOptions():
+            return ""
+        return f"{self.target_tokens}/{self.most_tokens}/{self.overlap_tokens}"
+
+
+DEFAULT_CHUNKS = ChunkOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNote:
+    """Something a reader should know of a file that could be read: pages without text, sheets left out."""
+
+    code: str
+    """One of the codes that ``components/words/knowledge.py`` has a sentence for."""
+    params: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedSource:
+    """One readable file, cut but neither embedded nor written."""
+
+    name: str
+    title: str
+    format: str
+    """Suffix without its dot, in small letters."""
+    kind: SourceKind
+    size: int
+    """In bytes."""
+    encoding: str
+    """Of a text file; empty for formats that say it themselves."""
+    passages: tuple[StoredPassage, ...]
+    tokens: tuple[int, ...]
+    """Estimated tokens of each passage."""
+    notes: tuple[SourceNote, ...] = ()
+    same_as: str = ""
+    """Source of the collection, or earlier file of the batch, with the same content; this one will be skipped."""
+    replaces: bool = False
+    """A source of this name with other content is there and will be replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an ingestion would do."""
+
+    sources: tuple[PreviewedSource, ...]
+    failed: tuple[tuple[str, Fault], ...]
+    """Files that cannot be used, with the reason."""
+    passages: int
+    """To embed: those of files that will not be skipped."""
+    seconds: float | None
+    """Estimated time of embedding them here; None where this model was never timed on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """How far one ingestion, re-embedding or copy has come; a new value at every change."""
+
+    id: str
+    kind: Literal["ingest", "reembed", "add_full_text"]
+    collection: str
+    """Where passages go."""
+    state: JobState
+    started_at: str
+    """ISO 8601, UTC."""
+    files: int
+    """Files, or sources, to work on."""
+    files_done: int = 0
+    done: int = 0
+    total: int = 0
+    """Passages to embed."""
+    per_second: float = 0.0
+    remaining_s: float | None = None
+    source: str = ""
+    """The source being worked on."""
+    added: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    """File and the source that has the same content."""
+    failed: tuple[tuple[str, Fault], ...] = ()
+    passages: int = 0
+    """Written by now."""
+    seconds: float = 0.0
+    fault: Fault | None = None
+    """What ended a failed job."""
+
+    @property
+    def over(self) -> bool:
+        return self.state in ("done", "stopped", "failed", "interrupted")
+
+    @property
+    def resumable(self) -> bool:
+        return self.state in ("stopped", "failed", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """One hit of a search on the Knowledge page."""
+
+    passage: StoredPassage
+    similarity: float
+    cosine: float
+    vector_rank: int | None = None
+    text_rank: int | None = None
+    text_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapPoint:
+    """A passage's place on the two-dimensional map."""
+
+    id: PassageId
+    source: str
+    section: str
+    text: str
+    """Its first characters."""
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMap:
+    """Passages of a collection, and a query, on their first two principal components."""
+
+    points: tuple[MapPoint, ...]
+    explained: tuple[float, float]
+    """Shares of the variance that the two axes show, in [0, 1]."""
+    total: int
+    """Passages of the collection: more than ``points`` where only a sample is drawn."""
+    query: tuple[float, float] | None = None
+    hits: tuple[PassageId, ...] = ()
+    """Nearest to the query, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteField:
+    """A field of a collection that another program made."""
+
+    name: str
+    type: str
+    """As Milvus calls it, e.g. ``VARCHAR``; ``dynamic`` for a key seen in the dynamic field."""
+    primary: bool = False
+    dim: int = 0
+    """Of a vector field."""
+    metric: str = ""
+    """Of a vector field's index; empty without one."""
+    sample: str = ""
+    """The beginning of one row's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMap:
+    """Which field holds what; an empty name means that there is none."""
+
+    id: str
+    text: str
+    vector: str
+    source: str = ""
+    title: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedModel:
+    """An embedding model that the vectors of a collection may come from."""
+
+    model: str
+    """``builtin``, ``hashing`` or ``ollama:NAME``."""
+    dim: int
+    available: bool
+    """Whether it can be used here now."""
+    why: str
+    """Code of the reason: ``dimension``, ``installed``, ``not_pulled``."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCollection:
+    """A collection at an address, looked at without writing anything."""
+
+    name: str
+    passages: int
+    fields: tuple[RemoteField, ...]
+    proposed: FieldMap | None
+    """None where it holds no text with a float vector."""
+    models: tuple[ProposedModel, ...] = ()
+    own: bool = False
+    """Made by this program, as its catalogue there says."""
+    fault: Fault | None = None
+    """Why it cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A Milvus to connect to."""
+
+    address: str
+    """A server's address or a folder of Milvus Lite; empty: the settings' own store."""
+    token: str = field(default="", repr=False)
+    database: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A collection of somebody else under a name of ours; kept on this machine, never in their store."""
+
+    name: str
+    place: Place
+    collection: str
+    fields: FieldMap
+    dim: int
+    metric: str
+    embedding_model: str
+    query_prefix: str | None = None
+    """None takes the one known for the model."""
+    passage_prefix: str | None = None
+    connected_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedQuestion:
+    """Whether a question finds sensible passages with the chosen model and fields."""
+
+    question: str
+    found: tuple[FoundPassage, ...]
+    sensible: bool
+    """The best hit stands out, or finds itself when its own words are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfSearch:
+    """Passages asked for with their own words: with the right model and prefixes most come first."""
+
+    asked: int
+    first: int
+    mean_cosine: float
+    """Of a passage's stored vector with the one that the chosen model makes of its text: 1 for the right model."""
+
+
+Advice = Literal["lite_slow", "lite_large", "server_small"]
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthAdvice:
+    """What follows from the size of a collection on its store; see the table of ``tests.benchmarks growth``."""
+
+    code: Advice
+    passages: int
+    search_ms: float
+    """Expected on this kind of store at this size, from the measured table."""
