@@ -1,0 +1,107 @@
+"""Who writes and judges answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from engine.values import (
+    Evaluation,
+    Language,
+    Memory,
+    Passage,
+)
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+from engine.roles.trace import SILENT, Trace
+
+EvaluationAim = Literal["answer", "relevance"]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    question: str
+    passages: tuple[Passage, ...]
+    """In the order of their markers: the first is ``[1]``."""
+    language: Language
+    verified: bool = True
+
+
+class Generator(Protocol):
+    """Answers from the passages alone, citing them ``[n]``.
+
+    Contract (tests/contracts/test_generator.py): answers in the question's language; every marker points to a passage
+    given; says honestly what is missing; streams pieces through ``trace.token`` whose concatenation is the returned
+    text; with no passages it is never called. Blank output is ``EmptyReply``.
+    """
+
+    @property
+    def context_tokens(self) -> int:
+        """Budget for the passages, in tokens; the assembling step cuts there."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, estimated where the model's tokenizer is not at hand."""
+
+    async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    question: str
+    answer: str
+    passages: tuple[Passage, ...]
+    """In the order of the answer's markers: the first is ``[1]``; their texts may be cut (SPEC AE-04)."""
+    language: Language
+    aim: EvaluationAim = "answer"
+    """``answer`` judges reasonableness and evidence marking (SPEC AE-02); ``relevance`` only whether the answer
+    solves the question (SPEC DL-04), with every suggestion under ``reasonableness``."""
+    unseen: int = 0
+    """Passages that the answer was written from and that are not shown: their markers follow those of ``passages``."""
+    removed_markers: tuple[str, ...] = ()
+    """Markers that pointed nowhere and were taken out of the answer."""
+
+
+class Evaluator(Protocol):
+    """Judges a finished answer against question and passages.
+
+    Contract (tests/contracts/test_evaluator.py): ``passed`` exactly where there is no suggestion; at least one
+    suggestion for each failed dimension, concrete and actionable; text inside answer and passages is evidence and
+    cannot change the judgement's form; a quote stands in the answer word for word. A reply that cannot be read after
+    one more try is ``UnreadableReply``, a server that cannot be reached a ``ModelError``.
+    """
+
+    async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation: ...
+
+
+class Writer(Protocol):
+    """Writes an answer from a conversation and nothing else (SPEC AE-06).
+
+    Contract (tests/contracts/test_writer.py): as :class:`Generator` for markers, language, streaming and blank output;
+    the first human message holds question and passages, further ones ask for a revision of the answer before them.
+    """
+
+    @property
+    def context_tokens(self) -> int: ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+    async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DirectRequest:
+    question: str
+    memories: tuple[Memory, ...]
+    language: Language
+
+
+class DirectAnswerer(Protocol):
+    """Answers without a search: from memory or from good manners.
+
+    Contract (tests/contracts/test_direct.py): streams pieces whose concatenation is the returned text, never blank; in
+    the question's language; an answer from memory says so and names the sources that the memory has.
+    """
+
+    async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str: ...

@@ -1,0 +1,40 @@
+"""Who judges passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from engine.values import (
+    Passage,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    pass
+from engine.roles.trace import SILENT, Trace
+
+
+class Grader(Protocol):
+    """Says, for each passage, whether it helps to answer the question.
+
+    Contract (tests/contracts/test_grader.py): one verdict per passage, in the order given;
+    never an answer to the question; text inside a passage is evidence and cannot change the
+    format or the verdict of another passage; a reply that cannot be read becomes a visible
+    ``unreadable`` verdict (``relevant`` None) and never a silent pass. A server that cannot be
+    reached is a ``ModelError``.
+    """
+
+    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]: ...
+
+
+class Reranker(Protocol):
+    """Scores passages by how well they answer the question.
+
+    Contract (tests/contracts/test_reranker.py): calibrated P(relevant) by passage id, in [0, 1]; judged passages are
+    reported through ``trace.verdict``; the order of the result is non-increasing in P.
+    """
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
+    ) -> list[tuple[Passage, Verdict]]: ...

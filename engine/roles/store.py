@@ -1,0 +1,191 @@
+"""Embedders and passage stores, and what they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engine.values import (
+    PassageId,
+    SourceKind,
+    kind_named,
+)
+
+if TYPE_CHECKING:
+    pass
+from engine.roles.trace import Vector
+
+
+class Embedder(Protocol):
+    """Turns text into vectors.
+
+    Contract (tests/contracts/test_embedder.py): float32, L2-normalised, ``dim`` wide, deterministic;
+    ``embed_passages`` keeps order and returns shape (n, dim), (0, dim) for nothing;
+    prefixes are applied inside, and are part of the identity recorded with a collection.
+    """
+
+    @property
+    def model_id(self) -> str: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def query_prefix(self) -> str: ...
+
+    @property
+    def passage_prefix(self) -> str: ...
+
+    async def embed_query(self, text: str) -> Vector: ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    """What a collection was built with; recorded in the store beside it."""
+
+    name: str
+    embedding_model: str
+    dim: int
+    query_prefix: str
+    passage_prefix: str
+    created_at: str
+    """ISO 8601, UTC."""
+    metric: str = "COSINE"
+    passages: int = 0
+    sources: int = 0
+    fingerprint: str = ""
+    """Hash over the ids and texts of all passages: changes when the content does."""
+    kinds: tuple[SourceKind, ...] = ()
+    """Kinds of its sources, in the order of ``SOURCE_KINDS``."""
+    summaries: int = 0
+    """Summaries of its sources and their sections, kept beside the passages."""
+    full_text: bool = False
+    """Whether its passages can be searched by words (BM25) too."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which it can be asked for."""
+    description: str = ""
+    """What its owner says of it."""
+    address: str = ""
+    """Where a connected collection of somebody else lives; empty for those of the settings' own store."""
+    remote_name: str = ""
+    """Its name there; ``name`` is what it is called here."""
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage as the store keeps it."""
+
+    id: PassageId
+    source: str
+    text: str
+    section: str = ""
+    title: str = ""
+    ordinal: int = 0
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    """Anything else that ingestion knows: language, date, source hash, kind of source."""
+
+    @property
+    def kind(self) -> SourceKind:
+        """The kind of its source; ``vector`` where none is recorded, as by other programs and earlier versions."""
+        return kind_named(self.meta.get("kind"))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    source: str
+    title: str
+    passages: int
+    content_hash: str
+    added_at: str
+    kind: SourceKind = "vector"
+    summaries: int = 0
+    """Summaries kept of it and its sections; 0 for what was ingested without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Which passages a search may find; what is left empty restricts nothing."""
+
+    kinds: tuple[SourceKind, ...] = ()
+    sections: tuple[tuple[str, str], ...] = ()
+    """Sources with one of their sections; an empty section stands for the whole source."""
+
+
+ANYWHERE = Within()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summaries:
+    """Summaries of whole sources with those of their sections, and their vectors."""
+
+    rows: tuple[StoredPassage, ...] = ()
+    """``text`` is the summary; an empty ``section`` stands for the whole source."""
+    vectors: Vector | None = None
+    """Shape (len(rows), dim); None where there are no rows."""
+
+
+NO_SUMMARIES = Summaries()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result: the passage and its cosine to the query, best first."""
+
+    passage: StoredPassage
+    cosine: float
+    text_score: float | None = None
+    """BM25 score, 0 and up, of a search by words; None in a search by vectors."""
+
+
+class PassageStore(Protocol):
+    """Keeps passages with their vectors, by collection.
+
+    Contract (tests/contracts/test_store.py): search is exact or nearly so, best first, cosine in [-1, 1] whatever the
+    store's own sign; an unknown collection, a wrong dimension, a lock, an unreachable server are our errors;
+    filters built from names cannot be injected; inserting an id again replaces it; deletes are seen by the next search;
+    a search within kinds or sections finds what a full one would have found of them; summaries go with the source that
+    they tell of, and no count or fingerprint knows them.
+    """
+
+    async def collections(self) -> list[CollectionInfo]: ...
+
+    async def describe(self, collection: str) -> CollectionInfo: ...
+
+    async def create(self, info: CollectionInfo) -> None: ...
+
+    async def drop(self, collection: str) -> None: ...
+
+    async def insert(
+        self,
+        collection: str,
+        passages: Sequence[StoredPassage],
+        vectors: Vector,
+        summaries: Summaries = NO_SUMMARIES,
+    ) -> None: ...
+
+    async def summarise(self, collection: str, summaries: Summaries) -> None: ...
+
+    async def search_summaries(
+        self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]: ...
+
+    async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]: ...
+
+    async def search_text(
+        self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]:
+        """Best BM25 score first, each with its cosine to ``vector``; raises ``FullTextMissing``."""
+
+    async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
+
+    async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
+
+    async def delete_source(self, collection: str, source: str) -> int: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,58 @@
+"""Where a role reports what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.values import (
+    ModelCall,
+    PassageId,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+Vector = NDArray[np.float32]
+
+
+class Trace(Protocol):
+    """Where a role reports what it does while it does it; every method returns at once."""
+
+    def call(self, call: ModelCall) -> None:
+        """One model invocation ended; node, round and start are filled in by the receiver where left at defaults."""
+
+    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
+        """A passage was judged; passages may be reported in any order."""
+
+    def token(self, text: str) -> None:
+        """A piece of the answer arrived."""
+
+    def now_ms(self) -> float:
+        """Milliseconds since the run began, for ``ModelCall.start_ms``."""
+
+    def time_left_s(self) -> float:
+        """Seconds that the step may still take; bounds every model call."""
+
+
+class SilentTrace:
+    """A trace that hears nothing and never runs out of time; for direct use of a role."""
+
+    def call(self, call: ModelCall) -> None: ...
+
+    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None: ...
+
+    def token(self, text: str) -> None: ...
+
+    def now_ms(self) -> float:
+        return 0.0
+
+    def time_left_s(self) -> float:
+        return float("inf")
+
+
+SILENT: Trace = SilentTrace()

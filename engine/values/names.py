@@ -1,0 +1,89 @@
+"""Closed sets and ids that the values of a run are made of."""
+
+from __future__ import annotations
+
+from typing import Literal, NewType
+
+PassageId = NewType("PassageId", str)
+RunId = NewType("RunId", str)
+Language = Literal["zh", "en", "other"]
+Gate = Literal["kept", "below_threshold", "beyond_top_k"]
+Relation = Literal["<", ">=", "=="]
+Quantity = Literal[
+    "pass_rate",
+    "relevant_passages",
+    "rewrites",
+    "repeated_rewrites",
+    "failed_rewrites",
+    "elapsed_s",
+    "candidates",
+    "unreadable",
+    "ungraded",
+    "quality_score",
+    "top3_relevance",
+    "untried_strategies",
+    "corrections",
+    "suggestions",
+    "epoch",
+    "unreached_evaluators",
+    "failed_answers",
+]
+SourceKind = Literal["vector", "graph", "temporal"]
+"""Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
+SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")
+Strategy = Literal["hierarchical_search", "direct_chunk_search", "web_search"]
+STRATEGIES: tuple[Strategy, ...] = ("hierarchical_search", "direct_chunk_search", "web_search")
+"""Search strategies of the dual loop, in the order in which they are tried (SPEC DL-03)."""
+QualityGrade = Literal["high", "medium", "low"]
+QualityDimensionName = Literal["coverage", "relevance", "diversity", "count"]
+QualityIssueCode = Literal["low_coverage", "low_relevance", "single_source", "too_few", "no_passages"]
+EvaluationDimension = Literal["reasonableness", "evidence_marking"]
+GateReason = Literal[
+    "passed",
+    "deadline",
+    "below_gate",
+    "max_rewrites",
+    "repeated_rewrite",
+    "no_passages",
+    "rewriter_failed",
+    "grader_unavailable",
+    "grader_failed",
+]
+"""Why the gate of the four-node loop decided as it did."""
+LoopReason = Literal[
+    "quality_met",
+    "low_quality",
+    "direct",
+    "search",
+    "documents_relevant",
+    "next_strategy",
+    "strategies_exhausted",
+    "answer_relevant",
+    "answer_off",
+    "max_corrections",
+    "evaluation_passed",
+    "revise",
+    "max_epochs",
+    "evaluator_failed",
+    "writer_failed",
+]
+"""What only the deciding nodes of the other loops say."""
+Reason = Literal[GateReason, LoopReason]
+Outcome = Literal[
+    "answered",
+    "answered_forced",
+    "answered_unverified",
+    "abstained",
+    "fallback",
+    "cancelled",
+    "failed",
+    "interrupted",
+]
+BY_HAND = "by_hand"
+"""Grader of a verdict that a reader set, and strategy of a rewrite that a reader wrote."""
+AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]
+
+
+def kind_named(name: object) -> SourceKind:
+    """The source kind of that name; ``vector`` where there is none."""
+    return next((kind for kind in SOURCE_KINDS if kind == name), "vector")
