@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Iterator
 
 from engine.builtin.reading import other_names, read
+from engine.builtin.rewrite_report import told
 from engine.builtin.rewriter import propose, tried_queries
 from engine.builtin.smalltalk import without_small_talk
 from engine.builtin.terms import terms
 from engine.language import normalised_query
 from engine.policies.dual import INITIAL
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.values import Message, ModelCall
 
 _PLAIN = "The question is searched as it was asked."
 _CLEARED = "Greetings and thanks were taken out, so that only the question is searched."
@@ -35,7 +33,7 @@ class BuiltinDualRewriter:
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         began = trace.now_ms()
         proposal = cleared(request) if initial(request) else corrected(request)
-        trace.call(_report(request, proposal, began, trace.now_ms()))
+        trace.call(told(request, proposal, began, trace.now_ms()))
         return proposal
 
 
@@ -83,20 +81,3 @@ def _by_issues(request: RewriteRequest) -> Iterator[RewriteProposal]:
     subject = [reading.keys[term] for term in rest if term in heaviest]
     for words in ([*named, *subject], [*named, *(reading.keys[term] for term in rest)]):
         yield RewriteProposal(" ".join(words), _MISSED.format(terms=", ".join(named)), tuple(words), "emphasise")
-
-
-def _report(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:
-    reply = json.dumps(dataclasses.asdict(proposal), ensure_ascii=False)
-    return ModelCall(
-        role="rewriter",
-        node="rewrite_query",
-        round=0,
-        model="builtin",
-        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=reply,
-        # Read back, as a stored record is: JSON has lists where a dataclass has tuples.
-        parsed=json.loads(reply),
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

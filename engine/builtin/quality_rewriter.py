@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 
 from engine.builtin.reading import read
+from engine.builtin.rewrite_report import told
 from engine.builtin.rewriter import proposals, tried_queries
 from engine.builtin.terms import surface_terms
 from engine.builtin.wishes import WISHES, Wish, wishes_in, with_wishes, without_wishes
 from engine.language import normalised_query
 from engine.roles import SILENT, FailedPassage, NearPassage, RewriteProposal, RewriteRequest, Trace
-from engine.values import Message, ModelCall
 
 SHARPER = "sharper"
 """Strategy code of other search words, beside the wishes."""
 
-_MODEL = "builtin"
 _ADDED = 4
 """Terms taken from passages into one query; those of the query before stay in it."""
 _ANSWERS: Mapping[str, tuple[Wish, ...]] = MappingProxyType(
@@ -53,7 +51,7 @@ class BuiltinQualityRewriter:
         """The first idea that has not been tried; when all have been, the question with its wishes once more."""
         began = trace.now_ms()
         proposal = propose(request)
-        trace.call(_report(request, proposal, began, trace.now_ms()))
+        trace.call(told(request, proposal, began, trace.now_ms()))
         return proposal
 
 
@@ -119,20 +117,3 @@ def _proposal(query: str, core: RewriteProposal, wishes: tuple[Wish, ...], reque
     reasons = [_REASONS[wish] for wish in wishes if wish not in asked_before]
     reason = " ".join([*([core.reason] if core.reason else []), *reasons]) or _UNCHANGED
     return RewriteProposal(query, reason, core.keywords or (request.question,), strategy_of(query, request))
-
-
-def _report(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:
-    reply = json.dumps(dataclasses.asdict(proposal), ensure_ascii=False)
-    return ModelCall(
-        role="rewriter",
-        node="rewrite",
-        round=len(request.history),
-        model=_MODEL,
-        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=reply,
-        # Read back, as a stored record is: JSON has lists where a dataclass has tuples.
-        parsed=json.loads(reply),
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Literal
 
 from engine.builtin.reading import Reading, read
+from engine.builtin.rewrite_report import told
 from engine.builtin.terms import is_han
 from engine.language import normalised_query
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.values import Message, ModelCall
 
 Strategy = Literal["feedback", "keywords", "synonyms", "broader", "split", "emphasise", "qualify"]
 Failure = Literal["nothing_kept", "too_wide", "term_missing", "near_miss"]
 
-_MODEL = "builtin"
 _ADDED = 3
 """Terms taken from passages into one query: more would drown the question."""
 _SYNONYMS = 5
@@ -72,7 +69,7 @@ class BuiltinRewriter:
         """The first idea that has not been tried; when all have been, the key terms once more."""
         began = trace.now_ms()
         proposal = propose(request)
-        trace.call(_report(request, proposal, began, trace.now_ms()))
+        trace.call(told(request, proposal, began, trace.now_ms()))
         return proposal
 
 
@@ -198,20 +195,3 @@ def _near_windows(reading: Reading) -> Iterator[list[str]]:
 def _proposal(strategy: Strategy, words: list[str], named: list[str] | None = None) -> RewriteProposal:
     reason = _REASONS[strategy].format(terms=", ".join(named or words))
     return RewriteProposal(" ".join(words), reason, tuple(words), strategy)
-
-
-def _report(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:
-    reply = json.dumps(dataclasses.asdict(proposal), ensure_ascii=False)
-    return ModelCall(
-        role="rewriter",
-        node="rewrite",
-        round=len(request.history),
-        model=_MODEL,
-        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=reply,
-        # Read back, as a stored record is: JSON has lists where a dataclass has tuples.
-        parsed=json.loads(reply),
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

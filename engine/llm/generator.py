@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from engine.config import RoleModel
-from engine.errors import EmptyReply, ModelError
 from engine.llm.chat import ChatModel
-from engine.llm.faults import worth_repeating
 from engine.llm.prompts import generator_messages, rules_tokens
+from engine.llm.streaming import streamed
 from engine.llm.tokens import estimate_tokens
 from engine.roles import SILENT, GenerationRequest, Trace
 from engine.settings import Settings
 
-_TRIES = 2
 _LONGEST_REPLY = 2048
 _QUESTION_TOKENS = 1000
 _FENCE_TOKENS = 400
@@ -43,21 +41,4 @@ class ChatGenerator:
         return estimate_tokens(text)
 
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
-        messages = generator_messages(request)
-        streamed = False
-
-        def hear(piece: str) -> None:
-            nonlocal streamed
-            streamed = True
-            trace.token(piece)
-
-        for attempt in range(1, _TRIES + 1):
-            try:
-                said = await self._chat.say(messages, trace, hear, attempt=attempt)
-            except ModelError as failure:
-                if streamed or attempt == _TRIES or not worth_repeating(failure):
-                    raise
-                continue
-            if said.text:
-                return said.text
-        raise EmptyReply.from_model(self._chat.name)
+        return await streamed(self._chat, generator_messages(request), trace)

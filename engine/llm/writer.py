@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from engine.config import RoleModel
-from engine.errors import EmptyReply, ModelError
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
-from engine.llm.faults import worth_repeating
+from engine.llm.streaming import streamed
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer_prompts import writer_rules_tokens
 from engine.roles import SILENT, Trace
@@ -18,7 +17,6 @@ from engine.values import Message
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-_TRIES = 2
 _LONGEST_REPLY = 2048
 _REPLY_SHARE = 6
 """Part of the context that a reply may take: a revision needs room for the last answer and for the next."""
@@ -55,23 +53,7 @@ class ChatWriter:
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
         sent = fitting([Message(_ROLES[item.type], item.text) for item in messages], self._room)
-        streamed = False
-
-        def hear(piece: str) -> None:
-            nonlocal streamed
-            streamed = True
-            trace.token(piece)
-
-        for attempt in range(1, _TRIES + 1):
-            try:
-                said = await self._chat.say(sent, trace, hear, attempt=attempt)
-            except ModelError as failure:
-                if streamed or attempt == _TRIES or not worth_repeating(failure):
-                    raise
-                continue
-            if said.text:
-                return said.text
-        raise EmptyReply.from_model(self._chat.name)
+        return await streamed(self._chat, sent, trace)
 
 
 def fitting(messages: Sequence[Message], room: int) -> tuple[Message, ...]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from engine.config import RunConfig
 from engine.llm.writer_prompts import opening_messages
@@ -16,9 +13,10 @@ from engine.nodes.answers.generate_answer import generate_answer
 from engine.nodes.answers.prepare import after_preparing, prepare
 from engine.nodes.answers.state import AnswerState
 from engine.nodes.grade import grade_step
-from engine.nodes.run_context import RunContext, Step, visit
+from engine.nodes.run_context import RunContext
 from engine.policies.answers import gener_epoch, outcome_of_answer
 from engine.values import Outcome, RunRecord
+from engine.workflows.binding import node
 
 Graph = CompiledStateGraph[AnswerState, RunContext, AnswerState, AnswerState]
 
@@ -26,12 +24,12 @@ Graph = CompiledStateGraph[AnswerState, RunContext, AnswerState, AnswerState]
 def build() -> Graph:
     """The compiled graph; its conditional edges have explicit target maps, so a drawing made from it is the truth."""
     graph = StateGraph(AnswerState, context_schema=RunContext)
-    graph.add_node("retrieve", _node("retrieve", retrieve.retrieve))
-    graph.add_node("grade", _node("grade", grade_step(answering="prepare")))
-    graph.add_node("rewrite", _node("rewrite", rewrite.rewrite))
-    graph.add_node("prepare", _node("prepare", prepare))
-    graph.add_node("generate_answer", _node("generate_answer", generate_answer))
-    graph.add_node("eval_answer", _node("eval_answer", eval_answer))
+    graph.add_node("retrieve", node("retrieve", retrieve.retrieve))
+    graph.add_node("grade", node("grade", grade_step(answering="prepare")))
+    graph.add_node("rewrite", node("rewrite", rewrite.rewrite))
+    graph.add_node("prepare", node("prepare", prepare))
+    graph.add_node("generate_answer", node("generate_answer", generate_answer))
+    graph.add_node("eval_answer", node("eval_answer", eval_answer))
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "grade")
     graph.add_conditional_edges("grade", _decided, {"rewrite": "rewrite", "prepare": "prepare", "end": END})
@@ -83,10 +81,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 
 def _decided(state: AnswerState) -> str:
     return state["decision"].route
-
-
-def _node(name: str, step: Step) -> Any:
-    async def run_node(state: AnswerState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        return await visit(name, step, state, runtime.context)
-
-    return run_node

@@ -7,7 +7,6 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from engine.config import RunConfig
 from engine.nodes.dual.consolidate_memory import consolidate_memory
@@ -20,9 +19,10 @@ from engine.nodes.dual.retrieve_memory import retrieve_memory
 from engine.nodes.dual.rewrite_query import rewrite_query
 from engine.nodes.dual.route_query import route_query
 from engine.nodes.dual.state import DualState
-from engine.nodes.run_context import RunContext, Step, visit
+from engine.nodes.run_context import RunContext, Step
 from engine.policies.dual import dual_options, outcome_of
 from engine.values import STRATEGIES, Outcome, RunRecord
+from engine.workflows.binding import node
 
 Graph = CompiledStateGraph[DualState, RunContext, DualState, DualState]
 
@@ -43,7 +43,7 @@ def build() -> Graph:
     """The compiled graph; every conditional edge has an explicit target map, so a drawing made from it is the truth."""
     graph = StateGraph(DualState, context_schema=RunContext)
     for name, step in NODES.items():
-        graph.add_node(name, _node(name, step))
+        graph.add_node(name, node(name, step))
     graph.add_edge(START, "retrieve_memory")
     graph.add_edge("retrieve_memory", "route_query")
     graph.add_conditional_edges("route_query", _route, _to("direct_response", "rewrite_query"))
@@ -111,10 +111,3 @@ def _route(state: DualState) -> str:
 
 def _to(*nodes: str) -> dict[Any, str]:
     return {name: name for name in nodes}
-
-
-def _node(name: str, step: Step) -> Any:
-    async def run_node(state: DualState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        return await visit(name, step, state, runtime.context)
-
-    return run_node

@@ -5,18 +5,16 @@ SPEC QL-01 … QL-08. A rewrite leads back to the router, so that what it asks f
 
 from __future__ import annotations
 
-from typing import Any
-
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from engine.config import RoleName, RunConfig
 from engine.nodes.quality import fuse, generate, grade_documents, question_router, rerank, retrieve, rewrite
-from engine.nodes.run_context import RunContext, Step, visit
+from engine.nodes.run_context import RunContext
 from engine.nodes.state import RunState
 from engine.policies.quality import outcome_of
 from engine.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
+from engine.workflows.binding import node
 
 _NODES_A_ROUND = 6
 
@@ -44,13 +42,13 @@ Graph = CompiledStateGraph[QualityState, RunContext, QualityState, QualityState]
 def build() -> Graph:
     """The compiled graph; its conditional edge has an explicit target map, so a drawing made from it is the truth."""
     graph = StateGraph(QualityState, context_schema=RunContext)
-    graph.add_node("question_router", _node("question_router", question_router.question_router))
-    graph.add_node("retrieve", _node("retrieve", retrieve.retrieve))
-    graph.add_node("fuse", _node("fuse", fuse.fuse_lists))
-    graph.add_node("rerank", _node("rerank", rerank.rerank))
-    graph.add_node("grade_documents", _node("grade_documents", grade_documents.grade_documents))
-    graph.add_node("rewrite", _node("rewrite", rewrite.rewrite))
-    graph.add_node("generate", _node("generate", generate.generate))
+    graph.add_node("question_router", node("question_router", question_router.question_router))
+    graph.add_node("retrieve", node("retrieve", retrieve.retrieve))
+    graph.add_node("fuse", node("fuse", fuse.fuse_lists))
+    graph.add_node("rerank", node("rerank", rerank.rerank))
+    graph.add_node("grade_documents", node("grade_documents", grade_documents.grade_documents))
+    graph.add_node("rewrite", node("rewrite", rewrite.rewrite))
+    graph.add_node("generate", node("generate", generate.generate))
     graph.add_edge(START, "question_router")
     graph.add_edge("question_router", "retrieve")
     graph.add_edge("retrieve", "fuse")
@@ -105,10 +103,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 
 def _route(state: QualityState) -> str:
     return state["decision"].route
-
-
-def _node(name: str, step: Step) -> Any:
-    async def run_node(state: QualityState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        return await visit(name, step, state, runtime.context)
-
-    return run_node

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from engine.config import RunConfig
 from engine.decide import outcome_of
 from engine.nodes import generate, grade, retrieve, rewrite
-from engine.nodes.run_context import RunContext, Step, visit
+from engine.nodes.run_context import RunContext
 from engine.nodes.state import RunState
 from engine.values import Outcome, RunRecord
+from engine.workflows.binding import node
 
 Graph = CompiledStateGraph[RunState, RunContext, RunState, RunState]
 
@@ -21,10 +19,10 @@ Graph = CompiledStateGraph[RunState, RunContext, RunState, RunState]
 def build() -> Graph:
     """The compiled graph; its conditional edge has an explicit target map, so a drawing made from it is the truth."""
     graph = StateGraph(RunState, context_schema=RunContext)
-    graph.add_node("retrieve", _node("retrieve", retrieve.retrieve))
-    graph.add_node("grade", _node("grade", grade.grade))
-    graph.add_node("rewrite", _node("rewrite", rewrite.rewrite))
-    graph.add_node("generate", _node("generate", generate.generate))
+    graph.add_node("retrieve", node("retrieve", retrieve.retrieve))
+    graph.add_node("grade", node("grade", grade.grade))
+    graph.add_node("rewrite", node("rewrite", rewrite.rewrite))
+    graph.add_node("generate", node("generate", generate.generate))
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "grade")
     graph.add_conditional_edges("grade", _route, {"rewrite": "rewrite", "generate": "generate", "end": END})
@@ -59,10 +57,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 
 def _route(state: RunState) -> str:
     return state["decision"].route
-
-
-def _node(name: str, step: Step) -> Any:
-    async def run_node(state: RunState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        return await visit(name, step, state, runtime.context)
-
-    return run_node

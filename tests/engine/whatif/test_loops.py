@@ -70,7 +70,10 @@ def test_where_a_path_is_known_the_run_made_again_takes_it(workflow: WorkflowNam
     world = data.draw(loop_worlds())
     record = run_in(world, data.draw(loop_settings(workflow)))
     config = data.draw(loop_variations(record.config))
-    assert_true(what_if(record, config), world, record)
+    found = what_if(record, config)
+    assert found.path_known or (found.outcome is None and found.gap is not None)
+    if found.path_known:
+        assert_true(found, world, record)
 
 
 def assert_true(found: WhatIf, world: LoopWorld, record: RunRecord) -> None:
