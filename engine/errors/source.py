@@ -84,8 +84,8 @@ class SourceMislabelled(SourceError):
     @classmethod
     def named(cls, name: str, found: str) -> Self:
         return cls(
-            f"{name[:200]!r} is named like text, but its content is {found}.",
-            remedy="Give it the suffix of what it is, or export it as text and ingest that.",
+            f"{name[:200]!r} is not what its name says: its content is {found}.",
+            remedy="Give it the suffix of what it is, or save it in a current format and ingest that.",
             params={"name": name[:200], "found": found},
         )
 
@@ -115,4 +115,136 @@ class SourceMisnamed(SourceError):
             f"The name {shown!r} is no text or has more than {most_bytes} bytes, so no source can be kept under it.",
             remedy="Rename the file, or ingest it from a folder nearer to it.",
             params={"name": shown, "most": str(most_bytes)},
+        )
+
+
+class SourceEncrypted(SourceError):
+    """Only who knows the password can read it."""
+
+    code = "WB309"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"{name[:200]!r} is encrypted and opens with a password only.",
+            remedy="Save a copy without a password and ingest that.",
+            params={"name": name[:200]},
+        )
+
+
+class SourceBomb(SourceError):
+    """Small on disk, huge or endless once unpacked: never opened."""
+
+    code = "WB310"
+
+    @classmethod
+    def unpacked(cls, name: str, size_mb: float, limit_mb: float) -> Self:
+        return cls(
+            f"{name[:200]!r} would unpack to {size_mb:.0f} MB; the limit is {limit_mb:g} MB.",
+            remedy="Split it or take out its pictures, if it comes from somebody you trust.",
+            params={"name": name[:200], "size_mb": f"{size_mb:.0f}", "limit_mb": f"{limit_mb:g}"},
+        )
+
+    @classmethod
+    def parts(cls, name: str, count: int, limit: int) -> Self:
+        return cls(
+            f"{name[:200]!r} holds {count} parts; the limit is {limit}.",
+            remedy="Split it, if it comes from somebody you trust.",
+            params={"name": name[:200], "count": str(count), "limit": str(limit)},
+        )
+
+    @classmethod
+    def entities(cls, name: str) -> Self:
+        return cls(
+            f"{name[:200]!r} declares XML entities, which no Office document needs.",
+            remedy="Save it anew with an office program, if it comes from somebody you trust.",
+            params={"name": name[:200]},
+        )
+
+
+class SourceTooManyPages(SourceError):
+    code = "WB311"
+
+    @classmethod
+    def named(cls, name: str, pages: int, limit: int) -> Self:
+        return cls(
+            f"{name[:200]!r} has {pages} pages; the limit is {limit}.",
+            remedy="Split it and ingest the parts.",
+            params={"name": name[:200], "pages": str(pages), "limit": str(limit)},
+        )
+
+
+class SourceScanned(SourceError):
+    """Pictures of pages: there is nothing to search."""
+
+    code = "WB312"
+
+    @classmethod
+    def named(cls, name: str, pages: int) -> Self:
+        return cls(
+            f"{name[:200]!r} holds no text: all its pages ({pages}) are pictures.",
+            remedy="Run text recognition (OCR) on it and ingest the result.",
+            params={"name": name[:200], "pages": str(pages)},
+        )
+
+
+class SourceDamaged(SourceError):
+    """Of the right kind, but cut short or with broken parts."""
+
+    code = "WB313"
+
+    @classmethod
+    def at_line(cls, name: str, line: int) -> Self:
+        return cls(
+            f"{name[:200]!r} is damaged or incomplete: its line {line} is no JSON.",
+            remedy="Correct that line, or fetch the file again.",
+            params={"name": name[:200], "line": str(line)},
+        )
+
+    @classmethod
+    def named(cls, name: str, found: str) -> Self:
+        return cls(
+            f"{name[:200]!r} is damaged or incomplete: {found[:200]}.",
+            remedy="Fetch it again, or open it in its program and save a new copy.",
+            params={"name": name[:200], "found": found[:200]},
+        )
+
+
+class SourceTimedOut(SourceError):
+    code = "WB314"
+
+    @classmethod
+    def after(cls, name: str, seconds: float) -> Self:
+        return cls(
+            f"Reading {name[:200]!r} was given up after {seconds:g} seconds.",
+            remedy="Split it, or save it as text and ingest that.",
+            params={"name": name[:200], "seconds": f"{seconds:g}"},
+        )
+
+
+class SourceTooDemanding(SourceError):
+    """The reader ran out of memory or crashed; it works in a process of its own, so nothing else was hurt."""
+
+    code = "WB315"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"The reader broke down over {name[:200]!r}: it needs too much memory or is malformed.",
+            remedy="Split it, or save it as text and ingest that.",
+            params={"name": name[:200]},
+        )
+
+
+class SourceGarbled(SourceError):
+    """A PDF whose fonts do not say which characters they draw."""
+
+    code = "WB316"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(
+            f"The fonts of {name[:200]!r} do not say which characters they draw, so its text comes out as signs.",
+            remedy="Run text recognition (OCR) on it and ingest the result.",
+            params={"name": name[:200]},
         )

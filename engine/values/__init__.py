@@ -41,6 +41,7 @@ from engine.values.rounds import (
     Routing,
     Verdict,
 )
+from engine.values.sources import SourceNote
 
 __all__ = [
     "BY_HAND",
@@ -87,6 +88,7 @@ __all__ = [
     "RunId",
     "RunRecord",
     "SourceKind",
+    "SourceNote",
     "Strategy",
     "Suggestion",
     "TriedRoute",

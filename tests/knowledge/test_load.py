@@ -163,8 +163,10 @@ def test_front_matter_of_markdown_names_the_kind_and_leaves_no_trace_in_the_text
         b"---\r\nkind: Temporal\r\n---\r\ntext",
         b"\xef\xbb\xbf---\nkind: temporal\n...\ntext",
         "---\nkind: temporal\n---\ntext".encode("utf-16"),
+        b"---\nkind:\n  - temporal\n---\ntext",
+        b"---\nkind: # said by hand\n- 'temporal'\n---\ntext",
     ],
-    ids=["capitals", "CRLF", "byte-order mark", "UTF-16"],
+    ids=["capitals", "CRLF", "byte-order mark", "UTF-16", "block list", "block list without indent"],
 )
 def test_front_matter_is_read_however_an_editor_wrote_it(data: bytes) -> None:
     """QL-03"""
@@ -198,6 +200,8 @@ def test_a_source_without_a_kind_is_vector_and_has_the_hash_it_always_had() -> N
         "---\ntitle: x\n---",
         "---\n  kind: graph\n---",
         "---\nkind: graph",
+        "---\nkind:\n  - graph\n  - temporal\n---",
+        "---\nkind:\n  - recipe\n---",
         "kind: graph\n---",
     ],
 )

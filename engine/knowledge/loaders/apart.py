@@ -1,0 +1,172 @@
+"""Reading documents in processes of their own, kept for the next file and ended when nobody needs them."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from engine.errors import SourceTimedOut, SourceTooDemanding, SourceUnreadable
+from engine.knowledge.loaders.contents import Contents
+from engine.knowledge.loaders.frames import read_frame, unpacked, unpacked_error, write_frame
+
+TIME_LIMIT_S = 180.0
+"""For one file; the longest PDF that is taken needs 40 s of one core."""
+MOST_READERS = 2
+IDLE_S = 30.0
+"""After so long without a file, readers end: each holds some 60 MB."""
+MOST_FILES = 200
+"""Files that one reader reads, so that what a library leaks does not add up."""
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+class Reader:
+    """One process, reading one file at a time."""
+
+    def __init__(self) -> None:
+        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
+        self.files = 0
+        self.grown = False
+        """A file made it larger than is worth keeping."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "engine.knowledge.loaders.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # One thread of linear algebra, which nothing here needs: each more would take a part of the memory allowed.
+            env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def read(self, suffix: str, name: str, data: bytes, seconds: float) -> Contents:
+        """What the process finds; afterwards it may have ended (``alive``)."""
+        self.files += 1
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(seconds, give_up)
+        timer.daemon = True
+        timer.start()
+        frame = None
+        try:
+            # The process ends itself a little later, in case this one is gone by then.
+            write_frame(stdin, {"suffix": suffix, "name": name, "seconds": seconds + 5}, data)
+            frame = read_frame(stdout)
+        except (OSError, ValueError):
+            pass  # it ended while it was told what to read
+        finally:
+            timer.cancel()
+        if frame is None:
+            self.close()
+            raise SourceTimedOut.after(name, seconds) if late.is_set() else SourceTooDemanding.named(name)
+        head, _ = frame
+        self.grown = head["grown"]
+        if "error" in head:
+            raise unpacked_error(head["error"])
+        return unpacked(head["contents"])
+
+    def end(self) -> None:
+        """Kill the process, as a crash would."""
+        if self.alive:
+            self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self.end()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+class Readers:
+    """A few reading processes for all threads; each call takes one or waits for one."""
+
+    def __init__(self, most: int = MOST_READERS, idle_s: float = IDLE_S) -> None:
+        self._free = threading.BoundedSemaphore(most)
+        self._lock = threading.Lock()
+        self._idle: list[Reader] = []
+        self._idle_s = idle_s
+        self._timer: threading.Timer | None = None
+
+    def read(self, suffix: str, name: str, data: bytes, seconds: float = TIME_LIMIT_S) -> Contents:
+        """What a file holds; blocks.
+
+        Raises its ``SourceError``: ``SourceTimedOut`` after ``seconds``, ``SourceTooDemanding`` where the process broke
+        down, ``SourceUnreadable`` where none can be started.
+        """
+        with self._free:
+            reader = self._take(name)
+            try:
+                return reader.read(suffix, name, data, seconds)
+            finally:
+                self._give_back(reader)
+
+    def idle(self) -> tuple[Reader, ...]:
+        """Processes that wait for a file."""
+        with self._lock:
+            return tuple(self._idle)
+
+    def close(self) -> None:
+        """End the processes that read nothing now; the next file starts one again."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+        for reader in idle:
+            reader.close()
+
+    def _take(self, name: str) -> Reader:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            while self._idle:
+                reader = self._idle.pop()
+                if reader.alive:
+                    return reader
+                reader.close()
+        try:
+            return Reader()
+        except OSError as error:
+            raise SourceUnreadable.named(name, error.strerror or type(error).__name__) from error
+
+    def _give_back(self, reader: Reader) -> None:
+        if reader.files >= MOST_FILES or reader.grown or not reader.alive:
+            reader.close()
+            return
+        with self._lock:
+            self._idle.append(reader)
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(self._idle_s, self.close)
+            self._timer.daemon = True
+            self._timer.start()
+
+
+READERS = Readers()
+"""Of this process; other modules read through :func:`read_apart`."""
+atexit.register(READERS.close)
+
+
+def read_apart(suffix: str, name: str, data: bytes) -> Contents:
+    return READERS.read(suffix, name, data)

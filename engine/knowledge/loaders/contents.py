@@ -1,0 +1,126 @@
+"""What a loader finds in a file, and the limits that hold for every format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from engine.values import SourceKind, SourceNote
+
+LONGEST_HEADING = 200
+"""Characters of a title or heading that are kept."""
+
+_PROGRAM = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ")
+_NO_TITLE = re.compile(
+    r"|untitled.*|\(?(anonymous|unspecified)\)?|about:blank|https?:.*|file:.*"
+    r"|(word|powerpoint|ppt|excel) ?(document|presentation|演示文稿|文档)?"
+    r"|(演示文稿|文档|幻灯片) ?\d*|(presentation|document|slide|book)\d*"
+    r"|.*\.(docx?|pptx?|xlsx?|indd|tex|pdf|html?|wps)",
+    re.IGNORECASE,
+)
+"""What programs write where their user gave no title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of text under one heading."""
+
+    path: tuple[str, ...]
+    """Headings from the outermost to the section's own, the document's title left out."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a loader found in a file; ``title`` is empty where the file names none."""
+
+    title: str
+    sections: tuple[Section, ...]
+    kind: SourceKind = "vector"
+    notes: tuple[SourceNote, ...] = ()
+    encoding: str = ""
+    """Of a text file, as Python names it; empty for formats that say it themselves."""
+
+
+Loader = Callable[[str, bytes], Contents]
+
+
+def note(code: str, **params: object) -> SourceNote:
+    return SourceNote(code, {name: str(value) for name, value in params.items()})
+
+
+def heading(text: str) -> str:
+    """A title or heading on one line, cut to what is kept."""
+    return " ".join(text.split())[:LONGEST_HEADING].strip()
+
+
+def document_title(text: str) -> str:
+    """The title that a document's properties give, or nothing where a program filled it in by itself."""
+    words = _PROGRAM.sub("", heading(text))
+    return "" if _NO_TITLE.fullmatch(words) else words
+
+
+def numbers(values: Iterable[int], most: int = 12) -> str:
+    """``3, 5-7, 12`` for a list of ascending page or line numbers, the rest as an ellipsis."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][1] + 1:
+            runs[-1][1] = value
+        else:
+            runs.append([value, value])
+    shown = [str(low) if low == high else f"{low}-{high}" for low, high in runs[:most]]
+    return ", ".join([*shown, *(["…"] if len(runs) > most else [])])
+
+
+class Outline:
+    """Collects text under headings as it comes, for formats whose headings have levels.
+
+    A heading without text of its own or below it becomes its own text, so that no line is lost.
+    """
+
+    def __init__(self, title_level: int = 1) -> None:
+        """``title_level``: a first heading of this level or above is the title and no section."""
+        self.title = ""
+        self._title_level = title_level
+        self._path: list[str] = []
+        self._levels: list[int] = []
+        self._parts: list[str] = []
+        self._sections: list[Section] = []
+
+    def heading(self, level: int, words: str) -> None:
+        """Begin a section, or name the document where nothing came before."""
+        words = heading(words)
+        if not words:
+            return
+        self._close(level)
+        while self._levels and self._levels[-1] >= level:
+            self._levels.pop()
+            self._path.pop()
+        if level <= self._title_level and not self.title and not self._sections:
+            self.title = words
+            return
+        self._levels.append(level)
+        self._path.append(words)
+
+    def text(self, part: str) -> None:
+        """Add a paragraph, list or table."""
+        if part.strip():
+            self._parts.append(part.strip("\n"))
+
+    def sections(self) -> tuple[Section, ...]:
+        """Everything collected; a title with nothing below it is its own text."""
+        self._close(0)
+        if self.title and not self._sections:
+            self._sections.append(Section((), self.title))
+        return tuple(self._sections)
+
+    def _close(self, next_level: int) -> None:
+        if self._parts:
+            self._sections.append(Section(tuple(self._path), "\n\n".join(self._parts)))
+            self._parts = []
+        elif self._levels and next_level <= self._levels[-1] and not self._has_own_text():
+            self._sections.append(Section(tuple(self._path), self._path[-1]))
+
+    def _has_own_text(self) -> bool:
+        return bool(self._sections) and self._sections[-1].path[: len(self._path)] == tuple(self._path)

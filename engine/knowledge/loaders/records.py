@@ -1,0 +1,160 @@
+"""JSON and JSON lines: records with a text become sections, everything else readable lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from engine.errors import SourceDamaged
+from engine.knowledge.loaders.contents import Contents, Section, heading, note, numbers
+from engine.knowledge.loaders.encoding import read_text, without_control
+from engine.knowledge.loaders.markdown import encoding_notes
+from engine.values import SourceNote
+
+TEXT_FIELDS = (
+    "text", "content", "body", "passage", "document", "context", "article", "abstract", "answer", "description",
+    "summary", "正文", "内容", "文本", "段落", "答案", "摘要", "描述",
+)  # fmt: skip
+"""Names of the field that holds a record's text, the likeliest first; any case."""
+TITLE_FIELDS = ("title", "heading", "name", "question", "subject", "标题", "题目", "名称", "问题")
+MOST_RECORDS = 50_000
+_DEEPEST = 60
+
+
+def load_json(name: str, data: bytes) -> Contents:
+    """Sections of a JSON file: one for each record of its list of records, else one for each top-level key.
+
+    Raises ``SourceDamaged`` with the place of the first error.
+    """
+    decoded = read_text(name, data)
+    try:
+        value = json.loads(decoded.text)
+    except json.JSONDecodeError as error:
+        raise SourceDamaged.at_line(name, error.lineno) from error
+    except (RecursionError, ValueError) as error:
+        raise SourceDamaged.named(name, "it is nested too deeply or holds a number that is too long") from error
+    title, sections, cut = _contents(name, value)
+    return Contents(title, sections, notes=encoding_notes(decoded) + cut, encoding=decoded.encoding)
+
+
+def load_json_lines(name: str, data: bytes) -> Contents:
+    """One section for each line; lines that are no JSON are left out and counted, unless none is any."""
+    decoded = read_text(name, data)
+    records, bad = [], []
+    for number, line in enumerate(decoded.text.split("\n"), 1):
+        if line.strip():
+            try:
+                records.append(json.loads(line))
+            except (RecursionError, ValueError):
+                bad.append(number)
+    if bad and len(bad) >= len(records):
+        raise SourceDamaged.at_line(name, bad[0])
+    notes = encoding_notes(decoded)
+    if bad:
+        notes += (note("lines_unreadable", count=len(bad), lines=numbers(bad)),)
+    sections, cut = _record_sections(name, records)
+    return Contents("", sections, notes=notes + cut, encoding=decoded.encoding)
+
+
+def _contents(name: str, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:
+    if isinstance(value, list):
+        return "", *_record_sections(name, value)
+    if not isinstance(value, dict):
+        return "", (Section((), _shown(value)),), ()
+    if _field(value, TEXT_FIELDS):
+        return _title(value), (Section((), _record_text(name, value)),), ()
+    lists = [key for key, inner in value.items() if isinstance(inner, list) and _are_records(inner)]
+    rest = {key: inner for key, inner in value.items() if key not in lists and key != _field(value, TITLE_FIELDS)}
+    sections, notes = list[Section](), tuple[SourceNote, ...]()
+    for key, inner in rest.items():
+        if isinstance(inner, dict | list):
+            sections.append(Section((heading(key),), _lines_text(name, inner)))
+    plain = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
+    if plain:
+        sections.insert(0, Section((), _lines_text(name, plain)))
+    for key in lists:
+        found, cut = _record_sections(name, value[key])
+        above = (heading(key),) if len(lists) > 1 or rest else ()
+        sections.extend(Section((*above, *section.path), section.text) for section in found)
+        notes += cut
+    return _title(value), tuple(sections), notes
+
+
+def _are_records(values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(value, dict) for value in values)
+
+
+def _record_sections(name: str, records: Sequence[Any]) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
+    """A section for each record; values that are no records are lines of one section."""
+    kept = records[:MOST_RECORDS]
+    cut = (note("rows_cut", kept=MOST_RECORDS),) if len(records) > len(kept) else ()
+    if not any(isinstance(record, dict | list) for record in kept):
+        return (Section((), "\n".join(f"- {_shown(record)}" for record in kept if _shown(record))),), cut
+    sections = []
+    for number, record in enumerate(kept, 1):
+        title = _title(record) if isinstance(record, dict) else ""
+        sections.append(Section((title or f"#{number}",), _record_text(name, record)))
+    return tuple(sections), cut
+
+
+def _record_text(name: str, record: Any) -> str:
+    """A record's text with its other fields as lines below it."""
+    field = _field(record, TEXT_FIELDS) if isinstance(record, dict) else ""
+    if not field:
+        return _lines_text(name, record)
+    title = _field(record, TITLE_FIELDS)
+    rest = {key: value for key, value in record.items() if key not in (field, title)}
+    return "\n\n".join(part for part in (without_control(record[field].strip()), _lines_text(name, rest)) if part)
+
+
+def _lines_text(name: str, value: Any) -> str:
+    try:
+        return "\n".join(_lines(value, "", 0))
+    except RecursionError as error:
+        raise SourceDamaged.named(name, "it is nested too deeply") from error
+
+
+def _lines(value: Any, path: str, depth: int) -> Iterator[str]:
+    """``a.b: value`` for everything inside; a list of plain values stays on one line."""
+    if depth > _DEEPEST:
+        raise RecursionError
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _lines(inner, f"{path}.{key}" if path else str(key), depth + 1)
+        return
+    if isinstance(value, list):
+        if not any(isinstance(inner, dict | list) for inner in value):
+            shown = ", ".join(filter(None, map(_shown, value)))
+            if shown:
+                yield f"{path}: {shown}" if path else shown
+            return
+        for number, inner in enumerate(value, 1):
+            yield from _lines(inner, f"{path}[{number}]", depth + 1)
+        return
+    shown = _shown(value)
+    if shown:
+        yield f"{without_control(path)}: {shown}" if path else shown
+
+
+def _title(record: dict[str, Any]) -> str:
+    field = _field(record, TITLE_FIELDS)
+    return heading(without_control(record[field])) if field else ""
+
+
+def _field(record: dict[str, Any], names: Sequence[str]) -> str:
+    """The record's key of the first of these names that holds words."""
+    by_name = {key.strip().casefold(): key for key in reversed(record)}
+    for name in names:
+        key = by_name.get(name)
+        if key is not None and isinstance(record[key], str) and record[key].strip():
+            return key
+    return ""
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return without_control(str(value).strip())

@@ -1,0 +1,74 @@
+"""Comma- and tab-separated values: delimiter, header and encoding found out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from itertools import islice
+from typing import Literal
+
+from engine.errors import SourceDamaged
+from engine.knowledge.loaders.contents import Contents, Section, note
+from engine.knowledge.loaders.encoding import read_text
+from engine.knowledge.loaders.markdown import encoding_notes
+from engine.knowledge.loaders.tables import table_lines
+
+MOST_ROWS = 50_000
+"""Rows of one file that are read: more would take hours to embed, and nobody reads them as text."""
+_DELIMITERS = (",", "\t", ";", "|", "，")
+_SAMPLE_LINES = 50
+_LONGEST_CELL = 1_000_000
+
+
+def load_separated(name: str, data: bytes) -> Contents:
+    """One section of rows that each say their headers; raises ``SourceDamaged`` for quotes that never close."""
+    decoded = read_text(name, data)
+    lines = decoded.text.split("\n")
+    if lines[0].lower().startswith("sep="):  # as spreadsheet programs write for each other
+        lines = lines[1:]
+    text = "\n".join(lines)
+    delimiter = _delimiter(lines, "\t" if name.lower().endswith(".tsv") else ",")
+    rows = _rows(name, text, delimiter)
+    notes = encoding_notes(decoded)
+    if len(rows) > MOST_ROWS:
+        notes += (note("rows_cut", kept=MOST_ROWS),)
+    body = "\n".join(table_lines(rows[:MOST_ROWS]))
+    return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding)
+
+
+def _rows(name: str, text: str, delimiter: str) -> list[list[str]]:
+    """The rows, one more than the limit where there are more."""
+    csv.field_size_limit(_LONGEST_CELL)
+
+    def read(quoting: Literal[0, 3]) -> list[list[str]]:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
+        return list(islice(reader, MOST_ROWS + 1))
+
+    try:
+        return read(csv.QUOTE_MINIMAL)
+    except csv.Error:
+        # Stray quotes are common in exports of plain text; read as ordinary signs they lose nothing.
+        try:
+            return read(csv.QUOTE_NONE)
+        except csv.Error as error:
+            raise SourceDamaged.named(name, "a cell is longer than any table's") from error
+
+
+def _delimiter(lines: list[str], usual: str) -> str:
+    """The sign that most often splits the first lines into one number of columns above one."""
+    sample = [line for line in lines[: 4 * _SAMPLE_LINES] if line.strip()][:_SAMPLE_LINES]
+
+    def agreement(delimiter: str) -> tuple[float, bool]:
+        widths = Counter(_width(line, delimiter) for line in sample)
+        width, count = widths.most_common(1)[0] if widths else (1, 0)
+        return (count / max(len(sample), 1) if width > 1 else 0.0, delimiter == usual)
+
+    best = max(_DELIMITERS, key=agreement)
+    return best if agreement(best)[0] >= 0.5 else usual
+
+
+def _width(line: str, delimiter: str) -> int:
+    """Columns of a line, delimiters inside quotes left out."""
+    outside = "".join(line.split('"')[::2]) if '"' in line else line
+    return outside.count(delimiter) + 1

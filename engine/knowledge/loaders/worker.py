@@ -1,0 +1,95 @@
+"""The process that reads documents: ``python -m engine.knowledge.loaders.worker``, told what to read on its input.
+
+A file may crash a parser written in C, fill the memory or keep it busy for ever; here that hurts nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+from importlib import import_module
+from typing import Any
+
+from engine.errors import SourceError, SourceTooDemanding
+from engine.knowledge.loaders.contents import Loader
+from engine.knowledge.loaders.frames import packed, packed_error, read_frame, write_frame
+
+LOADERS = {
+    ".pdf": ("pdf", "load_pdf"),
+    ".docx": ("word", "load_word"),
+    ".pptx": ("slides", "load_slides"),
+    ".xlsx": ("workbook", "load_workbook"),
+    ".html": ("web_page", "load_html"),
+    ".htm": ("web_page", "load_html"),
+}
+"""Module and function of each suffix; imported with the libraries it needs when such a file first comes."""
+
+MOST_MEMORY = 2_000_000_000
+"""Bytes of address space, where the system has such a limit."""
+MOST_KEPT_MEMORY = 400_000_000
+_XML_NO_MEMORY = 2
+"""libxml2's XML_ERR_NO_MEMORY."""
+
+
+def loader_of(suffix: str) -> Loader:
+    module, function = LOADERS[suffix]
+    loader: Loader = getattr(import_module(f"engine.knowledge.loaders.{module}"), function)
+    return loader
+
+
+def answer(suffix: str, name: str, data: bytes) -> dict[str, Any]:
+    """The contents of a file or the error that it deserves, as plain values."""
+    try:
+        return {"contents": packed(loader_of(suffix)(name, data))}
+    except SourceError as error:
+        # The XML parser tells of full memory as of a mistake in the file.
+        full = getattr(error.__cause__, "code", None) == _XML_NO_MEMORY
+        return {"error": packed_error(SourceTooDemanding.named(name) if full else error)}
+    except (MemoryError, RecursionError):
+        return {"error": packed_error(SourceTooDemanding.named(name))}
+
+
+def main() -> None:
+    """Answer until the input ends; a file that takes longer than its time ends the process."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    # A library that prints must not write into the replies.
+    os.dup2(2, 1)
+    # Ctrl-C is for the app, which tells this process by closing its input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit_memory()
+    while (frame := read_frame(requests)) is not None:
+        head, data = frame
+        # Works even where a parser in C never comes back to Python.
+        faulthandler.dump_traceback_later(head["seconds"], exit=True, file=sys.stderr)
+        reply = answer(head["suffix"], head["name"], data)
+        faulthandler.cancel_dump_traceback_later()
+        try:
+            write_frame(replies, {**reply, "grown": _grown()})
+        except OSError:
+            return
+
+
+def _grown() -> bool:
+    """Whether a file made this process so large that a new one should read the next."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) > MOST_KEPT_MEMORY
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    main()

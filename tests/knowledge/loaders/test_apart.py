@@ -1,0 +1,155 @@
+"""Reading in processes of their own: whatever happens in one, the next file is read."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from engine.errors import SourceDamaged, SourceEncrypted, SourceError, SourceTimedOut, SourceTooDemanding
+from engine.knowledge.load import load_bytes
+from engine.knowledge.loaders import apart
+from engine.knowledge.loaders.apart import Reader, Readers
+from engine.knowledge.loaders.contents import Contents, Section, note
+from engine.knowledge.loaders.frames import packed, packed_error, unpacked, unpacked_error
+from tests.support import office_files as made
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = made.pdf([["正文。"]])
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    made_here = Readers()
+    yield made_here
+    made_here.close()
+
+
+def test_one_process_reads_many_files(readers: Readers) -> None:
+    read = [readers.read(".pdf", f"{number}.pdf", made.pdf([[f"第{number}份"]])) for number in range(5)]
+    assert [contents.sections[0].text for contents in read] == [f"第{number}份" for number in range(5)]
+    assert [reader.files for reader in readers.idle()] == [5]
+
+
+def test_an_error_comes_over_whole_and_the_process_goes_on(readers: Readers) -> None:
+    with pytest.raises(SourceEncrypted) as raised:
+        readers.read(".pdf", "locked.pdf", made.encrypted_pdf())
+    assert raised.value.params == {"name": "locked.pdf"}
+    with pytest.raises(SourceDamaged):
+        readers.read(".docx", "cut.docx", made.docx([])[:500])
+    assert readers.read(".pdf", "a.pdf", PAGE).sections[0].text == "正文。"
+    assert [reader.files for reader in readers.idle()] == [3]
+
+
+def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(readers: Readers) -> None:
+    with pytest.raises(SourceTimedOut, match=r"endless\.pdf.*given up after 0\.01 seconds"):
+        readers.read(".pdf", "endless.pdf", made.pdf([["字" * 40] * 30] * 200), seconds=0.01)
+    assert readers.read(".pdf", "a.pdf", PAGE).sections[0].text == "正文。"
+
+
+def test_a_reader_that_breaks_down_is_replaced(readers: Readers) -> None:
+    readers.read(".pdf", "a.pdf", PAGE)
+    (reader,) = readers.idle()
+    reader.end()
+    with pytest.raises(SourceTooDemanding, match=r"b\.pdf"):
+        reader.read(".pdf", "b.pdf", PAGE, seconds=20)
+    assert readers.read(".pdf", "c.pdf", PAGE).sections[0].text == "正文。"
+
+
+def test_threads_share_a_few_processes(readers: Readers) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        read = pool.map(lambda number: readers.read(".pdf", f"{number}.pdf", made.pdf([[f"第{number}份"]])), range(16))
+        assert [contents.sections[0].text for contents in read] == [f"第{number}份" for number in range(16)]
+    assert len(readers.idle()) <= apart.MOST_READERS
+
+
+def test_a_reader_that_has_read_enough_is_ended(monkeypatch: pytest.MonkeyPatch, readers: Readers) -> None:
+    monkeypatch.setattr(apart, "MOST_FILES", 2)
+    for _ in range(3):
+        readers.read(".html", "a.html", b"<p>x</p>")
+    assert [reader.files for reader in readers.idle()] == [1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system limits the memory of a process")
+def test_a_file_that_needs_too_much_memory_is_named_for_it() -> None:
+    """In a process with little memory, for filling the usual limit takes half a minute."""
+    program = (
+        "import resource, docx\n"
+        "from engine.knowledge.loaders.worker import answer\n"
+        "from tests.support import office_files as made\n"
+        "w = 'xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"'\n"
+        "body = '<w:p><w:r><w:t>x</w:t></w:r></w:p>' * 200_000\n"
+        "parts = {'word/document.xml': f'<w:document {w}><w:body>{body}</w:body></w:document>'.encode()}\n"
+        "data = made.with_parts(made.docx([]), parts)\n"
+        "now = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (now + 30_000_000,) * 2)\n"
+        "print(answer('.docx', 'a.docx', data)['error']['code'])\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == SourceTooDemanding.code
+
+
+def test_a_reader_that_has_grown_large_is_not_kept(monkeypatch: pytest.MonkeyPatch, readers: Readers) -> None:
+    read = Reader.read
+
+    def grows(self: Reader, suffix: str, name: str, data: bytes, seconds: float) -> Contents:
+        contents = read(self, suffix, name, data, seconds)
+        assert not self.grown
+        self.grown = True
+        return contents
+
+    monkeypatch.setattr(Reader, "read", grows)
+    readers.read(".html", "a.html", b"<p>x</p>")
+    assert readers.idle() == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs a handle that tells of the end of a process")
+def test_no_process_stays_behind_when_the_app_is_killed() -> None:
+    program = (
+        "import sys\n"
+        "from engine.knowledge.loaders.apart import READERS, read_apart\n"
+        "read_apart('.html', 'a.html', b'<p>x</p>')\n"
+        "print(READERS.idle()[0].pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as app:
+        assert app.stdout is not None
+        reader = os.pidfd_open(int(app.stdout.readline()))
+        app.kill()
+    ended = select.poll()
+    ended.register(reader, select.POLLIN)
+    assert ended.poll(30_000), "the reader still runs"
+    os.close(reader)
+
+
+def test_the_app_starts_without_the_libraries_that_read_documents() -> None:
+    heavy = "['pypdfium2', 'docx', 'pptx', 'openpyxl', 'lxml']"
+    program = f"import sys, engine.knowledge.ingest; print([name for name in {heavy} if name in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+def test_contents_and_errors_come_out_of_a_frame_as_they_went_in() -> None:
+    contents = Contents("题", (Section(("a", "b"), "文\n字"),), "temporal", (note("x", n=1),), "big5")
+    assert unpacked(packed(contents)) == contents
+    for kind in _tree(SourceError):
+        error = unpacked_error(packed_error(kind("Fact.", remedy="Remedy.", params={"a": "b"})))
+        assert (type(error), error.fact, error.remedy, error.params) == (kind, "Fact.", "Remedy.", {"a": "b"})
+
+
+def test_a_document_is_the_same_read_here_or_apart() -> None:
+    from engine.knowledge.loaders.pdf import load_pdf
+
+    assert load_bytes("a.pdf", PAGE).sections == load_pdf("a.pdf", PAGE).sections
+
+
+def _tree(root: type[SourceError]) -> list[type[SourceError]]:
+    return [root, *(kind for child in root.__subclasses__() for kind in _tree(child))]

@@ -1,0 +1,84 @@
+"""Whatever the bytes, loading gives a document or an error of ours that names the file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.words.faults import FRAGMENTS_ZH
+from engine.errors import SourceError
+from engine.knowledge import loaders
+from engine.knowledge.load import Document, load, load_bytes, suffixes
+from engine.knowledge.loaders.encoding import MAGIC
+from tests.support import office_files as made
+from tests.support.mixed_folder import make_mixed_folder
+
+SUFFIXES = [suffix for suffix in suffixes() if "test" not in suffix]
+HEADS = [b"", *(magic for magic, _ in MAGIC), b"<html><body>", b"[{", b"a,b\n", b"\xff\xfe"]
+WHOLE = {
+    ".pdf": made.pdf([["正文。", "第二行"], ["第二页"]], outline=[("章", 1, 0)], title="题"),
+    ".docx": made.docx([("Heading 1", "章"), ("Normal", "正文"), ("table", [["a", "b", "c"], ["1", "2", "3"]])]),
+    ".pptx": made.pptx([("题", "字")]),
+    ".xlsx": made.xlsx({"S": [["a", "b"], [1, 2.5]]}),
+    ".html": "<html><h1>题</h1><table><tr><td>a<td>b</table><ul><li>x</ul></html>".encode(),
+    ".json": '[{"text": "文", "n": [1, {"a": null}]}]'.encode(),
+    ".csv": b'a,b\n"x, y",2\n',
+}
+
+
+def outcome(name: str, data: bytes) -> None:
+    """Load it, and look at what came out."""
+    found: Document | SourceError
+    try:
+        found = load_bytes(name, data)
+    except SourceError as error:
+        found = error
+    if isinstance(found, SourceError):
+        assert name in found.fact
+        assert found.remedy
+    else:
+        assert found.sections
+        assert all(section.text.strip() for section in found.sections)
+
+
+@settings(max_examples=100)
+@given(data=st.binary(min_size=1, max_size=300), head=st.sampled_from(HEADS), suffix=st.sampled_from(SUFFIXES))
+def test_random_bytes_under_any_suffix(data: bytes, head: bytes, suffix: str) -> None:
+    outcome(f"some{suffix}", head + data)
+
+
+@settings(max_examples=80)
+@given(
+    suffix=st.sampled_from(sorted(WHOLE)),
+    place=st.floats(0, 1, exclude_max=True),
+    noise=st.binary(min_size=1, max_size=40),
+    cut=st.booleans(),
+)
+def test_real_files_with_a_piece_overwritten_or_cut_off(suffix: str, place: float, noise: bytes, cut: bool) -> None:
+    whole = WHOLE[suffix]
+    start = int(place * len(whole))
+    outcome(f"some{suffix}", whole[:start] + noise + (b"" if cut else whole[start + len(noise) :]))
+
+
+def test_a_folder_of_mixed_files_has_every_broken_one_named_with_its_reason(tmp_path: Path) -> None:
+    folder = make_mixed_folder(tmp_path, 52)
+    assert len(folder.good) + len(folder.broken) == 52
+    hashes = set()
+    for name in folder.good:
+        hashes.add(load(folder.path / name, name).content_hash)
+    assert len(hashes) == len(folder.good)
+    for name, code in folder.broken.items():
+        with pytest.raises(SourceError, match=re.escape(name)) as raised:
+            load(folder.path / name, name)
+        assert (name, raised.value.code) == (name, code)
+
+
+def test_what_a_file_was_found_to_be_has_chinese_words() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in Path(str(loaders.__file__)).parent.glob("*.py"))
+    said = set(re.findall(r"Source(?:Damaged|Mislabelled)\.named\(\s*name, \"([^\"]+)\"", source))
+    assert len(said) > 10
+    assert said | {kind for _, kind in MAGIC} <= FRAGMENTS_ZH.keys()
