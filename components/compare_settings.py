@@ -10,22 +10,27 @@ import streamlit as st
 
 from components.i18n import Words
 from components.setting_words import setting_label
-from engine.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig
+from engine.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
 from engine.settings_difference import settings_difference
 
 _SLIDERS = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence")
 _ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
 
 
-def compare_settings(start: RunConfig, models: Sequence[str], words: Words, *, key: str) -> RunConfig:
+def compare_settings(
+    start: RunConfig, models: Sequence[str], words: Words, *, key: str, by_words: bool = False
+) -> RunConfig:
     """Draw the editor and return what it is set to; ``key`` must change with ``start``, whose values it begins with.
 
-    ``models`` are names for the pickers of models; those of ``start`` are offered besides.
+    ``models`` are names for the pickers of models; those of ``start`` are offered besides. ``by_words`` says that the
+    collection can be searched by words too, and draws a choice of the search.
     """
     left, right = st.columns(2, gap="medium")
     with left:
         values: dict[str, Any] = {name: _slider(name, start, words, key) for name in _SLIDERS}
     with right:
+        if by_words:
+            values["search"] = cast(SearchMethod, _one_of("search", get_args(SearchMethod), start.search, words, key))
         gate = _one_of("gate", get_args(GatePolicy), start.gate, words, key)
         if gate == "min_relevant":
             values["min_relevant"] = _slider("min_relevant", start, words, key)

@@ -21,6 +21,7 @@ from components.config_widgets import (
     number,
     one_of,
     relabel,
+    search_picker,
     slider,
     switch,
     warning,
@@ -40,6 +41,7 @@ from engine.config import (
     RoleModel,
     RoleModels,
     RunConfig,
+    SearchMethod,
     SelfCorrectiveOptions,
     WorkflowName,
     WorkflowOptions,
@@ -60,6 +62,8 @@ _DRAWN = "workflow_drawn"
 class CollectionChoice:
     name: str
     passages: int
+    full_text: bool = False
+    """Whether it can be searched by words too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,10 @@ def config_panel(
     sizes = {item.name: item.passages for item in collections}
     usual = RunConfig().collection
     collection = collection_picker(words, sizes, usual, lambda name: _NAME.fullmatch(name) is not None)
-    values = _thresholds(words, workflow, below)
+    # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
+    wordless = {item.name for item in collections if not item.full_text}
+    search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))
+    values = {"search": search, **_thresholds(words, workflow, below)}
     # What is wrong with all of them together is said here, once all of them are known.
     notes = st.container()
     options = _options(words, workflow, below, surroundings)

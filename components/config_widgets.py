@@ -13,6 +13,9 @@ from components.url_state import put_into_url, take_from_url
 from engine.config import BUILTIN, Parameter
 
 _LONGEST_MODEL = 200
+_SEARCHES = ("vector", "full_text", "fused")
+_WISHED = "search_wished"
+"""Session key of the search that was chosen before a collection came that cannot do it."""
 
 
 def slider(
@@ -91,6 +94,44 @@ def one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
     chosen = chosen if chosen in options else options[0]
     put_into_url(name, str(chosen), options[0])
     return str(chosen)
+
+
+def search_picker(words: Words, *, by_words: bool) -> str:
+    """How passages are looked for; ``by_words`` says whether the collection can be searched by words.
+
+    Where it cannot, vectors alone are left, and a collection that can gets the former choice back.
+    """
+    if not by_words:
+        wished = take_from_url("search", "vector", lambda given: given in _SEARCHES)
+        if wished != "vector":
+            st.session_state[_WISHED] = wished
+        st.session_state["search"] = "vector"
+    elif _WISHED in st.session_state:
+        st.session_state["search"] = st.session_state.pop(_WISHED)
+    if by_words:
+        chosen = one_of(words, "search", _SEARCHES)
+        if chosen != "vector":
+            st.caption(words(f"settings.search.{chosen}.note"))
+        return chosen
+    st.segmented_control(
+        words("settings.search"),
+        _SEARCHES,
+        format_func=lambda option: words(f"settings.search.{option}"),
+        key="search",
+        help=words("settings.search.help"),
+        width="stretch",
+        persist_state="session",
+        disabled=True,
+    )
+    put_into_url("search", "vector", "vector")
+    warning(words, words("settings.search.none"), key="search_none")
+    st.page_link(
+        "knowledge.py",
+        label=words("settings.search.add"),
+        icon=":material/library_books:",
+        query_params={"view": "collections"},
+    )
+    return "vector"
 
 
 def collection_picker(words: Words, sizes: Mapping[str, int], default: str, valid: Callable[[str], bool]) -> str:

@@ -28,7 +28,7 @@ def fault_box(
     where = f"{node_text(fault.node, words)} · {fault.code}" if fault.node else fault.code
     parts = [
         node("div", "head", node("strong", "", fact), node("span", "muted small grow far", where)),
-        node("p", "", *_with_code(remedy)),
+        node("p", "", *with_code(remedy)),
     ]
     if command:
         parts.append(node("div", "command", node("code", "", command), copy_button(words, command)))
@@ -42,6 +42,6 @@ def fault_box(
     return draw((box,), words, key=key)
 
 
-def _with_code(text: str) -> list[Node | str]:
+def with_code(text: str) -> list[Node | str]:
     """What stands between backticks as code, the rest as text."""
     return [node("code", "", part) if place % 2 else part for place, part in enumerate(text.split("`"))]

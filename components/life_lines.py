@@ -38,6 +38,12 @@ class Sighting:
     """Its rank in each list, from 1, where ``rank`` is the one after their fusion."""
     place: int | None = None
     """Its place after reranking, from 1; None where it was not reranked."""
+    vector_rank: int | None = None
+    """Its place among the hits by meaning, where words were searched too; None where it was not among them."""
+    text_rank: int | None = None
+    """Its place among the hits by words; None where it was not among them or these were not searched."""
+    text_score: float | None = None
+    """Its BM25 score; None as ``text_rank``."""
     web: bool = False
     """The round searched the web: its text is anybody's."""
 
@@ -113,6 +119,9 @@ def _sighting(item: Candidate, current: Round, places: Mapping[PassageId, int]) 
         kind=item.kind,
         found_at=item.found_at,
         place=places.get(item.passage.id),
+        vector_rank=item.passage.vector_rank,
+        text_rank=item.passage.text_rank,
+        text_score=item.passage.text_score,
         web=current.strategy == "web_search",
     )
 

@@ -119,7 +119,7 @@ def slim(record: Mapping[str, Any]) -> dict[str, Any]:
     recall, remembered = record["recall"], record["remembered"]
     return {
         **{name: record[name] for name in kept},
-        "config": {name: config[name] for name in ("min_confidence", "workflow", "options")},
+        "config": {name: config[name] for name in ("min_confidence", "workflow", "options", "search")},
         "rounds": [_slim_round(item) for item in record["rounds"]],
         "model_calls": [
             {name: call[name] for name in ("role", "node", "reply_tokens")} for call in record["model_calls"]

@@ -15,6 +15,7 @@ from components.i18n import Words
 from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
 from components.phrases import probability_text, verdict_reason
+from components.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.terms import question_terms, segments
 from engine.config import RunConfig
 from engine.values import Comparison, PassageId, RunRecord, Verdict
@@ -23,13 +24,14 @@ from engine.wording import operands
 _SNIPPET = 220
 _COLUMNS = (
     *("round", "rank", "source", "section", "similarity", "raw", "floor"),
-    *("gate", "margin", "verdict", "confidence", "reason", "kind", "marker", "text"),
+    *("gate", "margin", "verdict", "confidence", "reason", "kind", "marker"),
+    *("vector_rank", "text_rank", "text_score", "text"),
 )
 _LABELS = (
     *("rank", "passage", "similarity", "verdict", "why", "line", "sort"),
     *("sort_path", "sort_source", "filter_round", "filter_state", "filter_source", "all", "all_rounds"),
     *("all_sources", "shown", "show_all", "no_match", "clear", "full_text", "own_words"),
-    *("rounds", "round", "query", "cosine", "floor", "gate", "margin"),
+    *("rounds", "round", "query", "cosine", "floor", "gate", "margin", "ranks"),
     *(
         "state_passed",
         "state_failed",
@@ -164,6 +166,9 @@ def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> 
                 "" if verdict is None else verdict_reason(verdict, words),
                 words(f"kind.{line.kind}") if line.kind else "",
                 "" if line.marker is None else f"[{line.marker}]",
+                "" if seen.vector_rank is None else str(seen.vector_rank),
+                "" if seen.text_rank is None else str(seen.text_rank),
+                "" if seen.text_score is None else f"{seen.text_score:.4f}",
                 line.passage.text,
             ]
             table.writerow([_inert(cell) for cell in cells])
@@ -230,12 +235,14 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
             similarity=probability_text(best.similarity),
             threshold=probability_text(config.similarity_threshold),
         ),
+        "ranks": ranks_text(best, config, words),
+        "ranks_tip": ranks_tip(best, config, words),
         "dropped": line.dropped,
         "state": _state(line),
         "chip": _chip(line, config, words),
         "p": -1.0 if verdict is None or verdict.relevant is None else verdict.p_relevant,
         "reason": drop_reason(best, config, words) if line.dropped else _reason(verdict, words),
-        "steps": _steps(line, words),
+        "steps": _steps(line, config, words),
         "grader": _grader(verdict, words),
         "own": verdict.reason if verdict else "",
         "seen": [_seen(seen, config, words) for seen in line.sightings],
@@ -288,13 +295,13 @@ def _odd(verdict: Verdict, passes: bool, config: RunConfig) -> str:
     return f"P {left} {'≥' if passes else '<'} {right}"
 
 
-def _steps(line: LifeLine, words: Words) -> list[dict[str, str]]:
+def _steps(line: LifeLine, config: RunConfig, words: Words) -> list[dict[str, str]]:
     """The line ``r0 #3 → ✓ → kept → [2]`` as pieces with the kind that colours them."""
     steps: list[dict[str, str]] = []
     for place, seen in enumerate(line.sightings):
-        found = _found(seen, words)
+        found = _found(seen, config, words)
         # Where lists were fused, a round is long enough for a line of its own.
-        joint = "\n" if seen.found_at else ", "
+        joint = "\n" if len(found) > 1 else ", "
         steps += found if place == 0 else [{**found[0], "joint": joint}, *found[1:]]
         steps.append(_step(seen, line.passes, words))
         if seen.place is not None and seen.verdict is not None:
@@ -308,10 +315,10 @@ def _steps(line: LifeLine, words: Words) -> list[dict[str, str]]:
     return steps
 
 
-def _found(seen: Sighting, words: Words) -> list[dict[str, str]]:
+def _found(seen: Sighting, config: RunConfig, words: Words) -> list[dict[str, str]]:
     """Where a search ranked it; where lists were fused, its rank in each of them and then in the fused one."""
     if not seen.found_at:
-        return [{"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}]
+        return found_in_both(seen, config, words) or [{"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}]
     places = [words(f"kind.{kind}.place", rank=rank) for kind, rank in seen.found_at.items()]
     return [
         {"kind": "seen", "text": f"r{seen.round} {' + '.join(places)}"},
@@ -339,6 +346,7 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
         "round": f"r{seen.round}",
         "query": seen.query if seen.searched else words("passages.not_searched", query=seen.query),
         "rank": f"#{seen.rank}",
+        "ranks": ranks_text(seen, config, words),
         "similarity": probability_text(seen.similarity),
         "cosine": f"{seen.raw_score:.3f}",
         "floor": f"{seen.floor:.3f}",

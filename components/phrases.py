@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
-from components.words.faults import FAULTS_ZH
+from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
 from engine.values import BY_HAND, Decision, Fault, Outcome, Rewrite, Verdict
 from engine.wording import QUANTITIES, inequality
 
@@ -98,9 +98,11 @@ def rewrite_reason(rewrite: Rewrite, words: Words) -> str:
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
     """What happened and what to do, in the language of the page; English where no translation has its parameters."""
     if words.language == "zh":
+        found = fault.params.get("found", "")
+        params = {**fault.params, "found": FRAGMENTS_ZH.get(found, found)} if found else fault.params
         for fact, remedy in FAULTS_ZH.get(fault.code, ()):
             try:
-                return fact.format(**fault.params), remedy.format(**fault.params)
+                return fact.format(**params), remedy.format(**params)
             except KeyError:
                 continue
     return fault.fact, fault.remedy

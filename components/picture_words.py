@@ -48,6 +48,18 @@ def lines(*rows: Sequence[str]) -> Lines:
     return tuple(tuple(" · ".join(row[:end]) for end in range(len(row), 0, -1)) for row in filled if row)
 
 
+def searched_line(record: Plain, words: Words, *parts: str) -> Lines:
+    """A line that ends with how passages are looked for, in full, in short or not at all; vectors need no words."""
+    search = record["config"]["search"]
+    plain = lines(parts)
+    if search == "vector":
+        return plain
+    filled = [part for part in parts if part]
+    named = (say(words, f"search_{search}"), say(words, f"search_{search}_short"))
+    shorter = plain[0] if plain else ()
+    return ((*(" · ".join([*filled, name]) for name in named), *shorter),)
+
+
 def cut(text: str) -> str:
     """A query as a box may quote it."""
     text = text.strip()

@@ -43,6 +43,7 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
             config = {
                 "workflow": event.config.workflow,
                 "min_confidence": event.config.min_confidence,
+                "search": event.config.search,
                 "options": asdict(event.config.options),
             }
             return {"run_id": event.run_id, "started_at": event.started_at, "config": config}

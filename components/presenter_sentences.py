@@ -81,10 +81,30 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
     else:
         key = "presenter.searched.whole" if kept == total else "presenter.searched.all"
         said = words(_counted(key, kept), found=found, k=number(kept, words))
+    said = _joined(words, said, _words_alone(index, record, words))
     strategy = strategy_of(index, record, words)
-    if strategy:
-        return words("presenter.searched.by", strategy=strategy, sentence=_inside(said, words))
+    manner = _manner(index, record, words)
+    if strategy and manner:
+        strategy = words("presenter.manner.of", strategy=strategy, manner=manner)
+    if strategy or (manner and not index):
+        return words("presenter.searched.by", strategy=strategy or manner, sentence=_inside(said, words))
     return words("presenter.again", sentence=_inside(said, words)) if index else said
+
+
+def _manner(index: int, record: RunRecord, words: Words) -> str:
+    """How a round looked for passages; empty for vectors, the usual way, and for a search of the web."""
+    if record.config.search == "vector" or record.rounds[index].strategy == "web_search":
+        return ""
+    return words(f"presenter.manner.{record.config.search}")
+
+
+def _words_alone(index: int, record: RunRecord, words: Words) -> str:
+    """How many of the kept passages the list by words alone brought up; empty where none."""
+    kept = record.rounds[index].kept
+    count = sum(item.vector_rank is None and item.text_rank is not None for item in kept)
+    if record.config.search != "fused" or not count:
+        return ""
+    return words("presenter.words_alone", n=number(count, words))
 
 
 def _inside(said: str, words: Words) -> str:

@@ -14,7 +14,7 @@ from components.passages import passage_row
 from components.terms import Segment, question_terms
 from engine.values import PassageId, RunRecord
 
-_SEEN = ("round", "query", "rank", "similarity", "cosine", "floor", "gate", "margin", "verdict")
+_SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
 _LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
 
 
@@ -71,6 +71,8 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
     title = [node("strong", "", node("bdi", "", row["source"]))]
     if row["section"]:
         title.append(node("span", "muted", " § ", node("bdi", "", row["section"])))
+    if row["ranks"]:
+        title.append(node("span", "ranks num muted", row["ranks"], title=row["ranks_tip"]))
     bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")
     verdict = [chip(mark["look"], mark["text"])]
     if mark["note"]:
@@ -97,8 +99,9 @@ def _story(row: Mapping[str, Any], words: Words) -> list[Node]:
     if row["own"]:
         own = (node("h4", "", words("passages.own_words")), node("p", "small muted", row["grader"]))
         parts.append(node("div", "", *own, node("pre", "", row["own"])))
-    head = node("tr", "", *(node("th", "", words(f"passages.{name}"), scope="col") for name in _SEEN))
-    body = (node("tr", "", *(node("td", "", node("bdi", "", seen[name])) for name in _SEEN)) for seen in row["seen"])
+    shown = [name for name in _SEEN if name != "ranks" or any(seen["ranks"] for seen in row["seen"])]
+    head = node("tr", "", *(node("th", "", words(f"passages.{name}"), scope="col") for name in shown))
+    body = (node("tr", "", *(node("td", "", node("bdi", "", seen[name])) for name in shown)) for seen in row["seen"])
     table = node("table", "", node("thead", "", head), node("tbody", "", *body))
     parts.append(node("div", "", node("h4", "", words("passages.rounds")), node("div", "scroll", table)))
     return parts

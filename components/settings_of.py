@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.config import OPTIONS, ROLES_OF, RoleName, RunConfig, WorkflowName
 
-_SEARCH = ("collection", "top_k", "similarity_threshold")
+_SEARCH = ("collection", "search", "top_k", "similarity_threshold")
 _GATE = ("grade_pass_threshold", "max_rewrites", "gate", "min_relevant")
 _ANSWER = ("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache")
 

@@ -35,6 +35,11 @@ def question_terms(record: RunRecord) -> tuple[str, ...]:
     return _distinct(named) or _distinct(_words(record.question))
 
 
+def query_terms(query: str) -> tuple[str, ...]:
+    """The words of a query that carry a subject."""
+    return _distinct(_words(query))
+
+
 def segments(text: str, terms: Sequence[str]) -> tuple[Segment, ...]:
     """The text cut where marks begin and end; joined again it is the text itself.
 

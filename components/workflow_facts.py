@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from components.picture_words import Lines, Plain, Words, cut, duration_of, lines, say
+from components.picture_words import Lines, Plain, Words, cut, duration_of, lines, say, searched_line
 
 Fact = Callable[[str, Plain, Words, str], Lines]
 """From node, record, words and tone."""
@@ -52,9 +52,10 @@ def _retrieve_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     searched = [item for item in record["rounds"] if item["searched"]]
     spent = _time_of(name, record, words)
     if not searched:
-        return lines([say(words, "searching")], [spent])
+        return (*lines([say(words, "searching")]), *searched_line(record, words, spent))
     candidates = searched[-1]["candidates"]
-    return lines([say(words, "probed", n=len(candidates)), _kept_of(candidates, words)], [spent])
+    found = lines([say(words, "probed", n=len(candidates)), _kept_of(candidates, words)])
+    return (*found, *searched_line(record, words, spent))
 
 
 def _grade_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
@@ -159,12 +160,12 @@ def _listed_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     searched = [item for item in record["rounds"] if item["searched"]]
     spent = _time_of(name, record, words)
     if not searched:
-        return lines([say(words, "searching")], [spent])
+        return (*lines([say(words, "searching")]), *searched_line(record, words, spent))
     candidates = searched[-1]["candidates"]
     counted = [(kind, sum(kind in item["found_at"] for item in candidates)) for kind in _SOURCE_KINDS]
     return (
         (_by_kind(counted, words), say(words, "found", n=sum(number for _, number in counted))),
-        *lines([spent]),
+        *searched_line(record, words, spent),
     )
 
 
@@ -263,7 +264,9 @@ def _strategy_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
         return lines([say(words, "searching") if tone == "active" else ""], [count, spent])
     candidates, strategy = searched[-1]["candidates"], searched[-1]["strategy"]
     how = say(words, f"strategy_{strategy}") if strategy else ""
-    return lines([how, _kept_of(candidates, words), say(words, "probed", n=len(candidates))], [count, spent])
+    found = lines([how, _kept_of(candidates, words), say(words, "probed", n=len(candidates))])
+    ended = lines([count, spent]) if strategy == "web_search" else searched_line(record, words, count, spent)
+    return (*found, *ended)
 
 
 def _direct_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:

@@ -13,6 +13,8 @@ import streamlit as st
 from components.i18n import UiLanguage, Words, words_for
 from components.style import apply_style
 from components.url_state import note_page, put_into_url, take_from_url
+from engine.process import get_engine
+from pages.system_hint import trouble
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
 
@@ -20,6 +22,7 @@ _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
 def _language() -> Words:
     preferred: UiLanguage = "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
     with st.container(key="top", horizontal=True, vertical_alignment="center"):
+        st.session_state["top_hint"] = st.container(key="trouble", width="content")
         # Pages put the badge of built-in roles beside the language.
         st.session_state["top_bar"] = st.container(key="badge", width="content")
         take_from_url("lang", preferred, lambda code: code in ("zh", "en"))
@@ -36,11 +39,23 @@ def _language() -> Words:
     return words_for("zh" if chosen == "zh" else "en")
 
 
+def system_page(words: Words, *, down: bool) -> st.Page:
+    """The page System; its mark in the navigation says when something that is needed does not work."""
+    return st.Page(
+        "system.py",
+        title=words("nav.system"),
+        icon=":material/error:" if down else ":material/monitor_heart:",
+        url_path="system",
+        help=words("nav.system.trouble") if down else None,
+    )
+
+
 st.set_page_config(page_title="Self-Corrective RAG Workbench", page_icon=_ICON, layout="wide")
 apply_style()
 note_page()
 words = _language()
 st.session_state["words"] = words
+down = trouble(get_engine())
 page = st.navigation(
     [
         st.Page(
@@ -52,8 +67,15 @@ page = st.navigation(
         st.Page("runs.py", title=words("nav.runs"), icon=":material/history:", url_path="runs"),
         st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
         st.Page("memory.py", title=words("nav.memory"), icon=":material/psychology:", url_path="memory"),
+        system_page(words, down=down),
         st.Page("present.py", title=words("presenter.nav"), icon=":material/slideshow:", url_path="present"),
     ],
     position="top",
 )
+if down:
+    # On a page that is not wide enough the navigation folds its last entries away.
+    with st.session_state["top_hint"]:
+        st.page_link(
+            "system.py", label=words("nav.system.trouble"), icon=":material/error:", help=words("nav.system.trouble")
+        )
 page.run()

@@ -32,7 +32,8 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
         name = st.selectbox(words("compare.from"), list(starts), key="compare_from")
         start = starts.get(str(name), a.config)
         # The widgets begin anew with other values only under another name.
-        config = compare_settings(start, models, words, key=f"compare_{hash(start)}")
+        by_words = _by_words(engine, start.collection)
+        config = compare_settings(start, models, words, key=f"compare_{hash(start)}", by_words=by_words)
         _run(a, config, words, begin)
         if b is not None and b.config != a.config:
             _both(engine, a, b, words, begin)
@@ -65,6 +66,14 @@ def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
     except WorkbenchError:
         saved = {}
     return made | {words("compare.from.saved", name=name): config for name, config in saved.items()}
+
+
+def _by_words(engine: Engine, collection: str) -> bool:
+    """Whether a collection can be searched by words; no where that cannot be learned, as while it is being opened."""
+    try:
+        return engine.ready and engine.describe(collection).full_text
+    except WorkbenchError:
+        return False
 
 
 def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:

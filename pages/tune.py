@@ -92,7 +92,7 @@ def collections() -> list[CollectionChoice]:
     if not engine.ready:
         return []
     try:
-        return [CollectionChoice(item.name, item.passages) for item in engine.collections()]
+        return [CollectionChoice(item.name, item.passages, item.full_text) for item in engine.collections()]
     except WorkbenchError:
         # Said where something is asked of the knowledge base; evidence needs none.
         return []

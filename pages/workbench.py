@@ -136,7 +136,7 @@ def collection_choices() -> list[CollectionChoice]:
     if not engine.ready:
         return []
     try:
-        return [CollectionChoice(item.name, item.passages) for item in engine.collections()]
+        return [CollectionChoice(item.name, item.passages, item.full_text) for item in engine.collections()]
     except WorkbenchError as error:
         st.session_state["ask_fault"] = fault_of(error)
         return []

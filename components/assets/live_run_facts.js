@@ -31,8 +31,9 @@ function gradingOf(record) {
 function retrieveFacts(name, record, words) {
   const round = searchedRound(record);
   const spent = timeOf(name, record, words);
-  if (!round) return lines([say(words, "searching")], [spent]);
-  return lines([say(words, "probed", { n: round.candidates.length }), keptOf(round, words)], [spent]);
+  const ended = searchedLine(record, words, spent);
+  if (!round) return [...lines([say(words, "searching")]), ...ended];
+  return [...lines([say(words, "probed", { n: round.candidates.length }), keptOf(round, words)]), ...ended];
 }
 
 function gradeFacts(name, record, words, tone) {
@@ -118,10 +119,11 @@ function routerFacts(name, record, words, tone) {
 function listedFacts(name, record, words) {
   const round = searchedRound(record);
   const spent = timeOf(name, record, words);
-  if (!round) return lines([say(words, "searching")], [spent]);
+  const ended = searchedLine(record, words, spent);
+  if (!round) return [...lines([say(words, "searching")]), ...ended];
   const counted = SOURCE_KINDS.map((kind) => [kind, round.candidates.filter((item) => kind in item.found_at).length]);
   const total = counted.reduce((sum, [, number]) => sum + number, 0);
-  return [[byKind(counted, words), say(words, "found", { n: total })], ...lines([spent])];
+  return [[byKind(counted, words), say(words, "found", { n: total })], ...ended];
 }
 
 function fuseFacts(name, record, words, tone) {
@@ -201,7 +203,8 @@ function strategyFacts(name, record, words, tone) {
   const spent = timeOf(name, record, words);
   if (!round) return lines([tone === "active" ? say(words, "searching") : ""], [count, spent]);
   const how = round.strategy ? say(words, `strategy_${round.strategy}`) : "";
-  return lines([how, keptOf(round, words), say(words, "probed", { n: round.candidates.length })], [count, spent]);
+  const ended = round.strategy === "web_search" ? lines([count, spent]) : searchedLine(record, words, count, spent);
+  return [...lines([how, keptOf(round, words), say(words, "probed", { n: round.candidates.length })]), ...ended];
 }
 
 function directFacts(name, record, words) {
@@ -244,6 +247,16 @@ function evaluationFacts(name, record, words, tone) {
 const keptOf = (round, words) => say(words, "kept", { n: round.candidates.filter((item) => item.gate === "kept").length });
 const givenOf = (record, words) => (record.context ? say(words, "given", { n: record.context.passages.length }) : "");
 const citedOf = (record, words) => (record.citations.length ? say(words, "cited", { n: record.citations.length }) : "");
+
+/** A line that ends with how passages are looked for, in full, in short or not at all; vectors need no words. */
+function searchedLine(record, words, ...parts) {
+  const search = record.config.search;
+  const plain = lines(parts);
+  if (search === "vector") return plain;
+  const filled = parts.filter(Boolean);
+  const named = [`search_${search}`, `search_${search}_short`].map((key) => [...filled, say(words, key)].join(" · "));
+  return [[...named, ...(plain[0] ?? [])]];
+}
 
 function reusedOf(record, words) {
   const reused = record.rounds.reduce((sum, round) => sum + round.reused.length, 0);

@@ -137,7 +137,7 @@ function pair(root, view, row) {
   meter.style.setProperty("--tick", `${view.data.threshold * 100}%`);
   const line = el("tr", { role: "row", class: `row ${row.dropped ? "dropped" : ""}`, "data-id": row.id }, [
     cell("rank num", words.rank, [String(row.rank), el("small", {}, ["r" + row.round])]),
-    cell("passage", words.passage, [title, kind, el("div", { class: "snippet" }, marked(row.snippet))]),
+    cell("passage", words.passage, [title, kind, el("div", { class: "snippet" }, marked(row.snippet)), row.ranks ? el("small", { class: "ranks num", title: row.ranks_tip }, [row.ranks]) : ""]),
     cell("similarity num", words.similarity, [el("div", { title: row.tip }, [row.value + " ", el("small", {}, [row.cosine]), meter])]),
     cell("verdict", words.verdict, [el("span", { class: "chip num " + row.chip.look }, [row.chip.text]), row.chip.note ? el("small", { class: "num" }, [row.chip.note]) : "", row.label ? el("small", { class: "yours " + row.label }, [words["yours_" + row.label]]) : "", row.would ? el("small", { class: "would num" }, [`${words.would} ${row.would}`]) : ""]),
     cell("why", words.why, [row.reason]),
@@ -173,7 +173,8 @@ function steps(pieces) {
 
 function story(view, row) {
   const words = view.data.words;
-  const columns = ["round", "rank", "similarity", "cosine", "floor", "gate", "margin", "verdict", "query"];
+  const ranked = row.seen.some((seen) => seen.ranks);
+  const columns = ["round", "rank", ...(ranked ? ["ranks"] : []), "similarity", "cosine", "floor", "gate", "margin", "verdict", "query"];
   const parts = [el("h5", {}, [words.full_text]), el("div", { class: "full" }, marked(row.text))];
   if (row.grader) {
     parts.push(el("h5", {}, [words.own_words]), el("p", { class: "own" }, [el("span", { class: "muted" }, [row.grader]), row.own ? el("span", {}, [" — " + row.own]) : ""]));

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from components.words.bench import BENCH
 from components.words.compare import COMPARE
+from components.words.connect import CONNECT
 from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
+from components.words.ingesting import INGESTING
 from components.words.knowledge import KNOWLEDGE
 from components.words.loops import LOOPS
 from components.words.memory import MEMORY
+from components.words.passage_map import PASSAGE_MAP
 from components.words.presenter import PRESENTER
 from components.words.presenter_loops import PRESENTER_LOOPS
 from components.words.run import RUN
@@ -16,6 +19,8 @@ from components.words.runs import RUNS
 from components.words.settings import SETTINGS
 from components.words.shell import SHELL
 from components.words.side_by_side import SIDE_BY_SIDE
+from components.words.system import SYSTEM
+from components.words.system_parts import SYSTEM_PARTS
 from components.words.tune import TUNE
 from components.words.what_if import WHAT_IF
 from components.words.what_if_loops import WHAT_IF_LOOPS
@@ -28,7 +33,12 @@ AREAS = (
     SETTINGS,
     WORKFLOWS,
     KNOWLEDGE,
+    CONNECT,
+    PASSAGE_MAP,
+    INGESTING,
     MEMORY,
+    SYSTEM,
+    SYSTEM_PARTS,
     SHELL,
     WHAT_IF,
     WHAT_IF_LOOPS,

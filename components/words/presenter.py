@@ -77,11 +77,11 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.passages.one": ("one passage", "1 个片段"),
     "presenter.searched.all": (
         "The retriever finds {found}; the best {k} go on to the grader.",
-        "检索者找到 {found}，其中最相似的 {k} 个交给质检员。",
+        "检索者找到 {found}，其中排在最前的 {k} 个交给质检员。",
     ),
     "presenter.searched.all.one": (
         "The retriever finds {found}; the best one goes on to the grader.",
-        "检索者找到 {found}，其中最相似的 1 个交给质检员。",
+        "检索者找到 {found}，其中排在最前的 1 个交给质检员。",
     ),
     "presenter.searched.whole": (
         "The retriever finds {found}, and all of them go on to the grader.",
@@ -118,6 +118,16 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.searched.late": (
         "The time was used up before anything could be searched.",
         "还没来得及检索，时间就用完了。",
+    ),
+    "presenter.manner.full_text": ("words alone", "只按词语检索"),
+    "presenter.manner.fused": (
+        "meaning and by words, merged into one list",
+        "同时按语义和按词语检索，合并成一份结果",
+    ),
+    "presenter.manner.of": ("{strategy} by {manner}", "{strategy}，{manner}"),
+    "presenter.words_alone": (
+        "Meaning alone would not have brought up {n} of them.",
+        "其中 {n} 个只按语义是找不到的。",
     ),
     "presenter.again": ("With the new words: {sentence}", "换了问法再找：{sentence}"),
     # What the grader found

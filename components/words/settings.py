@@ -17,6 +17,33 @@ SETTINGS = {
         "What is searched. Add your own files on the Knowledge page.",
         "检索的范围。可在“知识库”页添加自己的文件。",
     ),
+    "settings.search": ("Search", "检索方式"),
+    "settings.search.vector": ("by meaning", "按语义"),
+    "settings.search.full_text": ("by words", "按词语"),
+    "settings.search.fused": ("both", "两者融合"),
+    "settings.search.help": (
+        "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, numbers and "
+        "terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early. "
+        "Usual: by meaning; both where questions hold names, codes or rare terms.",
+        "按语义（向量）能找到换了说法的内容；按词语（BM25）能找到确切的名称、数字和术语；"
+        "两者融合按倒数排名合并两份结果，任一方排在前面的都会靠前。"
+        "常用：按语义；问题里有名称、编号或生僻术语时用两者融合。",
+    ),
+    "settings.search.full_text.note": (
+        "Words decide the order. The similarity threshold is still about meaning: each passage found is measured "
+        "against the question and dropped below it.",
+        "由词语决定排序。相似度阈值衡量的仍是语义：找到的每个片段都会与问题比对，低于阈值即剔除。",
+    ),
+    "settings.search.fused.note": (
+        "Both lists decide the order. The similarity threshold is still about meaning: what words alone found is "
+        "measured too, and dropped below it.",
+        "由两份结果共同决定排序。相似度阈值衡量的仍是语义：只靠词语找到的片段同样会比对，低于阈值即剔除。",
+    ),
+    "settings.search.none": (
+        "This collection has no full-text index, so it is searched by meaning alone.",
+        "这个集合没有全文索引，只能按语义检索。",
+    ),
+    "settings.search.add": ("Add one on the page Knowledge", "到“知识库”页添加"),
     "settings.thresholds": ("Thresholds", "阈值"),
     "settings.preset": ("Preset", "预设"),
     "settings.preset.lenient": ("Lenient", "宽松"),
@@ -34,9 +61,10 @@ SETTINGS = {
     "settings.similarity_threshold": ("Similarity at least", "相似度不低于"),
     "settings.similarity_threshold.help": (
         "Candidates less similar than this are dropped before grading, and stay visible with their margin. "
-        "0 is unrelated text, a right passage is usually near 0.5. Usual: 0.30–0.50.",
+        "0 is unrelated text, a right passage is usually near 0.5. It is about meaning also where words decide the "
+        "order. Usual: 0.30–0.50.",
         "低于此值的候选在质检前被剔除，但仍会列出并注明差值。"
-        "0 表示与无关文本相当，正确片段通常在 0.5 左右。常用 0.30–0.50。",
+        "0 表示与无关文本相当，正确片段通常在 0.5 左右。即使按词语排序，它衡量的也始终是语义。常用 0.30–0.50。",
     ),
     "settings.grade_pass_threshold": ("Pass rate at least", "通过率不低于"),
     "settings.grade_pass_threshold.help": (

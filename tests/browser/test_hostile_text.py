@@ -14,7 +14,7 @@ from playwright.sync_api import Dialog, Page, expect
 
 from tests.browser.conftest import OpenTab, Replies
 from tests.browser.server import App
-from tests.browser.test_workbench import choose_first_row
+from tests.browser.test_workbench import open_source
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, ServerError
 
 pytestmark = pytest.mark.browser
@@ -121,10 +121,10 @@ def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
     _visit_everything(page)
     tab.settle()
 
-    page.goto(f"{tab.home}/knowledge?lang=en&kb_collection=hostile")
+    page.goto(f"{tab.home}/knowledge?lang=en&view=collections&kb_collection=hostile")
     tab.settle()
-    choose_first_row(page)
-    expect(page.get_by_text("Tea of section one").first).to_be_visible()
+    open_source(page, "name2.png")
+    expect(page.get_by_role("dialog")).to_contain_text("Tea of section one")
     page.get_by_role("button", name="Delete this source").click()
     expect(page.get_by_role("dialog")).to_contain_text("name2.png")
 

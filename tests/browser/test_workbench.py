@@ -163,32 +163,56 @@ def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab
     shown.wait_for_url(re.compile(r"[?&]gate=min_relevant"))
 
 
-def test_a_file_goes_into_a_new_collection_is_read_and_deleted_again(open_tab: OpenTab) -> None:
+def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenTab) -> None:
     """SC-12: the Knowledge page from the upload to the dialog that asks before it deletes."""
     tab = open_tab()
     page = tab.open("/knowledge?lang=en")
-    into = page.get_by_role("combobox", name="Into collection")
-    into.fill("pets")
-    into.press("Enter")
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    name.fill("pets")
+    name.press("Enter")
     tab.settle()
     content = b"# Cats\n\nCats eat fish and mice."
-    page.locator("input[type=file]").set_input_files({"name": "cats.md", "mimeType": "text/plain", "buffer": content})
+    page.locator("input[type=file]").set_input_files(
+        [
+            {"name": "cats.md", "mimeType": "text/plain", "buffer": content},
+            {"name": "broken.txt", "mimeType": "text/plain", "buffer": b"\x00\xff\xfe\x00\x00"},
+        ]
+    )
+    page.get_by_role("button", name="Preview", exact=True).click()
+    expect(page.get_by_text("How cats.md is cut")).to_be_visible()
+    expect(page.get_by_text("Cats eat fish and mice.")).to_be_visible()
+    expect(page.get_by_text("cannot be used", exact=False).first).to_be_visible()
     page.get_by_role("button", name="Put into collection").click()
     expect(page.get_by_text("1 source went in, 1 passages")).to_be_visible()
-    expect(page.get_by_text("1 sources · 1 passages")).to_be_visible()
+    expect(page.get_by_text("broken.txt was left out:")).to_be_visible()
+    page.get_by_role("button", name="Look at it").click()
+    page.wait_for_url(re.compile(r"view=collections"))
+    open_source(page, "cats.md")
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("Cats eat fish and mice.")
+    drawer.get_by_role("button", name="Close").click()
+    expect(drawer).to_have_count(0)
+    page.get_by_role("button", name="Ask it").click()
+    page.wait_for_url(re.compile(r"[?&]collection=pets"))
+    question = page.get_by_role("textbox", name="Question")
+    question.fill("What do cats eat?")
+    question.press("Enter")
+    page.wait_for_url(re.compile(r"[?&]run=[0-9a-f]{32}"))
+    expect(page.get_by_text("fish and mice").first).to_be_visible()
     tab.settle()
-    choose_first_row(page)
-    expect(page.get_by_text("Cats eat fish and mice.")).to_be_visible()
-    page.get_by_role("button", name="Delete this source").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("cats.md")
-    dialog.get_by_role("button", name=re.compile("Delete$")).click()
+    page.get_by_role("link", name=re.compile("Knowledge")).click()
+    page.get_by_role("radio", name="Collections").click()
+    tab.settle()
+    open_source(page, "cats.md")
+    expect(drawer).to_contain_text("Cats eat fish and mice.")
+    tab.settle()
+    drawer.get_by_role("button", name="Delete this source").click()
+    expect(drawer).to_contain_text("Delete cats.md and its passage?")
+    drawer.get_by_role("button", name=re.compile("Delete$")).click()
     expect(page.get_by_text("cats.md was deleted with its passage.")).to_be_visible()
-    expect(page.get_by_text("This collection is empty.")).to_be_visible()
+    expect(page.get_by_text("This collection is empty.", exact=False)).to_be_visible()
 
 
-def choose_first_row(page: Page) -> None:
-    """Tick the first row of the table of sources, which is a drawing without elements of its own."""
-    box = page.get_by_test_id("stDataFrame").bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 18, box["y"] + 52)
+def open_source(page: Page, name: str) -> None:
+    """Press a source in the list of the view Collections."""
+    page.locator(".sources").get_by_role("button", name=name).click()

@@ -9,6 +9,7 @@ import pytest
 from components.words_live import live_words
 from components.workflow_export import fit, width_of
 from components.workflow_picture import picture_of
+from engine.config import SearchMethod
 from engine.events import fold_all
 from engine.records.codec import record_to_dict
 from engine.values import Outcome, Quantity
@@ -89,3 +90,15 @@ def test_both_sides_print_the_same_operands(node: list[str]) -> None:
     given = [{"quantity": c.quantity, "value": c.value, "relation": c.relation, "bound": c.bound} for c in comparisons]
     shown = in_browser(node, recorded_run(0), comparisons=given)
     assert [tuple(pair) for pair in shown["operands"]] == [operands(comparison) for comparison in comparisons]
+
+
+@pytest.mark.parametrize(
+    ("search", "said"), [("vector", None), ("full_text", "by words"), ("fused", "by meaning and words")]
+)
+def test_both_sides_say_how_passages_were_looked_for(node: list[str], search: SearchMethod, said: str | None) -> None:
+    events = recorded_run(1, search=search)
+    shown = in_browser(node, events)["stored"]
+    picture = picture_of(LOOP, record_to_dict(fold_all(events)), live_words("en"))
+    assert shown == plain(picture)
+    longest = [line[0] for line in picture.nodes["retrieve"].lines]
+    assert any(said in line for line in longest) if said else not any("meaning" in line for line in longest)

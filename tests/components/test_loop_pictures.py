@@ -23,7 +23,7 @@ from engine.values import Outcome, Quantity, SourceKind, Strategy
 from engine.workflows.graph import END
 from tests.components.in_browser import in_browser, node, plain
 from tests.components.loop_events import RUNS, drawn
-from tests.components.test_workflow_layout import assert_sound
+from tests.components.test_workflow_layout import flaws
 
 __all__ = ["node"]
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
@@ -75,7 +75,7 @@ def test_the_compiled_graph_is_drawn_without_collisions_and_every_choice_has_roo
     """SC-12, QL-03, DL-01, AE-01"""
     graph = drawn(workflow)
     layout = layout_of(graph, vertical=vertical)
-    assert_sound(layout, graph)
+    assert flaws(layout, graph) == []
     assert [(r.source, r.target) for r in layout.routes if r.conditional and r.label is None] == []
     assert layout.width <= (392 if vertical else 1250)
 
@@ -84,7 +84,7 @@ def test_the_compiled_graph_is_drawn_without_collisions_and_every_choice_has_roo
 def test_a_page_that_is_not_wide_enough_gets_a_drawing_that_is_no_wider_than_it_needs(workflow: WorkflowName) -> None:
     graph = drawn(workflow)
     plans = layouts(graph)
-    assert_sound(layout_of(graph, longest=5), graph)
+    assert flaws(layout_of(graph, longest=5), graph) == []
     assert plans["narrow"]["width"] < plans["middle"]["width"] <= 1106
     assert all(edge["label"] for edge in plans["middle"]["edges"] if edge["conditional"])
 

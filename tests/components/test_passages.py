@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.i18n import words_for
-from components.life_lines import life_lines
+from components.life_lines import LifeLine, life_lines
 from components.passages import drop_reason, passage_row, passages_csv, verdict_label
 from components.terms import question_terms, segments
-from engine.config import RunConfig
+from engine.config import RunConfig, SearchMethod
 from engine.decide import gated
 from engine.values import PassageId, Round, RunId, RunRecord, Verdict
 from tests.components.loop_runs import dual_record, quality_record
@@ -158,3 +159,46 @@ def test_a_passage_of_the_web_is_marked_untrusted_and_others_have_no_kind() -> N
     row = passage_row(lines[PassageId("w1")], record.config, (), EN)
     assert (row["kind"], row["kind_text"], row["kind_tip"]) == ("web", EN("kind.web"), EN("kind.web.help"))
     assert passage_row(lines[PassageId("v1")], record.config, (), EN)["kind"] == ""
+
+
+def _ranked(search: SearchMethod, vector: int | None, text: int | None) -> tuple[LifeLine, RunRecord]:
+    config = RunConfig(search=search)
+    score = None if text is None else 7.2345
+    found = replace(passage("p", "a.md", "", "text", 0.5), vector_rank=vector, text_rank=text, text_score=score)
+    record = RunRecord(RunId("r"), "q", config, "", rounds=(Round(0, "q", gated((found,), config)),))
+    return life_lines(record)[0], record
+
+
+@pytest.mark.parametrize(
+    ("vector", "text", "shown", "line"),
+    [
+        (3, 1, "meaning #3 · words #1 (BM25 7.2)", "r0 meaning #3 + words #1"),
+        (None, 1, "meaning – · words #1 (BM25 7.2)", "r0 words #1"),
+        (3, None, "meaning #3 · words –", "r0 meaning #3"),
+    ],
+)
+def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not(
+    vector: int | None, text: int | None, shown: str, line: str
+) -> None:
+    """SC-02: where the order comes from fusion, both ranks stay visible."""
+    found, record = _ranked("fused", vector, text)
+    row = passage_row(found, record.config, (), EN)
+    assert row["ranks"] == shown
+    assert steps(row) == f"{line} → fused #1 → not graded"
+    assert ("–" in row["ranks_tip"]) == (None in (vector, text))
+    assert row["seen"][0]["ranks"] == shown
+
+
+def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() -> None:
+    found, record = _ranked("full_text", None, 1)
+    row = passage_row(found, record.config, (), ZH)
+    assert (row["ranks"], steps(row)) == ("词语 #1（BM25 7.2）", "r0 #1 → 未判定")
+    found, record = _ranked("vector", None, None)
+    row = passage_row(found, record.config, (), EN)
+    assert (row["ranks"], row["ranks_tip"], row["seen"][0]["ranks"]) == ("", "", "")
+
+
+def test_the_export_has_both_ranks_and_the_score() -> None:
+    found, record = _ranked("fused", None, 1)
+    table = list(csv.DictReader(io.StringIO(passages_csv((found,), record.config, EN).decode("utf-8-sig"))))
+    assert (table[0]["rank by meaning"], table[0]["rank by words"], table[0]["BM25 score"]) == ("", "1", "7.2345")

@@ -78,8 +78,8 @@ def judged(decision: Decision, language: UiLanguage = "en", config: RunConfig | 
     return sentence(ReplayStep("judged", 9, 0, "grade"), run(decision, config=config), words_for(language))
 
 
-def searched(current: Round, language: UiLanguage = "en") -> str:
-    record = replace(run(), rounds=(round_of(),) * current.index + (current,))
+def searched(current: Round, language: UiLanguage = "en", config: RunConfig | None = None) -> str:
+    record = replace(run(config=config), rounds=(round_of(),) * current.index + (current,))
     return sentence(ReplayStep("searched", 4, current.index, "retrieve"), record, words_for(language))
 
 
@@ -257,3 +257,16 @@ def test_numbers_and_percentages() -> None:
     assert [number(item, zh) for item in (0, 2, 13)] == ["0", "2", "13"]
     assert [percent(item, en) for item in (0.6, 0.125, 1 / 3, 1.0)] == ["60 %", "12.5 %", "33.33 %", "100 %"]
     assert percent(0.6, zh) == "60%"
+
+
+@LANGUAGES
+def test_a_fused_search_is_told_and_what_words_alone_brought_up_is_counted(language: UiLanguage) -> None:
+    config = RunConfig(search="fused")
+    found = [replace(passage(place), text_rank=place + 1, vector_rank=place or None) for place in range(20)]
+    current = Round(0, "words", gated(found, config))
+    said = searched(current, language, config)
+    assert ("by words" if language == "en" else "按词语") in said
+    assert ("Meaning alone would not have brought up one of them." if language == "en" else "其中 1 个只按语义") in said
+    assert "按词语" not in searched(replace(current, index=1), language, config)
+    by_words = searched(current, language, RunConfig(search="full_text"))
+    assert by_words.startswith("By words alone: the retriever" if language == "en" else "只按词语检索：")

@@ -18,7 +18,7 @@ from components.markup import node
 from components.report import report_html
 from components.report_charts import ReportMap
 from engine.events import fold_all
-from engine.values import RunRecord
+from engine.values import Candidate, RunRecord
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
 from tests.components.laced_run import HOSTILE, laced
@@ -234,3 +234,18 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
 
 def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:
     assert 'class="wb loop"' not in report_html(sample_record(), LOOP, EN)
+
+
+def test_a_report_shows_both_ranks_of_a_fused_search_and_no_such_column_else() -> None:
+    record = sample_record()
+    assert EN("passages.ranks") not in Read(report_html(record, LOOP, EN)).texts
+    rounds = tuple(replace(item, candidates=tuple(map(_ranked, item.candidates))) for item in record.rounds)
+    fused = replace(record, config=replace(record.config, search="fused"), rounds=rounds)
+    read = Read(report_html(fused, LOOP, EN))
+    assert EN("passages.ranks") in read.texts
+    assert "meaning – · words #4 (BM25 1.5)" in read.texts
+    assert {EN("settings.search"), EN("settings.search.fused")} <= set(read.texts)
+
+
+def _ranked(candidate: Candidate) -> Candidate:
+    return replace(candidate, passage=replace(candidate.passage, text_rank=4, text_score=1.5))

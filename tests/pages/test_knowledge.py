@@ -1,27 +1,26 @@
-"""The Knowledge page: files in, progress, a report that names every file, passages to read, and deletion."""
+"""The view Add: files in, a preview before it, jobs that go on without the page, a report that names every file."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future
+import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
-from components.source_list import table_key
 from engine.engine import Engine
 from engine.errors import StoreLocked
-from engine.knowledge.ingest import IngestItem, IngestReport, Progress
+from engine.knowledge.ingest import IngestItem
+from engine.library.values import ChunkOptions, JobStatus
 from engine.nodes.run_context import fault_of
 from engine.process import use_engine
 from engine.settings import Settings
 from engine.values import Fault
-from pages.jobs import IngestJob
-from tests.pages.driving import button, inline, opened, setting, visible
+from pages.knowledge_draft import Draft
+from tests.pages.driving import button, given, inline, opened, visible
+from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, job
 
 EN, ZH = words_for("en"), words_for("zh")
 CATS = b"# Cats\n\n## Food\n\nCats eat fish and mice.\n\n## Sleep\n\nCats sleep sixteen hours a day.\n"
@@ -29,150 +28,256 @@ HOSTILE_NAME = "![x](http://evil.example) <img src=x> **b**.md"
 _PATIENCE_S = 60.0
 
 
-def put(app: AppTest, collection: str, *files: tuple[str, bytes]) -> IngestJob:
-    """Choose files and press the button; the job is under way afterwards."""
-    app.session_state["kb_into"] = collection
+@pytest.fixture
+def jobs(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> FakeIngestions:
+    """Jobs that a test says, on the pages' engine."""
+    fake = FakeIngestions()
+    monkeypatch.setattr(engine, "ingestions", fake)
+    monkeypatch.setattr(engine, "library", FakeLibrary())
+    return fake
+
+
+def choose_files(app: AppTest, *files: tuple[str, bytes]) -> None:
     for name, data in files:
         app.file_uploader[0].upload(name, data, "text/plain")
     app.run()
-    button(app, lambda label: label in (EN("kb.start"), ZH("kb.start"))).click().run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    next(item for item in app.button if item.key == key).click().run()
     assert not app.exception, app.exception
-    job: IngestJob = app.session_state["ingest_job"]
-    return job
+    return app
 
 
-def finished(app: AppTest, job: IngestJob) -> AppTest:
-    assert job.future is not None
-    job.future.exception(_PATIENCE_S)
+def press_card(app: AppTest, job_id: str, action: str) -> AppTest:
+    """A button of a job's card, which the browser draws."""
+    app.session_state[f"kb_job_{job_id}"] = {"action": {"name": f"{action}:{job_id}", "serial": 1}}
     app.run()
     assert not app.exception, app.exception
     return app
 
 
-def choose(app: AppTest, engine: Engine, collection: str, row: int) -> None:
-    """Select a row of the table of sources, as a click in the browser does."""
-    app.session_state["kb_collection"] = collection
-    key = table_key(f"kb_sources_{collection}", engine.sources(collection))
-    app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+def previewed(app: AppTest) -> AppTest:
+    """The page once the preview is there."""
+    press(app, "kb_preview")
+    draft: Draft = app.session_state["kb_draft"]
+    assert draft.future is not None
+    draft.future.exception(_PATIENCE_S)
     app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def ingested(app: AppTest, engine: Engine, collection: str, *files: tuple[str, bytes]) -> JobStatus:
+    """Files through the page into a collection that is there, and the page drawn after the end."""
+    app.session_state["kb_into"] = collection
+    choose_files(app, *files)
+    press(app, "kb_start")
+    done = engine.ingestions.wait(engine.ingestions.jobs()[0].id, _PATIENCE_S)
+    app.run()
+    assert not app.exception, app.exception
+    return done
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_page_shows_the_samples_and_offers_a_collection_of_ones_own_first(
-    engine: Engine, language: UiLanguage
-) -> None:
+def test_the_page_begins_with_adding_files_to_a_collection_of_ones_own(engine: Engine, language: UiLanguage) -> None:
     app = opened("knowledge", language)
     words = words_for(language)
     assert words("kb.intro") in visible(app)
-    assert setting(app, "kb_into").options[-1] == "samples"
-    assert setting(app, "kb_into").value != "samples"
-    assert "252" in inline(app)
+    assert words("kb.first") in visible(app)
+    assert words("kb.kinds") in visible(app)
+    into = app.selectbox(key="kb_into")
+    assert into.options[-1] == words("kb.into.new")
+    assert not str(into.value).startswith("samples")
+    assert next(item for item in app.button if item.key == "kb_start").disabled
 
 
 def test_files_go_in_and_the_report_says_how_much(engine: Engine) -> None:
-    # A collection that is there: which new name the page offers depends on what other tests have made.
     engine.ingest([IngestItem("first.md", data=b"# First\n\nSome words.")], "own_files")
     app = opened("knowledge")
-    job = put(app, "own_files", ("cats.md", CATS))
-    finished(app, job)
-    assert job.report is not None and job.report.added == ("cats.md",)
-    assert EN.count("kb.done", 1, passages=job.report.passages) in inline(app)
+    done = ingested(app, engine, "own_files", ("cats.md", CATS))
+    assert done.added == ("cats.md",)
+    assert EN.count("kb.done", 1, passages=done.passages) in inline(app)
     assert [item.source for item in engine.sources("own_files")] == ["cats.md", "first.md"]
-    assert "own_files" in setting(app, "kb_collection").options
+    assert app.session_state["kb_collection"] == "own_files"
+
+
+def test_a_new_collection_is_made_with_its_name_and_description(engine: Engine) -> None:
+    app = opened("knowledge")
+    app.selectbox(key="kb_into").set_value("").run()
+    app.text_input(key="kb_name").set_value("new_pets")
+    app.text_input(key="kb_description").set_value("What cats do").run()
+    choose_files(app, ("cats.md", CATS))
+    press(app, "kb_start")
+    engine.ingestions.wait(engine.ingestions.jobs()[0].id, _PATIENCE_S)
+    assert engine.describe("new_pets").description == "What cats do"
+    app.run()
+    assert app.selectbox(key="kb_into").value == "new_pets"
 
 
 def test_a_duplicate_and_an_unreadable_file_are_named_and_the_good_one_goes_in(engine: Engine) -> None:
     engine.ingest([IngestItem("cats.md", data=CATS)], "mixed")
     app = opened("knowledge")
-    job = put(app, "mixed", ("copy.md", CATS), ("broken.txt", b"\x00\xff\xfe\x00\x00"), ("dogs.md", b"# Dogs\n\nBark."))
-    finished(app, job)
+    files = ("copy.md", CATS), ("broken.txt", b"\x00\xff\xfe\x00\x00"), ("dogs.md", b"# Dogs\n\nBark.")
+    done = ingested(app, engine, "mixed", *files)
     shown = inline(app)
     assert EN("kb.skipped", name="copy.md", same="cats.md") in shown
     assert EN("kb.failed", name="broken.txt") in shown
     assert EN("kb.added", name="dogs.md") in shown
+    assert [name for name, _ in done.failed] == ["broken.txt"]
 
 
 def test_the_name_of_a_file_is_never_markup(engine: Engine) -> None:
     engine.ingest([IngestItem("cats.md", data=CATS)], "hostile")
     app = opened("knowledge")
-    finished(app, put(app, "hostile", (HOSTILE_NAME, b"# H\n\nText.")))
+    app.session_state["kb_into"] = "hostile"
+    choose_files(app, (HOSTILE_NAME, b"# H\n\nText."))
+    previewed(app)
     markup = [str(item.value) for item in (*app.markdown, *app.caption, *app.info)]
+    ingested(app, engine, "hostile", (HOSTILE_NAME, b"# H\n\nText."))
+    markup += [str(item.value) for item in (*app.markdown, *app.caption, *app.info)]
     assert not any("evil" in text or "<img" in text for text in markup)
     assert "evil.example" in inline(app)
 
 
 def test_a_collection_name_that_will_not_do_is_refused_with_the_rule(engine: Engine) -> None:
     app = opened("knowledge")
-    # A new name is typed into the select box, which only a browser can do.
-    job = IngestJob.start(engine, [IngestItem("cats.md", data=CATS)], "no spaces!")
-    app.session_state["ingest_job"] = job
-    finished(app, job)
+    app.selectbox(key="kb_into").set_value("").run()
+    app.text_input(key="kb_name").set_value("no spaces!").run()
+    choose_files(app, ("cats.md", CATS))
+    press(app, "kb_start")
     assert "WB206" in inline(app)
+    assert "no spaces!" not in [item.name for item in engine.collections()]
 
 
-def test_a_source_is_read_passage_by_passage_and_deleting_it_asks_first(engine: Engine) -> None:
-    engine.ingest([IngestItem("cats.md", data=CATS), IngestItem("dogs.md", data=b"# Dogs\n\nBark.")], "to_delete")
+def test_a_folder_of_this_machine_goes_in_with_its_broken_files_named(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "cats.md").write_bytes(CATS)
+    (tmp_path / "broken.txt").write_bytes(b"\x00\xff\xfe\x00\x00")
+    engine.ingest([IngestItem("first.md", data=b"# First\n\nSome words.")], "from_folder")
     app = opened("knowledge")
-    choose(app, engine, "to_delete", 0)
-    assert "Cats eat fish and mice." in inline(app)
-    assert "Bark." not in inline(app)
-    button(app, lambda label: label == EN("kb.delete")).click().run()
-    assert EN.count("kb.delete.confirm", 2, name="cats.md") in [item.value for item in app.text]
-    assert [item.source for item in engine.sources("to_delete")] == ["cats.md", "dogs.md"]
-
-
-def test_an_emptied_collection_says_what_to_do(engine: Engine) -> None:
-    engine.ingest([IngestItem("cats.md", data=CATS)], "emptied")
-    engine.delete_source("emptied", "cats.md")
-    app = opened("knowledge")
-    app.session_state["kb_collection"] = "emptied"
+    app.session_state["kb_from"] = "folder"
+    app.session_state["kb_into"] = "from_folder"
     app.run()
-    assert EN("kb.empty") in visible(app)
+    app.text_input(key="kb_path").set_value(str(tmp_path)).run()
+    previewed(app)
+    shown = inline(app)
+    assert "sub/cats.md" in shown and "broken.txt" in shown
+    assert EN("kb.is.new") in shown and EN("kb.is.failed") in shown
+    press(app, "kb_start")
+    done = engine.ingestions.wait(engine.ingestions.jobs()[0].id, _PATIENCE_S)
+    assert done.added == ("sub/cats.md",)
+    assert app.text_input(key="kb_path").value == ""
 
 
-class SlowEngine(Engine):
-    """An engine whose ingestions report one passage and then wait to be stopped."""
-
-    def start_ingest(
-        self,
-        items: Sequence[IngestItem],
-        collection: str,
-        progress: Callable[[Progress], None] | None = None,
-        *_prefixes: Any,
-        **_named: Any,
-    ) -> Future[IngestReport]:
-        begun: Future[None] = Future()
-
-        async def work() -> Any:
-            assert progress is not None
-            progress(Progress(done=1, total=4, per_second=2.0, remaining_s=1.5, source="cats.md"))
-            begun.set_result(None)
-            await asyncio.Event().wait()
-
-        future: Future[IngestReport] = self._loop.submit(work())
-        begun.result(_PATIENCE_S)
-        return future
+def test_a_preview_shows_totals_states_and_the_overlap_of_chunks(jobs: FakeIngestions) -> None:
+    app = opened("knowledge")
+    text = b"Cats sleep. They purr.\n\nDogs bark."
+    choose_files(app, ("cats.md", text), ("copy.md", b"x"), ("changed.md", b"y"), ("broken.bin.txt", b"z"))
+    previewed(app)
+    shown = inline(app)
+    assert EN("kb.total.failed") in shown and "30 s" not in shown
+    assert EN("kb.is.same", same="there.md") in shown and EN("kb.is.replaces") in shown
+    assert UNREADABLE.fact in shown
+    assert EN("kb.chunk.overlap", n=1) in shown and '"They purr."' in shown
+    assert jobs.started == []
 
 
-def test_progress_has_rate_and_time_left_and_stop_stops(tmp_path: Path) -> None:
-    with SlowEngine(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
-        engine.wait_until_ready()
-        use_engine(engine)
-        try:
-            app = opened("knowledge")
-            job = put(app, "my_documents", ("cats.md", CATS))
-            progress = app.get("progress")[0].proto
-            assert progress.value == 25
-            assert progress.text == EN("kb.progress", done=1, total=4, rate="2.0", left="1.5 s")
-            assert button(app, lambda label: label == EN("kb.start")).disabled
-            button(app, lambda label: label == EN("kb.stop")).click().run()
-            assert job.future is not None
-            with pytest.raises(CancelledError):
-                job.future.result(_PATIENCE_S)
-            app.run()
-            assert EN("kb.stopped") in inline(app)
-        finally:
-            use_engine(None)
+def test_moving_a_slider_cuts_again_and_says_which_values_go_together(jobs: FakeIngestions) -> None:
+    app = opened("knowledge")
+    choose_files(app, ("cats.md", b"Cats sleep.\n\nDogs bark."))
+    previewed(app)
+    app.slider(key="kb_cut_target_tokens").set_value(400).run()
+    draft: Draft = app.session_state["kb_draft"]
+    assert draft.future is not None
+    draft.future.exception(_PATIENCE_S)
+    assert jobs.previews[-1][1] == ChunkOptions(400, 400, 60)
+    names = {"most": EN("kb.cut.most_tokens"), "target": EN("kb.cut.target_tokens")}
+    assert EN("kb.cut.order", value=400, **names) in visible(app)
+    press(app, "kb_cut_reset")
+    assert app.slider(key="kb_cut_target_tokens").value == 200
+
+
+def test_a_long_preview_can_be_cancelled_and_the_page_is_there_meanwhile(jobs: FakeIngestions) -> None:
+    jobs.gate = threading.Event()
+    app = opened("knowledge")
+    choose_files(app, ("cats.md", CATS))
+    press(app, "kb_preview")
+    assert EN("kb.preview.cancel") in inline(app)
+    app.session_state["kb_preview_busy"] = {"action": {"name": "cancel", "serial": 1}}
+    app.run()
+    kept = "kb_draft" in app.session_state
+    jobs.gate.set()
+    assert not kept
+    assert EN("kb.preview.title") not in visible(app)
+
+
+def test_a_preview_that_fails_says_why(jobs: FakeIngestions) -> None:
+    jobs.error = StoreLocked.at("/somewhere/knowledge.db")
+    app = opened("knowledge")
+    choose_files(app, ("cats.md", CATS))
+    previewed(app)
+    assert "WB201" in inline(app)
+
+
+def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
+    app = opened("knowledge")
+    app.selectbox(key="kb_into").set_value("").run()
+    app.text_input(key="kb_name").set_value("tuned").run()
+    app.selectbox(key="kb_model").set_value("ollama:bge-m3").run()
+    app.text_input(key="kb_query_prefix").set_value("q: ").run()
+    app.slider(key="kb_cut_overlap_tokens").set_value(0).run()
+    choose_files(app, ("cats.md", CATS))
+    press(app, "kb_start")
+    (sent,) = jobs.started
+    assert (sent["collection"], sent["embedding_model"]) == ("tuned", "ollama:bge-m3")
+    assert (sent["query_prefix"], sent["passage_prefix"]) == ("q: ", None)
+    assert sent["chunks"] == ChunkOptions(200, 320, 0)
+
+
+def test_jobs_have_rate_and_time_left_and_stop_stops(jobs: FakeIngestions) -> None:
+    jobs.listed = [job()]
+    app = opened("knowledge")
+    assert EN("kb.progress", done=30, total=120, rate="2.0", left="45 s") in inline(app)
+    press_card(app, "j1", "stop")
+    assert jobs.pressed == [("stop", "j1")]
+    app.run()
+    assert EN("kb.job.stopped.note") in inline(app)
+
+
+def test_an_interrupted_job_can_be_resumed_or_discarded(jobs: FakeIngestions) -> None:
+    jobs.listed = [job(state="interrupted"), job(id="j2", state="failed", fault=UNREADABLE)]
+    app = opened("knowledge")
+    assert EN("kb.job.interrupted.note") in inline(app)
+    assert UNREADABLE.fact in inline(app)
+    press_card(app, "j1", "resume")
+    press_card(app, "j2", "discard")
+    assert jobs.pressed == [("resume", "j1"), ("discard", "j2")]
+
+
+def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
+    jobs.listed = [job(), job(id="j2", state="interrupted")]
+    app = opened("knowledge", view="collections")
+    told = visible(app)
+    assert EN.count("kb.jobs.elsewhere", 1) in told and EN.count("kb.jobs.resumable", 1) in told
+    press(app, "kb_jobs_open")
+    assert app.session_state["view"] == "add"
+    assert given(app, "view") == ""
+
+
+def test_finished_jobs_beyond_the_newest_are_folded_away(jobs: FakeIngestions) -> None:
+    jobs.listed = [job(id=f"j{n}", state="done", passages=3, added=("a.md",)) for n in range(6)]
+    app = opened("knowledge")
+    assert EN("kb.jobs.earlier", n=3) in [item.label for item in app.expander]
+
+
+def test_a_fault_at_the_start_keeps_the_files(jobs: FakeIngestions) -> None:
+    app = opened("knowledge")
+    choose_files(app, ("cats.md", CATS))
+    jobs.error = StoreLocked.at("/somewhere/knowledge.db")
+    press(app, "kb_start")
+    assert "WB201" in inline(app)
+    assert not next(item for item in app.button if item.key == "kb_start").disabled
 
 
 class LockedEngine(Engine):
@@ -200,19 +305,8 @@ def test_a_knowledge_base_open_elsewhere_is_said_with_a_button_that_tries_again(
             use_engine(None)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_page_says_the_kind_of_every_source_and_how_to_set_it(engine: Engine, language: UiLanguage) -> None:
-    """QL-03"""
-    words = words_for(language)
-    app = opened("knowledge", language)
-    plain, dated = f"plain-{language}.md", f"dated-{language}.md"
-    files = (plain, f"# {plain}".encode()), (dated, f"---\nkind: temporal\n---\n# {dated}".encode())
-    # Into the collection by the engine: which ones the page offers depends on what other tests have made.
-    engine.ingest([IngestItem(name, data=data) for name, data in files], f"kinds_{language}")
-    app.run()
-    app.session_state["kb_collection"] = f"kinds_{language}"
-    app.run()
-    assert words("kb.kinds") in visible(app)
-    table = app.dataframe[0].value
-    kinds = dict(zip(table["source"], table["kind"], strict=True))
-    assert (kinds[plain], kinds[dated]) == (words("kind.vector"), words("kind.temporal"))
+def test_a_job_never_shows_more_than_it_has(jobs: FakeIngestions) -> None:
+    jobs.listed = [replace(job(), state="reading", total=0, done=0, files=200, files_done=37)]
+    app = opened("knowledge", "zh")
+    assert ZH("kb.reading.some", done=37, n=200) in inline(app)
+    assert button(app, lambda label: label == ZH("kb.preview")).disabled

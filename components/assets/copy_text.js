@@ -1,0 +1,55 @@
+// One button that copies a text, and the text itself. Where a browser allows no copying, the text is selected instead.
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".wb");
+  dress(root, data);
+  if (root.dataset.shown === data.text + data.lang) return;
+  root.dataset.shown = data.text + data.lang;
+  const text = el("pre", { class: "whole", tabindex: "0", role: "region", "aria-label": data.words.preview }, [data.text]);
+  const told = el("span", { class: "muted small", role: "status" });
+  const press = el("button", { type: "button", class: "button primary" }, [data.words.copy]);
+  press.onclick = async () => {
+    if (await copied(data.text)) {
+      press.textContent = "✓ " + data.words.copied;
+      told.textContent = "";
+      setTimeout(() => (press.textContent = data.words.copy), 1600);
+    } else {
+      select(text);
+      told.textContent = data.words.select;
+    }
+  };
+  root.replaceChildren(el("div", { class: "press" }, [press, told]), text);
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Plain http on another host has no clipboard of this kind.
+    return copiedTheOldWay(text);
+  }
+}
+
+function copiedTheOldWay(text) {
+  const area = el("textarea", { style: "position:fixed;opacity:0" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  let done = false;
+  try {
+    done = document.execCommand("copy");
+  } catch {
+    done = false;
+  }
+  area.remove();
+  return done;
+}
+
+function select(element) {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const selection = element.getRootNode().getSelection?.() ?? getSelection();
+  selection.removeAllRanges();
+  selection.addRange(range);
+  element.focus({ preventScroll: true });
+}

@@ -1,0 +1,148 @@
+"""The collections as rows to choose from, and all there is to know of the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from components.amounts import count_text
+from components.embedding_facts import model_name
+from components.i18n import Words
+from components.knowledge_draw import draw_knowledge, note_box
+from components.markup import Node, chip, node
+from components.phrases import duration_text
+from engine.library.values import GrowthAdvice
+from engine.roles import CollectionInfo
+
+SAMPLES = "samples"
+_OPEN = "open:"
+_COLUMNS = ("collection", "passages", "sources", "model", "search", "built")
+
+
+def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:
+    """Those whose name, alias, description or model holds a text, whatever its case."""
+    wanted = text.strip().casefold()
+    return [
+        info
+        for info in collections
+        if any(wanted in part.casefold() for part in (info.name, info.description, info.embedding_model, *info.aliases))
+    ]
+
+
+def collection_table(
+    collections: Sequence[CollectionInfo],
+    words: Words,
+    *,
+    key: str,
+    chosen: str = "",
+    unusable: Collection[str] = (),
+) -> str | None:
+    """Draw one row a collection, below 720 px of width one card each; returns the name that was pressed.
+
+    ``unusable`` names those whose embedding model is not at hand. Names and descriptions may be another program's
+    words, and are drawn as text.
+    """
+    head = node(
+        "div",
+        "line top",
+        *(node("span", name, words(f"kb.column.{name}")) for name in _COLUMNS),
+        aria_hidden="true",
+    )
+    rows = [
+        _row(number, info, info.name == chosen, info.name in unusable, words) for number, info in enumerate(collections)
+    ]
+    action = draw_knowledge([node("div", "lines collections", head, *rows)], words, key=key)
+    number = int(action.removeprefix(_OPEN)) if action and action.startswith(_OPEN) else -1
+    return collections[number].name if 0 <= number < len(collections) else None
+
+
+def collection_card(info: CollectionInfo, words: Words, *, key: str, server: bool, usable: bool = True) -> None:
+    """Draw name, description and every fact of one collection; ``server`` says where the settings' own store is."""
+    title = node("div", "head", node("strong", "big", info.name), *_chips(info, usable, words))
+    told = (node("p", "told", info.description),) if info.description else ()
+    facts = [_fact(label, value, words) for label, value in _facts(info, words, server) if value]
+    parts = [title, *told, node("div", "facts-grid", *facts)]
+    if not usable:
+        sentence = words("kb.missing_model.note", model=model_name(info.embedding_model, words))
+        parts.append(node("p", "note", f"! {sentence}"))
+    draw_knowledge([node("section", "card collection", *parts, aria_label=info.name)], words, key=key)
+
+
+def advice_note(advice: GrowthAdvice, words: Words, *, key: str) -> None:
+    """What follows from the size of a collection on its store."""
+    look, sign = ("plain", "i") if advice.code == "server_small" else ("warn", "!")
+    text = words(f"kb.advice.{advice.code}", n=count_text(advice.passages), ms=duration_text(advice.search_ms))
+    note_box(look, sign, text, words, key=key)
+
+
+def moment(at: str) -> str:
+    """An ISO time to the minute, without its ``T``."""
+    return at.replace("T", " ")[:16]
+
+
+def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words: Words) -> Node:
+    pressed = "true" if chosen else "false"
+    name = node("button", "title", info.name, data_action=f"{_OPEN}{number}", aria_pressed=pressed)
+    told = (node("div", "muted small clip", info.description, title=info.description),) if info.description else ()
+    chips = _chips(info, not unusable, words)
+    marks = (node("div", "marks", *chips),) if chips else ()
+    by = [words("kb.by.meaning"), *([words("kb.by.words")] if info.full_text else [])]
+    model = node("div", "", model_name(info.embedding_model, words))
+    dim = node("div", "muted small num", f"{info.dim} · {info.metric.lower()}")
+    return node(
+        "div",
+        f"line{' on' if chosen else ''}",
+        node("div", "collection", name, *told, *marks),
+        _cell("passages num", "passages", count_text(info.passages), words),
+        # Another program's collection may not say what its sources are.
+        _cell("sources num", "sources", count_text(info.sources) if info.sources or not info.address else "–", words),
+        node("div", "model", model, dim),
+        node("div", "search", " + ".join(by)),
+        node("div", "built muted small num", moment(info.created_at)[:10]),
+    )
+
+
+def _cell(look: str, name: str, text: str, words: Words) -> Node:
+    return node("div", look, text, data_label=words(f"kb.column.{name}"))
+
+
+def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
+    chips = [chip("plain", words("kb.alias", name=alias)) for alias in info.aliases]
+    if info.name == SAMPLES:
+        chips.append(chip("grey", words("kb.samples")))
+    if info.address:
+        chips.append(chip("accent", words("kb.store.connected"), info.address))
+    if info.read_only:
+        chips.append(chip("grey", words("kb.read_only"), words("kb.read_only.tip")))
+    if info.fault is not None:
+        chips.append(chip("fault", f"✗ {words('kb.unreachable')}", info.fault.fact))
+    elif not usable:
+        chips.append(chip("warn", f"! {words('kb.missing_model')}"))
+    return chips
+
+
+def _facts(info: CollectionInfo, words: Words, server: bool) -> list[tuple[str, str]]:
+    kinds = words("list.joint").join(words(f"kind.{kind}") for kind in info.kinds)
+    store = info.address or words("kb.store.server" if server else "kb.store.embedded")
+    built = words("kb.utc", when=moment(info.created_at)) if info.created_at else ""
+    return [
+        ("passages", count_text(info.passages)),
+        ("sources", count_text(info.sources) if info.sources or not info.address else ""),
+        ("summaries", count_text(info.summaries) if info.summaries else ""),
+        ("model", model_name(info.embedding_model, words)),
+        ("dim", f"{info.dim} · {info.metric}"),
+        ("query_prefix", _quoted(info.query_prefix, words)),
+        ("passage_prefix", _quoted(info.passage_prefix, words)),
+        ("full_text", words("kb.yes" if info.full_text else "kb.no")),
+        ("kinds", kinds),
+        ("store", store),
+        ("remote", info.remote_name if info.address else ""),
+        ("built", built),
+    ]
+
+
+def _quoted(prefix: str, words: Words) -> str:
+    return f"“{prefix}”" if prefix else words("kb.none")
+
+
+def _fact(label: str, value: str, words: Words) -> Node:
+    return node("div", "fact", node("div", "label", words(f"kb.fact.{label}")), node("div", "num", value))

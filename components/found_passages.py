@@ -1,0 +1,94 @@
+"""What a search on the Knowledge page found: similarity, both ranks, and the text with the query's words marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.i18n import Words
+from components.knowledge_draw import draw_knowledge, table_csv
+from components.markup import Node, chip, fold, node
+from components.phrases import probability_text
+from components.terms import segments
+from engine.config import SearchMethod
+from engine.library.values import FoundPassage
+
+_SNIPPET = 420
+_COLUMNS = (
+    *("rank", "source", "section", "ordinal", "similarity", "cosine"),
+    *("vector_rank", "text_rank", "text_score", "text"),
+)
+
+
+def found_passages(
+    found: Sequence[FoundPassage], terms: Sequence[str], method: SearchMethod, words: Words, *, key: str
+) -> None:
+    """Draw one card a passage, best first; ``terms`` are marked. Text is somebody else's and drawn as text."""
+    cards = [_card(rank, item, terms, method, words) for rank, item in enumerate(found, 1)]
+    draw_knowledge([node("div", "founds", *cards)], words, key=key)
+
+
+def found_csv(found: Sequence[FoundPassage], words: Words) -> bytes:
+    """One row a passage, UTF-8 with a byte order mark."""
+    head = [words(f"kb.found.csv.{name}") for name in _COLUMNS]
+    return table_csv(head, (_cells(rank, item) for rank, item in enumerate(found, 1)))
+
+
+def _cells(rank: int, item: FoundPassage) -> list[str]:
+    passage = item.passage
+    return [
+        str(rank),
+        passage.source,
+        passage.section,
+        str(passage.ordinal),
+        f"{item.similarity:.4f}",
+        f"{item.cosine:.4f}",
+        "" if item.vector_rank is None else str(item.vector_rank),
+        "" if item.text_rank is None else str(item.text_rank),
+        "" if item.text_score is None else f"{item.text_score:.4f}",
+        passage.text,
+    ]
+
+
+def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMethod, words: Words) -> Node:
+    passage = item.passage
+    section = (node("span", "muted", passage.section),) if passage.section else ()
+    where = node("div", "head", node("strong", "", passage.source), *section)
+    text = " ".join(passage.text.split())
+    cut = len(text) > _SNIPPET
+    begun = node("p", "beginning", *_marked(text[:_SNIPPET] + "…" if cut else text, terms))
+    # The whole text, with its own line breaks, where the beginning is not all of it.
+    whole = (
+        (fold(passage.id, words("kb.found.whole"), node("p", "own-text", *_marked(passage.text, terms))),)
+        if cut
+        else ()
+    )
+    share = max(0.0, min(1.0, item.similarity))
+    rail = node("span", "rail", node("span", "seg", data_fill=f"{100 * share:.0f}%"), aria_hidden="true")
+    cosine = node("span", "muted small", words("kb.found.cosine", value=probability_text(item.cosine)))
+    value = node("div", "said num", node("strong", "", probability_text(item.similarity)), cosine)
+    measures = node("div", "scored", value, rail, node("div", "marks", *_ranks(item, method, words)))
+    what = node("div", "what", where, begun, *whole)
+    return node("section", "card found", node("span", "ordinal num", str(rank)), what, measures)
+
+
+def _ranks(item: FoundPassage, method: SearchMethod, words: Words) -> list[Node]:
+    """Where each list had it; of a search by meaning alone the card's own place says it."""
+    if method == "vector":
+        return []
+    chips = []
+    if method == "fused":
+        chips.append(_rank("vector", item.vector_rank, words))
+    chips.append(_rank("text", item.text_rank, words))
+    if item.text_score is not None:
+        chips.append(chip("grey", words("kb.found.bm25", value=f"{item.text_score:.2f}")))
+    return chips
+
+
+def _rank(name: str, rank: int | None, words: Words) -> Node:
+    if rank is None:
+        return chip("grey", words(f"kb.found.no_{name}"))
+    return chip("plain", words(f"kb.found.{name}", rank=rank))
+
+
+def _marked(text: str, terms: Sequence[str]) -> list[Node | str]:
+    return [node("mark", "", part) if marked else part for part, marked in segments(text, terms)]

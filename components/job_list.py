@@ -1,0 +1,187 @@
+"""Ingestions and other long jobs as cards: how far each is, and what came of it. Names of files are shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from components.amounts import count_text, span_text
+from components.i18n import Words
+from components.knowledge_draw import draw_knowledge, table_csv
+from components.markup import Node, button, chip, fold, node
+from components.phrases import fault_text
+from engine.library.values import JobState, JobStatus
+from engine.values import Fault
+
+JobPress = Literal["stop", "resume", "discard", "ask", "look"]
+
+_LOOKS: dict[JobState, tuple[str, str]] = {
+    "waiting": ("grey", "…"),
+    "reading": ("accent", "●"),
+    "embedding": ("accent", "●"),
+    "writing": ("accent", "●"),
+    "done": ("pass", "✓"),
+    "stopped": ("warn", "■"),
+    "failed": ("fault", "✗"),
+    "interrupted": ("warn", "!"),
+}
+_SHOWN = 50
+"""Names of one sort that a card lists."""
+_FEW = 5
+"""So many names stand open."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """A button of a card that was pressed."""
+
+    press: JobPress
+    job_id: str
+
+
+def job_list(jobs: Sequence[JobStatus], words: Words, *, key: str) -> JobEvent | None:
+    """Draw a card for each job, in the order given; returns what was pressed in this rerun."""
+    action = draw_knowledge([_card(job, words) for job in jobs], words, key=key)
+    press, _, job_id = (action or "").partition(":")
+    known = job_id in {job.id for job in jobs}
+    return JobEvent(cast(JobPress, press), job_id) if known else None
+
+
+def failed_csv(failed: Sequence[tuple[str, Fault]], words: Words) -> bytes:
+    """Files that were left out, one a row with code, reason and remedy; UTF-8 with a byte order mark."""
+    head = [words(f"kb.csv.{name}") for name in ("name", "code", "fact", "remedy")]
+    return table_csv(head, ((name, fault.code, *fault_text(fault, words)) for name, fault in failed))
+
+
+def _card(job: JobStatus, words: Words) -> Node:
+    look, sign = _LOOKS[job.state]
+    head = node(
+        "div",
+        "head",
+        node("strong", "", words(f"kb.job.{job.kind}", name=job.collection)),
+        chip(look, f"{sign} {words(f'kb.job.{job.state}')}"),
+        node("span", "grow"),
+        node("span", "muted small num", words("kb.utc", when=job.started_at.replace("T", " ")[:16])),
+    )
+    parts = [head, *(_way(job, words) if job.state != "done" else ()), *_outcome(job, words)]
+    buttons = _buttons(job, words)
+    if buttons:
+        parts.append(node("div", "actions", *buttons))
+    return node("section", f"card job {job.state}", *parts, aria_label=words(f"kb.job.{job.kind}", name=job.collection))
+
+
+def _way(job: JobStatus, words: Words) -> list[Node]:
+    """How far it has come: a bar, figures, the file being worked on."""
+    share = min(1.0, job.done / job.total) if job.total else 0.0
+    unknown = not job.total and not job.over and job.state != "waiting"
+    bar = node(
+        "div",
+        f"bar{' moving' if unknown else ''}",
+        node("i", "", data_fill=f"{100 * share:.1f}%"),
+        role="progressbar",
+        aria_valuemin="0",
+        aria_valuemax="100",
+        aria_valuenow="" if unknown else f"{100 * share:.0f}",
+        aria_label=words(f"kb.job.{job.state}"),
+    )
+    now = (node("div", "muted small clip", job.source, title=job.source),) if job.source and not job.over else ()
+    return [bar, node("div", "small num", _figures(job, words)), *now]
+
+
+def _figures(job: JobStatus, words: Words) -> str:
+    if job.state == "waiting":
+        return words("kb.job.waiting.note")
+    if not job.total:
+        return words("kb.reading.some", done=job.files_done, n=job.files) if job.files else words("kb.reading")
+    done, total = count_text(job.done), count_text(job.total)
+    if job.over or not job.per_second:
+        passages = words("kb.progress.over", done=done, total=total)
+    else:
+        left = span_text(job.remaining_s) if job.remaining_s is not None else "…"
+        passages = words("kb.progress", done=done, total=total, rate=f"{job.per_second:.1f}", left=left)
+    return f"{words('kb.files_done', done=job.files_done, n=job.files)} · {passages}"
+
+
+def _outcome(job: JobStatus, words: Words) -> list[Node]:
+    """What came of it so far: counts while it goes on, the whole report once it is over."""
+    parts: list[Node] = []
+    if job.fault is not None:
+        fact, remedy = fault_text(job.fault, words)
+        said = node("div", "grow", node("strong", "", fact), " ", node("span", "", remedy))
+        parts.append(node("div", "box fault", said, node("span", "muted small", job.fault.code), role="alert"))
+    if job.state in ("stopped", "interrupted"):
+        parts.append(node("p", "small muted", words(f"kb.job.{job.state}.note")))
+    if job.state == "done":
+        parts.append(node("p", "outcome", _sum(job, words)))
+    counts = _counts(job, words)
+    if counts:
+        parts.append(node("div", "chips", *counts))
+    return [*parts, *_report(job, words)] if job.over else parts
+
+
+def _sum(job: JobStatus, words: Words) -> str:
+    sources = len(job.added) + len(job.replaced)
+    passages = count_text(job.passages)
+    if job.kind != "ingest":
+        head = words(f"kb.done.{job.kind}", passages=passages)
+    elif sources:
+        head = words.count("kb.done", sources, passages=passages)
+    else:
+        return words("kb.nothing_new")
+    return f"{head} {words('kb.done.in', time=span_text(job.seconds))}" if job.seconds else head
+
+
+def _counts(job: JobStatus, words: Words) -> list[Node]:
+    named = (
+        ("pass", "✓", "added", len(job.added)),
+        ("pass", "↻", "replaced", len(job.replaced)),
+        ("grey", "=", "skipped", len(job.skipped)),
+        ("warn", "✗", "failed", len(job.failed)),
+    )
+    return [chip(look, f"{sign} {words(f'kb.count.{name}', n=n)}") for look, sign, name, n in named if n]
+
+
+def _report(job: JobStatus, words: Words) -> list[Node]:
+    """Every file by what became of it; those that failed stand open, with their reasons."""
+    parts = []
+    if job.failed:
+        lines = [_failed(name, fault, words) for name, fault in job.failed]
+        parts.append(node("ul", "report", *lines[:_SHOWN], *_more(len(lines), words)))
+    gone_in = [
+        *(_line("pass", "✓", words("kb.added", name=name)) for name in job.added),
+        *(_line("pass", "↻", words("kb.replaced", name=name)) for name in job.replaced),
+        *(_line("muted", "=", words("kb.skipped", name=name, same=same)) for name, same in job.skipped),
+    ]
+    if gone_in:
+        listed = node("ul", "report", *gone_in[:_SHOWN], *_more(len(gone_in), words))
+        label = words.count("kb.files", len(gone_in))
+        parts.append(fold(f"files-{job.id}", label, listed) if len(gone_in) > _FEW else listed)
+    return parts
+
+
+def _failed(name: str, fault: Fault, words: Words) -> Node:
+    fact, remedy = fault_text(fault, words)
+    return _line("warn", "✗", words("kb.failed", name=name), f"{fact} {remedy}")
+
+
+def _line(look: str, sign: str, text: str, more: str = "") -> Node:
+    sign_node = node("span", f"sign {look}", sign, aria_hidden="true")
+    return node("li", "", sign_node, node("span", "", text), node("div", "muted small", more) if more else "")
+
+
+def _more(number: int, words: Words) -> list[Node]:
+    return [node("li", "muted", words("kb.more", n=number - _SHOWN))] if number > _SHOWN else []
+
+
+def _buttons(job: JobStatus, words: Words) -> list[Node]:
+    if not job.over:
+        return [button(words("kb.stop"), f"stop:{job.id}")]
+    if job.resumable:
+        discard = button(words("kb.discard"), f"discard:{job.id}", "button quiet")
+        return [button(words("kb.resume"), f"resume:{job.id}", "button primary"), discard]
+    return [
+        button(words("kb.ask"), f"ask:{job.id}", "button primary"),
+        button(words("kb.look"), f"look:{job.id}"),
+        button(words("kb.clear"), f"discard:{job.id}", "button quiet"),
+    ]

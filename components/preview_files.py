@@ -1,0 +1,152 @@
+"""What an ingestion would do: totals above, and every file with its state; those that cannot be used say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.amounts import count_text, size_text, span_text
+from components.i18n import Words
+from components.knowledge_draw import draw_knowledge
+from components.markup import Node, button, chip, node
+from components.phrases import fault_text
+from engine.library.values import Preview, PreviewedSource, SourceNote
+from engine.values import Fault
+
+FileState = Literal["new", "replaces", "same", "failed"]
+FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed")
+
+_OPEN = "open:"
+_LOOKS: dict[FileState, tuple[str, str]] = {
+    "new": ("pass", "✓"),
+    "replaces": ("pass", "↻"),
+    "same": ("grey", "="),
+    "failed": ("warn", "✗"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedFile:
+    """A line of the table: a file that can be read, or one that cannot and its reason."""
+
+    name: str
+    source: PreviewedSource | None = None
+    fault: Fault | None = None
+
+    @property
+    def state(self) -> FileState:
+        if self.source is None:
+            return "failed"
+        return "same" if self.source.same_as else "replaces" if self.source.replaces else "new"
+
+
+def files_of(preview: Preview) -> list[PreviewedFile]:
+    """Those that cannot be used first, for they need something done; the others in the order they were given."""
+    failed = [PreviewedFile(name, fault=fault) for name, fault in preview.failed]
+    return failed + [PreviewedFile(item.name, source=item) for item in preview.sources]
+
+
+def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
+    """Draw files, passages, tokens and time as figures."""
+    used = [item for item in preview.sources if not item.same_as]
+    tokens = sum(sum(item.tokens) for item in used)
+    mean = tokens // preview.passages if preview.passages else 0
+    files = len(preview.sources) + len(preview.failed)
+    timed = preview.seconds is not None
+    time = span_text(preview.seconds) if preview.seconds is not None else words("kb.total.time.unknown")
+    figures = [
+        _figure("files", count_text(files), words("kb.total.files.note", n=count_text(len(used))), words),
+        _figure("passages", count_text(preview.passages), words("kb.total.passages.note"), words),
+        _figure("tokens", count_text(tokens), words("kb.total.tokens.note", mean=mean), words),
+        _figure("time", time, words("kb.total.time.note" if timed else "kb.total.time.unknown.note"), words),
+    ]
+    if preview.failed:
+        number = count_text(len(preview.failed))
+        figures.append(_figure("failed", number, words("kb.total.failed.note"), words, look="warn"))
+    draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
+
+
+def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
+    """Draw how many files were read; true when the reader pressed cancel. ``total`` is 0 while they are looked for."""
+    text = (
+        words("kb.preview.busy", done=count_text(read), n=count_text(total)) if total else words("kb.preview.scanning")
+    )
+    share = f"{100 * read / total:.1f}%" if total else "0%"
+    bar = node("div", f"bar{'' if total else ' moving'}", node("i", "", data_fill=share), aria_hidden="true")
+    now = (node("div", "muted small clip", source, title=source),) if source else ()
+    told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
+    cancel = button(words("kb.preview.cancel"), "cancel")
+    return draw_knowledge([node("div", "busy", told, cancel)], words, key=key) == "cancel"
+
+
+def preview_files(files: Sequence[PreviewedFile], words: Words, *, key: str, opened: str = "") -> str | None:
+    """Draw one row a file; returns the file whose cut is asked for, by a press on its row."""
+    rows = [_row(number, item, item.name == opened, words) for number, item in enumerate(files)]
+    action = draw_knowledge([node("div", "lines files", *rows)], words, key=key)
+    number = int(action.removeprefix(_OPEN)) if action and action.startswith(_OPEN) else -1
+    return files[number].name if 0 <= number < len(files) else None
+
+
+def _figure(name: str, value: str, note: str, words: Words, *, look: str = "") -> Node:
+    return node(
+        "div",
+        "figure",
+        node("div", "label", words(f"kb.total.{name}")),
+        node("div", f"value num {look}".strip(), value),
+        node("div", "note", note),
+    )
+
+
+def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
+    look, sign = _LOOKS[item.state]
+    source = item.source
+    if source is None:
+        return _failed_row(item, words)
+    title = node(
+        "button",
+        "title",
+        item.name,
+        data_action=f"{_OPEN}{number}",
+        title=words("kb.file.show"),
+        aria_pressed="true" if opened else "false",
+    )
+    notes = [node("div", "small warn-ink", f"! {note_text(note, words)}") for note in source.notes]
+    state = chip(look, f"{sign} {words(f'kb.is.{item.state}', same=source.same_as)}")
+    return node(
+        "div",
+        f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
+        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *notes),
+        node("div", "state", state),
+    )
+
+
+def _facts(source: PreviewedSource, words: Words) -> str:
+    """``MD · UTF-8 · 3.1 KB · 4 passages · 56 tokens``; the kind of source where it is not the usual one."""
+    tokens = count_text(sum(source.tokens))
+    parts = (
+        source.format.upper(),
+        source.encoding.upper(),
+        words(f"kind.{source.kind}") if source.kind != "vector" else "",
+        size_text(source.size),
+        words.count("kb.chunks.count", len(source.passages), tokens=tokens),
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _failed_row(item: PreviewedFile, words: Words) -> Node:
+    """A file that cannot be used: what is wrong with it and what helps, where the others have their figures."""
+    look, sign = _LOOKS["failed"]
+    fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
+    why = node("div", "why small", node("strong", "", fact), " ", remedy)
+    named = node("div", "name", node("span", "title", item.name), why)
+    state = chip(look, f"{sign} {words('kb.is.failed')}", item.fault.code if item.fault else "")
+    return node("div", "line failed", named, node("div", "state", state))
+
+
+def note_text(note: SourceNote, words: Words) -> str:
+    """A note of a loader in words; one of a later version is shown by its code and what it says."""
+    key = f"kb.note.{note.code}"
+    if key in words:
+        return words(key, **note.params)
+    return " · ".join((note.code, *note.params.values()))

@@ -1,0 +1,61 @@
+"""The settings of this machine as a table: variable, value with secrets masked, where it came from, what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.faults import with_code
+from components.i18n import Words
+from components.markup import Node, chip, node
+from components.system_draw import command, draw_system, table
+from components.words.system_settings import SETTINGS_ABOUT_ZH
+from engine.host.values import SettingValue
+
+_HEAD = ("variable", "value", "source", "about")
+
+
+def settings_table(settings: Sequence[SettingValue], words: Words, *, key: str) -> None:
+    """Draw the settings given, in their order."""
+    rows = [_row(item, words) for item in settings]
+    draw_system((table([words(f"system.settings.{name}") for name in _HEAD], rows, "settings"),), words, key=key)
+
+
+def how_to_change(words: Words, *, key: str) -> None:
+    """Draw the three places in which a setting can be changed, each with a line to copy."""
+    lines = (
+        ("env", "WORKBENCH_OLLAMA_URL=http://127.0.0.1:11434 python app.py"),
+        ("file", "WORKBENCH_OLLAMA_URL=http://127.0.0.1:11434"),
+        ("toml", 'ollama_url = "http://127.0.0.1:11434"'),
+    )
+    draw_system([command(line, words, words(f"system.settings.how.{name}")) for name, line in lines], words, key=key)
+
+
+def settings_found(
+    settings: Sequence[SettingValue], text: str, words: Words, *, changed: bool = False
+) -> list[SettingValue]:
+    """Settings that hold a text in name, value or description, whatever its case; ``changed`` drops the defaults."""
+    wanted = text.strip().casefold()
+    return [
+        item
+        for item in settings
+        if not (changed and item.source == "default")
+        and (not wanted or any(wanted in part.casefold() for part in (item.variable, item.value, about(item, words))))
+    ]
+
+
+def about(item: SettingValue, words: Words) -> str:
+    """What a setting says, in the language of the page; English where no translation has it."""
+    return SETTINGS_ABOUT_ZH.get(item.name, item.description) if words.language == "zh" else item.description
+
+
+def _row(item: SettingValue, words: Words) -> list[Node]:
+    value = [node("code", "value", item.value) if item.value else node("span", "muted", words("system.settings.empty"))]
+    if item.secret:
+        value.append(chip("warn", words("system.settings.secret")))
+    look = "grey" if item.source == "default" else "accent"
+    return [
+        node("code", "", item.variable),
+        node("div", "", *value),
+        chip(look, words(f"system.source.{item.source}")),
+        node("div", "", *with_code(about(item, words))),
+    ]

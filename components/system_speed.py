@@ -1,0 +1,127 @@
+"""What was measured of chat models on this host: answers a second by how many are asked at once, the best marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.amounts import span_text
+from components.i18n import Words
+from components.knowledge_draw import table_csv
+from components.markup import Node, button, chip, node
+from components.system_draw import draw_system, fault_nodes, figure, gauge
+from components.system_models import short_digest
+from engine.host.values import Measuring, ModelSpeed, SpeedStep
+
+STOP = "stop"
+"""The action of the button that stops a measurement."""
+_NO_GAIN = 1.1
+_COLUMNS = (
+    *("model", "digest", "measured_at", "at_once", "calls", "failed", "wall_s", "per_second", "best", "warm_up_s"),
+    *("reads", "writes"),
+)
+
+
+def measuring_card(measuring: Measuring, words: Words, *, key: str) -> str | None:
+    """Draw how far a measurement is, or what ended it before its time; returns :data:`STOP` where that was pressed."""
+    head = node("div", "head", node("strong", "", node("bdi", "", measuring.model)))
+    if measuring.state == "running":
+        phase = words(f"system.speed.phase.{measuring.phase}", n=measuring.at_once)
+        share = measuring.done / measuring.total if measuring.total else 0.0
+        said = words(
+            "system.speed.progress",
+            done=measuring.done,
+            total=measuring.total or "…",
+            time=span_text(measuring.elapsed_s),
+        )
+        head = node("div", "head", *head.kids, chip("accent", phase))
+        bar = gauge(share, phase, moving=not measuring.total or measuring.phase == "warm_up")
+        stop = node("div", "actions", button(words("system.speed.stop"), STOP))
+        card = node("section", "card task running", head, bar, node("div", "small num muted", said), stop)
+        return draw_system((card,), words, key=key)
+    if measuring.fault is not None:
+        box = node("div", "box fault", node("div", "grow", head, *fault_nodes(measuring.fault, words)), role="alert")
+        return draw_system((box,), words, key=key)
+    box = node("div", "box plain", node("div", "grow", head, words("system.speed.stopped")), role="status")
+    return draw_system((box,), words, key=key)
+
+
+def speed_cards(speeds: Sequence[ModelSpeed], used: Mapping[str, tuple[int, str]], words: Words, *, key: str) -> None:
+    """Draw a card for each measured model.
+
+    ``used`` says by model how many are graded at once and why: ``measured``, ``set`` or ``stale``.
+    """
+    draw_system([_card(speed, used.get(speed.model), words) for speed in speeds], words, key=key)
+
+
+def speeds_csv(speeds: Sequence[ModelSpeed], words: Words) -> bytes:
+    """One row for each model and number at once."""
+    rows = (
+        (
+            *(speed.model, speed.digest, speed.measured_at),
+            *(str(step.at_once), str(step.calls), str(step.failed), f"{step.wall_s:.3f}", f"{step.per_second:.4f}"),
+            *("✓" if step.at_once == speed.best_at_once else "", f"{speed.warm_up_s:.3f}"),
+            *("" if rate is None else f"{rate:.2f}" for rate in (speed.prompt_tokens_per_s, speed.tokens_per_s)),
+        )
+        for speed in speeds
+        for step in speed.steps
+    )
+    return table_csv([words(f"system.speed.csv.{name}") for name in _COLUMNS], rows)
+
+
+def rate_text(value: float) -> str:
+    """With two or three figures: ``0.42``, ``3.8``, ``41``."""
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _card(speed: ModelSpeed, used: tuple[int, str] | None, words: Words) -> Node:
+    when = speed.measured_at.replace("T", " ")[:16]
+    head = node(
+        "div",
+        "head",
+        node("strong", "", node("bdi", "", speed.model)),
+        node("span", "grow"),
+        node("span", "muted small num", words("system.speed.when", time=when, digest=short_digest(speed.digest))),
+    )
+    parts = [head, node("div", "figures", *_figures(speed, words))]
+    most = max((step.per_second for step in speed.steps), default=0.0)
+    rates = [_rate(step, speed.best_at_once, most, words) for step in speed.steps]
+    parts.append(node("div", "rates", *rates, role="list", aria_label=words("system.speed.rate")))
+    if used is not None:
+        parts.append(node("p", "small", words(f"system.speed.used.{used[1]}", n=used[0])))
+    return node("section", "card speed", *parts, aria_label=speed.model)
+
+
+def _figures(speed: ModelSpeed, words: Words) -> list[Node]:
+    rates = {step.at_once: step.per_second for step in speed.steps}
+    best, alone = rates.get(speed.best_at_once, 0.0), rates.get(1, 0.0)
+    gain = best / alone if alone else 0.0
+    gained = words("system.speed.gain", gain=rate_text(gain)) if gain >= _NO_GAIN else words("system.speed.no_gain")
+    return [
+        figure(words("system.speed.best_at"), str(speed.best_at_once), gained, "accent"),
+        figure(words("system.speed.rate"), rate_text(best), words("system.speed.rate.note", n=speed.best_at_once)),
+        figure(words("system.speed.writes"), _tokens(speed.tokens_per_s, words)),
+        figure(words("system.speed.reads"), _tokens(speed.prompt_tokens_per_s, words)),
+        figure(words("system.speed.warm_up"), span_text(speed.warm_up_s), words("system.speed.warm_up.note")),
+    ]
+
+
+def _tokens(rate: float | None, words: Words) -> str:
+    return words("system.speed.unsaid") if rate is None else words("system.speed.tokens", n=rate_text(rate))
+
+
+def _rate(step: SpeedStep, best: int, most: float, words: Words) -> Node:
+    here = step.at_once == best
+    share = f"{100 * step.per_second / most:.1f}%" if most else "0%"
+    said: list[Node | str] = [words("system.speed.per_s", n=rate_text(step.per_second))]
+    if here:
+        said += [" ", chip("accent", words("system.speed.best"))]
+    if step.failed:
+        said += [" ", chip("fault", words("system.speed.failed", n=step.failed))]
+    return node(
+        "div",
+        "rate best" if here else "rate",
+        node("span", "num", words("system.speed.step", n=step.at_once)),
+        node("span", "rail", node("i", "", data_fill=share), aria_hidden="true"),
+        node("span", "said num", *said),
+        role="listitem",
+    )

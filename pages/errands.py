@@ -1,0 +1,80 @@
+"""Slow calls of the engine beside the page: begun once for what they are about, waited for without blocking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+import streamlit as st
+
+from components.faults import fault_box
+from components.i18n import Words
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+
+T = TypeVar("T")
+
+_WATCH_S = 0.3
+_AT_ONCE = 4
+_pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="errand")
+
+
+@dataclass(frozen=True, slots=True)
+class Errand(Generic[T]):
+    """One call under way or over, and what it is about."""
+
+    about: Hashable
+    future: Future[T]
+    begun: float = field(default_factory=time.monotonic)
+
+
+def begin(name: str, about: Hashable, work: Callable[[], T]) -> None:
+    """Begin a call unless the last one of this name is about the same; what an earlier one brings is not looked at."""
+    errand = running(name)
+    if errand is None or errand.about != about:
+        st.session_state[name] = Errand(about, _pool.submit(work))
+
+
+def forget(*names: str) -> None:
+    """Drop what calls brought, or what they would bring."""
+    for name in names:
+        st.session_state.pop(name, None)
+
+
+def running(name: str) -> Errand[Any] | None:
+    """The last call of this name, under way or over."""
+    return cast("Errand[Any] | None", st.session_state.get(name))
+
+
+def result_of(name: str, about: Hashable, waiting: str, words: Words) -> Any | None:
+    """What a call about this brought; until then, or where it failed, that is drawn and None returned."""
+    errand = running(name)
+    if errand is None or errand.about != about:
+        return None
+    if not errand.future.done():
+        _wait(name, errand, waiting, words)
+        return None
+    try:
+        return errand.future.result()
+    except WorkbenchError as error:
+        if fault_box(fault_of(error), words, key=f"{name}_fault", actions=(("again", words("ask.again")),)):
+            forget(name)
+            st.rerun()
+        return None
+
+
+def _wait(name: str, errand: Errand[Any], waiting: str, words: Words) -> None:
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if errand.future.done():
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f":material/hourglass_top: {waiting} {time.monotonic() - errand.begun:.0f} s")
+            if st.button(words("connect.stop"), key=f"{name}_stop"):
+                forget(name)
+                st.rerun()
+
+    watch()

@@ -1,0 +1,170 @@
+"""The Connect view of the Knowledge page: collections of other programs, step by step from address to name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from components.connect import connection_cards, field_table, remote_table
+from components.faults import fault_box
+from components.i18n import Words
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
+from engine.nodes.run_context import fault_of
+from engine.process import get_engine
+from pages.connect_check import Chosen, check_and_connect
+from pages.errands import begin, forget, result_of
+from pages.knowledge_state import say
+
+_LOOK, _INSPECT = "connect_look", "connect_inspect"
+_STEPS = (_LOOK, _INSPECT, "connect_try", "connect_probe", "connect_connect")
+_PLACE = "connect_place"
+_TEXTS = ("VARCHAR", "STRING", "TEXT", "dynamic", "json")
+
+
+def connect_page() -> None:
+    """Draw the view."""
+    engine, words = get_engine(), st.session_state["words"]
+    st.caption(words("connect.intro"))
+    connections(engine, words)
+    place = choose_place(engine, words)
+    if place is None:
+        return
+    found: tuple[RemoteCollection, ...] | None = result_of(_LOOK, place_key(place), words("connect.looking"), words)
+    if found is None:
+        return
+    collection = choose_collection(found, words)
+    if collection is None:
+        return
+    about = (*place_key(place), collection)
+    begin(_INSPECT, about, partial(engine.connections.inspect, place, collection))
+    inspected: RemoteCollection | None = result_of(_INSPECT, about, words("connect.reading"), words)
+    if inspected is None:
+        return
+    st.markdown(f"##### {words('connect.step.fields')}")
+    field_table(inspected.fields, words, key=f"connect_fields_{collection}")
+    if inspected.fault is not None:
+        fault_box(inspected.fault, words, key="connect_unusable", severity="warning")
+        return
+    fields = choose_fields(inspected, words)
+    if fields is not None:
+        check_and_connect(engine, Chosen(place, inspected, fields), words, _STEPS)
+
+
+def connections(engine: Engine, words: Words) -> None:
+    """What is connected, with what can be done with it."""
+    if engine.connections.fault is not None:
+        fault_box(engine.connections.fault, words, key="connect_file", severity="warning")
+    states = engine.connections.states()
+    if not states:
+        st.caption(words("connect.none"))
+        return
+    st.markdown(f"##### {words('connect.kept')}")
+    pressed = connection_cards(states, words, key="connect_kept")
+    if pressed is None:
+        return
+    what, name = pressed
+    if what == "ask":
+        st.switch_page("workbench.py", query_params={"collection": name})
+    st.dialog(words("connect.disconnect"))(confirm)(engine, name, words)
+
+
+def confirm(engine: Engine, name: str, words: Words) -> None:
+    """The body of the dialog that asks before a connection goes."""
+    st.text(words("connect.disconnect.confirm", name=name))
+    with st.container(horizontal=True):
+        if st.button(words("connect.disconnect"), type="primary", key="connect_disconnect_yes"):
+            try:
+                engine.connections.disconnect(name)
+                say(words("connect.gone", name=name))
+            except WorkbenchError as error:
+                fault_box(fault_of(error), words, key="connect_disconnect_fault")
+                return
+            st.rerun()
+        if st.button(words("connect.keep"), key="connect_disconnect_no"):
+            st.rerun()
+
+
+def choose_place(engine: Engine, words: Words) -> Place | None:
+    """Step 1; the token stays in this session and goes to no address of the page."""
+    st.markdown(f"##### {words('connect.step.place')}")
+    # A new key empties the box once a connection is made: the page keeps no token longer than it needs it.
+    generation = st.session_state.setdefault("connect_generation", 0)
+    with st.form("connect_form", enter_to_submit=True):
+        left, middle, right = st.columns([3, 2, 2])
+        address = left.text_input(
+            words("connect.address"),
+            key="connect_address",
+            max_chars=500,
+            help=words("connect.address.help"),
+            placeholder="http://127.0.0.1:19530",
+        )
+        token = middle.text_input(
+            words("connect.token"),
+            type="password",
+            key=f"connect_token_{generation}",
+            max_chars=500,
+            help=words("connect.token.help"),
+        )
+        database = right.text_input(
+            words("connect.database"), key="connect_database", max_chars=100, help=words("connect.database.help")
+        )
+        if st.form_submit_button(words("connect.look"), type="primary", icon=":material/search:"):
+            place = Place(address.strip(), token.strip(), database.strip())
+            forget(*_STEPS)
+            st.session_state[_PLACE] = place
+            begin(_LOOK, place_key(place), partial(engine.connections.look, place))
+    chosen: Place | None = st.session_state.get(_PLACE)
+    return chosen
+
+
+def place_key(place: Place) -> tuple[str, str, str]:
+    return (place.address, place.token, place.database)
+
+
+def choose_collection(found: tuple[RemoteCollection, ...], words: Words) -> str | None:
+    """Step 2: all collections with why some cannot be asked, and a choice of the others."""
+    st.markdown(f"##### {words('connect.step.collection')}")
+    usable = [item.name for item in found if item.fault is None]
+    if found:
+        remote_table(found, words, key="connect_found")
+    if not usable:
+        st.info(words("connect.nothing"))
+        return None
+    if st.session_state.get("connect_collection") not in usable:
+        st.session_state.pop("connect_collection", None)
+    chosen = st.selectbox(words("connect.collection"), usable, key="connect_collection")
+    return str(chosen)
+
+
+def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
+    """Step 3, preset with what the names and rows suggest; the key cannot be chosen."""
+    proposed = inspected.proposed
+    key = next((item.name for item in inspected.fields if item.primary), "")
+    vectors = [item.name for item in inspected.fields if item.type == "FLOAT_VECTOR"]
+    texts = [item.name for item in inspected.fields if item.type in _TEXTS and not item.primary]
+    if proposed is None or not texts or not vectors:
+        st.info(words("connect.nothing"))
+        return None
+    columns = st.columns(5)
+    chosen = {}
+    for column, name in zip(columns, ("text", "vector", "source", "title", "section"), strict=True):
+        options = {"text": texts, "vector": vectors}.get(name, ["", *texts])
+        preset = getattr(proposed, name)
+        chosen[name] = column.selectbox(
+            words(f"connect.{name}"),
+            options,
+            index=options.index(preset) if preset in options else 0,
+            format_func=lambda field: field or words("connect.no_field"),
+            key=f"connect_{name}_{inspected.name}",
+        )
+    vector = _field(inspected, chosen["vector"])
+    metric = vector.metric or "COSINE"
+    st.caption(f"{words('connect.dim', dim=vector.dim, metric=metric)} · {words('connect.metric.note')}")
+    return FieldMap(key, chosen["text"], chosen["vector"], chosen["source"], chosen["title"], chosen["section"])
+
+
+def _field(inspected: RemoteCollection, name: str) -> RemoteField:
+    return next(item for item in inspected.fields if item.name == name)

@@ -1,0 +1,136 @@
+"""What the views of the Knowledge page share: which one is shown, the chosen collection, what the last press did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import streamlit as st
+
+from components.faults import fault_box
+from components.i18n import Words
+from components.knowledge_draw import note_box
+from components.url_state import put_into_url, take_from_url
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.roles import CollectionInfo
+
+View = Literal["add", "collections", "search", "map", "connect"]
+VIEWS: tuple[View, ...] = get_args(View)
+
+_VIEW = "view"
+_GO = "kb_go"
+_CHOSEN = "kb_collection"
+_PICK = "kb_pick"
+_SAID = "kb_said"
+_FAULT = "kb_fault_said"
+_NOTE_S = 8.0
+"""How long a note stands: the page may be drawn again for another reason at once."""
+
+
+def chosen_view(words: Words) -> View:
+    """Draw the choice of views, which the address holds as ``view``."""
+    wanted = st.session_state.pop(_GO, None)
+    if wanted is not None:
+        st.session_state[_VIEW] = wanted
+    elif st.session_state.get(_VIEW) not in VIEWS:
+        # Another page may use the name in the address for choices of its own.
+        st.session_state.pop(_VIEW, None)
+    usual = VIEWS[0]
+    if take_from_url(_VIEW, usual, lambda name: name in VIEWS) not in VIEWS:
+        st.session_state[_VIEW] = usual
+    chosen = st.segmented_control(
+        words("kb.view"),
+        VIEWS,
+        required=True,
+        format_func=lambda name: words(f"kb.view.{name}"),
+        key=_VIEW,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    put_into_url(_VIEW, str(chosen or usual), usual)
+    return chosen or usual
+
+
+def aim_at(view: View, collection: str = "") -> None:
+    """Let the next run of the page show another view, with a collection chosen."""
+    st.session_state[_GO] = view
+    if collection:
+        st.session_state[_CHOSEN] = collection
+
+
+def go_to(view: View, collection: str = "") -> None:
+    """Show another view, with a collection chosen; ends this run of the page."""
+    aim_at(view, collection)
+    st.rerun()
+
+
+def chosen_collection(collections: Sequence[CollectionInfo]) -> CollectionInfo | None:
+    """The one that the address names, by its name or an alias, or the first; None where there are none."""
+    named = {alias: info for info in collections for alias in info.aliases}
+    named |= {info.name: info for info in collections}
+    if not collections:
+        return None
+    usual = collections[0].name
+    name = take_from_url(_CHOSEN, usual, lambda given: given in named)
+    if name not in named:
+        name = usual
+    info = named[name]
+    st.session_state[_CHOSEN] = info.name
+    put_into_url(_CHOSEN, info.name, usual)
+    return info
+
+
+def choose(name: str) -> None:
+    """Choose a collection and draw the page again."""
+    st.session_state[_CHOSEN] = name
+    st.rerun()
+
+
+def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> CollectionInfo | None:
+    """A select box of the collections."""
+    info = chosen_collection(collections)
+    if info is None:
+        return None
+    sizes = {item.name: item.passages for item in collections}
+    st.session_state[_PICK] = info.name
+
+    def picked() -> None:
+        st.session_state[_CHOSEN] = st.session_state[_PICK]
+
+    st.selectbox(
+        words("kb.collection"),
+        list(sizes),
+        format_func=lambda name: words("kb.into.rows", name=name, n=f"{sizes.get(name, 0):,}"),
+        key=_PICK,
+        on_change=picked,
+    )
+    return info
+
+
+def say(text: str) -> None:
+    """Tell what a press did, at the top of the page, for some seconds; ``text`` may hold anybody's words."""
+    st.session_state[_SAID] = (text, time.monotonic() + _NOTE_S)
+
+
+def attempt(work: Callable[[], object], said: str = "") -> bool:
+    """Do what a press asked for; what speaks against it is shown at the top of the page. False where it failed."""
+    try:
+        work()
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = fault_of(error)
+        return False
+    if said:
+        say(said)
+    return True
+
+
+def said_last(words: Words) -> None:
+    """Draw what the last press did, or why it could not."""
+    fault = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="kb_said_fault")
+    text, until = st.session_state.get(_SAID, ("", 0.0))
+    if text and time.monotonic() < until:
+        note_box("pass", "✓", text, words, key="kb_said_note")

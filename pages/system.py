@@ -1,0 +1,52 @@
+"""The page System: what the workbench runs on, how it is, and what to do where something is missing."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.faults import fault_box
+from components.i18n import Words
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.process import get_engine
+from pages.system_health import health_part
+from pages.system_models import models_part
+from pages.system_speed import speed_part
+from pages.system_state import Part, chosen_part
+from pages.system_tables import diagnosis_part, self_test_part, settings_part
+
+engine: Engine = get_engine()
+words: Words = st.session_state["words"]
+
+
+def page() -> None:
+    st.markdown(f"#### {words('system.title')}")
+    st.caption(words("system.intro"))
+    bar = st.container(horizontal=True, vertical_alignment="center", key="system_bar")
+    part = chosen_part(words, bar)
+    try:
+        draw(part, bar)
+    except WorkbenchError as error:
+        if fault_box(fault_of(error), words, key="system_fault", actions=(("again", words("ask.again")),)):
+            st.rerun()
+
+
+def draw(part: Part, bar: DeltaGenerator) -> None:
+    match part:
+        case "health":
+            health_part(engine, words, bar)
+        case "models":
+            models_part(engine, words, bar)
+        case "speed":
+            speed_part(engine, words)
+        case "self_test":
+            self_test_part(engine, words)
+        case "settings":
+            settings_part(engine, words)
+        case "diagnosis":
+            diagnosis_part(engine, words, bar)
+
+
+page()

@@ -1,0 +1,254 @@
+"""The view Models of the page System: who plays which role, what Ollama has, downloads, other providers, a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.config_widgets import model_name, model_picker
+from components.faults import fault_box
+from components.i18n import Words
+from components.settings_of import roles_of
+from components.system_models import (
+    ModelEvent,
+    chats,
+    model_table,
+    no_models,
+    ollama_missing,
+    provider_table,
+    pull_list,
+    trial_card,
+)
+from engine.config import BUILTIN, RunConfig, WorkflowName
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.host.values import ModelDetails, ModelTrial, Provider
+from engine.llm.discovery import OllamaStatus
+from engine.nodes.run_context import fault_of
+from engine.values import Fault
+from pages.system_state import again_button, go_to
+from pages.system_work import Looked, looked, until
+
+_OLLAMA = "ollama:"
+_LOOK_S = 0.5
+_OLD_S = 60.0
+_FRESH = "models_fresh"
+_FAULT = "models_fault"
+_TRIAL = "models_trial"
+_WANTED = "speed_wanted"
+_LONGEST = 200
+_COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one look at the models found."""
+
+    ollama: OllamaStatus
+    models: tuple[ModelDetails, ...]
+    providers: tuple[Provider, ...]
+
+    @property
+    def chat_names(self) -> tuple[str, ...]:
+        return tuple(item.name for item in self.models if chats(item))
+
+
+def seen_models(engine: Engine) -> Looked[Seen]:
+    """The models as this session knows them; asked anew after a change and after a while."""
+
+    def look() -> Seen:
+        return Seen(engine.ollama(fresh=True), engine.host.models(fresh=True), engine.host.providers())
+
+    return looked("models", look, fresh=st.session_state.pop(_FRESH, False), most_s=_OLD_S)
+
+
+def models_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+    if again_button(words, bar):
+        st.session_state[_FRESH] = True
+    found = seen_models(engine)
+    if found.fault is not None:
+        fault_box(found.fault, words, key="models_look_fault")
+    said: Fault | None = st.session_state.pop(_FAULT, None)
+    if said is not None:
+        fault_box(said, words, key="models_fault_box")
+    if found.value is None:
+        st.caption(f":material/hourglass_top: {words('system.checking')}")
+    else:
+        _roles(engine, found.value, words)
+        _ollama(engine, found.value, words)
+        _providers(engine, found.value, words)
+    until(found)
+
+
+def _roles(engine: Engine, seen: Seen, words: Words) -> None:
+    workflow: WorkflowName = st.session_state.get("workflow", RunConfig().workflow)
+    with st.container(border=True, key="system_roles"):
+        st.markdown(f"**{words('system.roles')}**")
+        st.caption(words("system.roles.note", workflow=words(f"settings.workflow.{workflow}")))
+        roles = roles_of(workflow)
+        for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
+            for column, role in zip(st.columns(_COLUMNS, gap="medium"), row, strict=False):
+                with column:
+                    model = model_picker(words, role, seen.chat_names)
+                    with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
+                        st.caption(words(role_state(model, seen)), width="stretch")
+                        if model != BUILTIN and st.button(words("system.model.try"), key=f"try_{role}"):
+                            _begin_trial(engine, model, "roles")
+        _trial("roles", words)
+
+
+def role_state(model: str, seen: Seen) -> str:
+    """The key of the words for how a role's model is."""
+    if model == BUILTIN:
+        return "system.role.builtin"
+    if not model.startswith(_OLLAMA):
+        known = next((item for item in seen.providers if item.name == model.partition(":")[0]), None)
+        ready = known is not None and known.installed and known.configured
+        return "system.role.provider" if ready or known is None else "system.role.no_provider"
+    if not seen.ollama.reachable:
+        return "system.role.no_ollama"
+    name = model.removeprefix(_OLLAMA)
+    details = next((item for item in seen.models if item.name in (name, f"{name}:latest")), None)
+    if details is None:
+        return "system.role.not_pulled"
+    if not chats(details):
+        return "system.role.no_chat"
+    return "system.role.loaded" if details.loaded else "system.role.installed"
+
+
+def _ollama(engine: Engine, seen: Seen, words: Words) -> None:
+    with st.container(border=True, key="system_ollama"):
+        st.markdown(f"**{words('system.ollama')}**")
+        if not seen.ollama.reachable:
+            _act(engine, ollama_missing(seen.ollama.address, words, key="ollama_missing"), words)
+            return
+        if seen.models:
+            _act(engine, model_table(seen.models, seen.ollama.address, words, key="ollama_models"), words)
+        else:
+            _act(engine, no_models(words, key="ollama_none"), words)
+        _trial("ollama", words)
+        with st.form("pull_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+            name = st.text_input(
+                words("system.pull"),
+                key="pull_name",
+                placeholder="qwen3:8b",
+                help=words("system.pull.help"),
+                max_chars=_LONGEST,
+                width=420,
+            )
+            if st.form_submit_button(words("system.pull.go"), icon=":material/download:") and name.strip():
+                _act(engine, ModelEvent("pull", name.strip()), words)
+        _pulls(engine, words)
+
+
+def _pulls(engine: Engine, words: Words) -> None:
+    """Downloads, followed while one goes on; the table above is drawn anew when one has ended."""
+    running = any(not item.over for item in engine.host.pulls())
+
+    @st.fragment(run_every=_LOOK_S if running else None)
+    def watch() -> None:
+        found = engine.host.pulls()
+        if running and all(item.over for item in found):
+            st.session_state[_FRESH] = True
+            st.rerun()
+        if found:
+            _act(engine, pull_list(found, words, key="pulls"), words)
+
+    watch()
+
+
+def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
+    """Do what was pressed."""
+    match event:
+        case ModelEvent("try", name):
+            _begin_trial(engine, f"{_OLLAMA}{name}", "ollama")
+            st.rerun()
+        case ModelEvent("measure", name):
+            st.session_state[_WANTED] = f"{_OLLAMA}{name}"
+            go_to("speed")
+        case ModelEvent("unload", name):
+            _attempt(lambda: engine.host.unload(name))
+        case ModelEvent("pull", name):
+            _attempt(lambda: engine.host.start_pull(name))
+        case ModelEvent("stop", name):
+            _attempt(lambda: engine.host.stop_pull(name))
+        case ModelEvent("again", _):
+            st.session_state[_FRESH] = True
+            st.rerun()
+
+
+def _attempt(do: Callable[[], None]) -> None:
+    """Do it and look anew; what it raises is said in the next run of the page."""
+    try:
+        do()
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = fault_of(error)
+    st.session_state[_FRESH] = True
+    st.rerun()
+
+
+def _begin_trial(engine: Engine, model: str, place: str) -> None:
+    """Ask a model for one short reply; its card is drawn where it was asked for."""
+    trial: Looked[ModelTrial] = Looked()
+    trial.ask(lambda: engine.host.try_model(model))
+    st.session_state[_TRIAL] = (place, model, trial)
+
+
+def _trial(place: str, words: Words) -> None:
+    asked: tuple[str, str, Looked[ModelTrial]] | None = st.session_state.get(_TRIAL)
+    if asked is None or asked[0] != place:
+        return
+    _, model, trial = asked
+    if trial.value is None and trial.pending is not None:
+        # The name is anybody's: as text, not as markup.
+        st.text(words("system.try.running", model=model))
+    elif trial.value is not None:
+        trial_card(trial.value, words, key=f"trial_{place}")
+    elif trial.fault is not None:
+        fault_box(trial.fault, words, key=f"trial_fault_{place}")
+    until(trial)
+
+
+def _providers(engine: Engine, seen: Seen, words: Words) -> None:
+    with st.container(border=True, key="system_providers"):
+        st.markdown(f"**{words('system.providers')}**")
+        st.caption(words("system.providers.note"))
+        event = provider_table(seen.providers, words, key="providers")
+        if event is not None and event.press == "list":
+            st.session_state["offered_wanted"] = event.model
+        offered = _offered(engine, words)
+        with st.form("try_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+            model = st.selectbox(
+                words("system.try"),
+                [*offered, *(f"{_OLLAMA}{name}" for name in seen.chat_names)],
+                index=None,
+                placeholder="openai:gpt-4o-mini",
+                accept_new_options=True,
+                help=words("system.try.help"),
+                key="try_model",
+                width=420,
+            )
+            if st.form_submit_button(words("system.try.go"), icon=":material/chat:") and model:
+                wanted = model_name(str(model), seen.chat_names)
+                if wanted != BUILTIN:
+                    _begin_trial(engine, wanted, "providers")
+        _trial("providers", words)
+
+
+def _offered(engine: Engine, words: Words) -> tuple[str, ...]:
+    """What the asked provider's server lists; empty until somebody asks."""
+    wanted = st.session_state.get("offered_wanted")
+    if wanted is None:
+        return ()
+    found = looked("offered", lambda: engine.host.offered(wanted), most_s=_OLD_S)
+    until(found)
+    if found.value is None:
+        return ()
+    if found.value.fault is not None:
+        fault_box(found.value.fault, words, key="offered_fault")
+    else:
+        st.text(words.count("system.provider.offered", len(found.value.names)))
+    return found.value.names

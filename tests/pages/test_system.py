@@ -1,0 +1,264 @@
+"""The page System with a made-up machine: every part of it, its presses, its address, and what a newcomer sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.i18n import UiLanguage, words_for
+from components.system_models import ModelEvent
+from engine.engine import Engine
+from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
+from engine.llm.discovery import InstalledModel, OllamaStatus
+from pages import system_hint, system_models
+from tests.pages.driving import button, given, inline, opened, setting, visible
+from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, SPEED, BrokenHost, FakeHost, sound_parts
+
+EN, ZH = words_for("en"), words_for("zh")
+LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
+Give = Callable[[FakeHost], FakeHost]
+
+
+@pytest.fixture
+def give(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Give:
+    """Puts a machine under the engine; Ollama answers where that machine has models."""
+
+    def put(host: FakeHost) -> FakeHost:
+        monkeypatch.setattr(engine, "host", host)
+        monkeypatch.setattr(engine, "ollama", lambda fresh=False: status(host))
+        monkeypatch.setattr(system_hint, "_last", system_hint._Last())
+        return host
+
+    return put
+
+
+def status(host: FakeHost) -> OllamaStatus:
+    if not host.installed:
+        return OllamaStatus(False, "http://127.0.0.1:1", fault=NOT_THERE)
+    models = tuple(
+        InstalledModel(item.name, item.digest, item.size, item.parameter_size, ("chat",))
+        for item in (host.installed[0],)
+    )
+    return OllamaStatus(True, "http://127.0.0.1:11434", "0.9.0", models)
+
+
+def played_by(app: AppTest, model: str) -> AppTest:
+    """The page with a model chosen for the grader."""
+    app.session_state["grader"] = model
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+@LANGUAGES
+def test_a_newcomer_without_ollama_sees_that_all_is_well_and_how_to_get_it(give: Give, language: UiLanguage) -> None:
+    give(FakeHost())
+    words = words_for(language)
+    app = opened("system", language)
+    assert words("health.verdict.ok") in inline(app)
+    assert words("health.off.ollama") in inline(app)
+    app = opened("system", language, part="models")
+    shown = inline(app)
+    for said in (words("system.ollama.free"), "ollama serve", "ollama pull qwen3:8b", "install.sh"):
+        assert said in shown
+    assert given(app, "part") == "models"
+
+
+def test_what_does_not_work_comes_first_with_its_remedy(give: Give) -> None:
+    fault = replace(NOT_THERE, remedy="Start Ollama with `ollama serve`.", params={"command": "ollama serve"})
+    give(FakeHost(parts=(*sound_parts(), PartHealth("connection", "down", {}, fault, "wiki", 12.0))))
+    shown = inline(opened("system"))
+    assert EN("health.verdict.down.one", names="Connection wiki") in shown
+    assert shown.index("Connection wiki", shown.index("parts card")) < shown.index("Knowledge base")
+    assert "ollama serve" in shown
+
+
+def test_checking_again_looks_anew(give: Give) -> None:
+    host = give(FakeHost())
+    app = opened("system")
+    before = host.told.count("health")
+    button(app, lambda label: label == EN("system.again")).click().run()
+    assert host.told.count("health") == before + 1
+
+
+def test_a_machine_of_which_nothing_can_be_learned_is_said_so(give: Give) -> None:
+    give(BrokenHost())
+    app = opened("system")
+    assert "The engine is closed." in inline(app)
+
+
+def test_the_navigation_says_when_something_needed_is_down(give: Give, engine: Engine) -> None:
+    host = give(FakeHost(parts=(PartHealth("disk", "down", {}, NOT_THERE),)))
+    system_hint.note_parts(engine, host.parts)
+    assert system_hint.trouble(engine)
+    assert "health" not in host.told, "what is known is not asked again"
+    links = [item.proto.label for item in opened().get("page_link")]
+    assert EN("nav.system.trouble") in links, "and so does the corner, where the navigation is folded"
+    system_hint.note_parts(engine, sound_parts())
+    assert not system_hint.trouble(engine)
+    assert EN("nav.system.trouble") not in [item.proto.label for item in opened().get("page_link")]
+
+
+def test_each_part_of_the_page_has_an_address_and_an_unknown_one_is_health(give: Give) -> None:
+    give(FakeHost(installed=(CHAT,), measured=(SPEED,)))
+    for part in ("models", "speed", "self_test", "settings", "diagnosis"):
+        app = opened("system", part=part)
+        assert given(app, "part") == part
+        assert not app.exception
+    assert EN("health.verdict.ok") in inline(opened("system", part="<script>"))
+
+
+@LANGUAGES
+def test_roles_are_chosen_here_and_count_on_the_workbench(give: Give, language: UiLanguage) -> None:
+    give(FakeHost(installed=(CHAT, EMBEDDING)))
+    words = words_for(language)
+    app = opened("system", language, part="models")
+    setting(app, "grader").set_value("ollama:qwen3:8b").run()
+    assert words("system.role.installed") in visible(app)
+    app.switch_page("workbench.py").run()
+    assert setting(app, "grader").value == "ollama:qwen3:8b"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("builtin", "system.role.builtin"),
+        ("ollama:qwen3:8b", "system.role.installed"),
+        ("ollama:missing:1b", "system.role.not_pulled"),
+        ("ollama:nomic-embed-text:latest", "system.role.no_chat"),
+        ("anthropic:claude", "system.role.no_provider"),
+        ("openai:local", "system.role.provider"),
+    ],
+)
+def test_a_role_says_what_its_model_lacks(model: str, said: str) -> None:
+    host = FakeHost(installed=(CHAT, EMBEDDING))
+    assert system_models.role_state(model, system_models.Seen(status(host), host.installed, host.providers())) == said
+
+
+def test_the_table_of_models_says_what_each_is(give: Give) -> None:
+    give(FakeHost(installed=(CHAT, replace(EMBEDDING, loaded=True, vram=274_302_450))))
+    shown = inline(opened("system", part="models"))
+    for said in ("8.2B · Q4_K_M", "40,960 tokens", "801dcad02f38", "4.9 GB", "768 dimensions", "loaded · 262 MB"):
+        assert said in shown
+    assert "unload:nomic-embed-text:latest" in shown
+    assert "unload:qwen3:8b" not in shown
+
+
+def test_a_model_is_tried_and_its_reply_is_text(give: Give) -> None:
+    host = give(FakeHost(installed=(CHAT,)))
+    app = played_by(opened("system", part="models"), "ollama:qwen3:8b")
+    button(app, lambda label: label == EN("system.model.try")).click().run()
+    assert "try ollama:qwen3:8b" in host.told
+    assert HOSTILE.replace('"', '\\"') in inline(app)
+    assert HOSTILE not in "".join(str(item.value) for item in app.markdown)
+    host.trial = ModelTrial("ollama:qwen3:8b", "", 20.0, fault=NOT_THERE)
+    button(app, lambda label: label == EN("system.model.try")).click().run()
+    assert EN("system.try.failed", model="ollama:qwen3:8b") in inline(app)
+
+
+def test_a_pull_shows_how_far_it_is_and_a_name_that_is_none_is_refused(give: Give) -> None:
+    host = give(FakeHost(installed=(CHAT,)))
+    app = opened("system", part="models")
+    app.text_input(key="pull_name").set_value("qwen3:1.7b")
+    button(app, lambda label: label == EN("system.pull.go")).click().run()
+    shown = inline(app)
+    assert "pull qwen3:1.7b" in host.told
+    assert "40 B of 100 B · 10 B/s · 6.0 s left" in shown
+    app.text_input(key="pull_name").set_value("no model")
+    button(app, lambda label: label == EN("system.pull.go")).click().run()
+    assert "WB611" in inline(app)
+
+
+@LANGUAGES
+def test_speed_says_what_it_costs_measures_and_names_what_is_used(give: Give, language: UiLanguage) -> None:
+    words = words_for(language)
+    host = give(FakeHost(installed=(CHAT,)))
+    app = opened("system", language, part="speed")
+    assert words("system.speed.cost") in visible(app)
+    assert words("system.speed.empty", n=4) in visible(app)
+    button(app, lambda label: label == words("system.speed.go")).click().run()
+    assert host.told[-1] == "measure ollama:qwen3:8b"
+    assert words("system.speed.phase.at_once", n=4) in inline(app)
+    assert button(app, lambda label: label == words("system.speed.go")).disabled
+    host.measuring, host.measured = Measuring("ollama:qwen3:8b", "done", result=SPEED), (SPEED,)
+    app.run()
+    shown = inline(app)
+    assert words("system.speed.best") in shown
+    assert words("system.speed.used.measured", n=2) in shown
+    assert words("system.speed.unsaid") in shown
+
+
+def test_a_model_that_was_pulled_anew_is_to_be_measured_again(give: Give) -> None:
+    give(FakeHost(installed=(replace(CHAT, digest="sha256:other"),), measured=(SPEED,)))
+    assert EN("system.speed.used.stale", n=2) in inline(opened("system", part="speed"))
+
+
+@LANGUAGES
+def test_the_self_test_runs_on_a_collection_with_the_grader_of_the_panel(give: Give, language: UiLanguage) -> None:
+    words = words_for(language)
+    host = give(FakeHost())
+    app = opened("system", language, part="self_test")
+    assert words("selftest.empty") in visible(app)
+    button(app, lambda label: label == words("selftest.go")).click().run()
+    assert host.told[-1] == "self-test samples builtin"
+    assert words("selftest.running", done=3, total=10) in inline(app)
+    host.end_self_test(SelfTestCase("dimension", True, {"stored": "384", "given": "384"}))
+    app.run()
+    assert words("selftest.passed", n=1) in inline(app)
+
+
+def test_settings_are_filtered_and_secrets_stay_dots(give: Give) -> None:
+    give(FakeHost())
+    app = opened("system", "zh", part="settings")
+    shown = inline(app)
+    assert "••••••" in shown
+    assert "Ollama 的地址。" in shown
+    app.text_input(key="settings_q").set_value("token").run()
+    assert "WORKBENCH_PORT" not in inline(app)
+    app.text_input(key="settings_q").set_value("nothing of that kind").run()
+    assert ZH("system.settings.none") in visible(app)
+
+
+def test_the_diagnosis_is_shown_as_text_with_one_button_that_copies_it(give: Give) -> None:
+    give(FakeHost())
+    app = opened("system", part="diagnosis")
+    shown = inline(app)
+    assert "# Diagnosis" in shown
+    assert EN("system.diagnosis.copy") in shown
+    assert HOSTILE not in "".join(str(item.value) for item in app.markdown)
+    assert [item.proto.label for item in app.get("download_button")] == [EN("system.diagnosis.download")]
+
+
+@pytest.mark.parametrize(
+    ("press", "told"),
+    [
+        ("unload", "unload qwen3:8b"),
+        ("try", "try ollama:qwen3:8b"),
+        ("pull", "pull qwen3:8b"),
+        ("stop", "stop qwen3:8b"),
+    ],
+)
+def test_a_press_in_the_table_does_what_it_says(
+    give: Give, monkeypatch: pytest.MonkeyPatch, press: str, told: str
+) -> None:
+    host = give(FakeHost(installed=(replace(CHAT, loaded=True, vram=0),)))
+    app = opened("system", part="models")
+    assert EN("system.model.loaded.cpu") in inline(app)
+    events = [ModelEvent(press, "qwen3:8b")]
+    monkeypatch.setattr(system_models, "model_table", lambda *_, **__: events.pop() if events else None)
+    app.run()
+    assert not app.exception
+    assert told in host.told
+
+
+def test_measuring_from_the_table_leads_to_the_view_of_speeds(give: Give, monkeypatch: pytest.MonkeyPatch) -> None:
+    give(FakeHost(installed=(CHAT, replace(CHAT, name="other:1b"))))
+    app = opened("system", part="models")
+    events = [ModelEvent("measure", "other:1b")]
+    monkeypatch.setattr(system_models, "model_table", lambda *_, **__: events.pop() if events else None)
+    app.run()
+    assert given(app, "part") == "speed"
+    assert setting(app, "speed_model").value == "ollama:other:1b"
