@@ -112,8 +112,44 @@ class UnknownProvider(ModelError):
     def named(cls, model: str, package: str) -> Self:
         return cls(
             f"The model {model!r} cannot be loaded here.",
-            remedy=f"Install the package {package}, or choose `builtin` or `ollama:MODEL`.",
+            remedy=f"Run `pip install {package}` and start again, or choose `builtin` or `ollama:MODEL`.",
             params={"model": model, "package": package},
+        )
+
+
+class ModelKeyRefused(ModelError):
+    """A provider does not take the key that it was given, or wants one."""
+
+    code = "WB415"
+
+    @classmethod
+    def by(cls, model: str, variable: str, status: int) -> Self:
+        return cls(
+            f"The server of {model} does not accept the key that it was given ({status}).",
+            remedy=f"Set {variable} to a key that may use this model, then start the workbench again.",
+            params={"model": model, "variable": variable, "status": str(status)},
+        )
+
+    @classmethod
+    def missing(cls, model: str, variable: str) -> Self:
+        return cls(
+            f"{model} cannot be asked without a key.",
+            remedy=f"Set {variable} to a key that may use this model, then start the workbench again.",
+            params={"model": model, "variable": variable},
+        )
+
+
+class ModelNotServed(ModelError):
+    """A provider answers, but has no such model."""
+
+    code = "WB416"
+
+    @classmethod
+    def named(cls, model: str) -> Self:
+        return cls(
+            f"The server of {model} has no model of that name.",
+            remedy="Choose one that the page System lists for this provider, or load the model there.",
+            params={"model": model},
         )
 
 

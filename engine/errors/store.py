@@ -84,7 +84,7 @@ class ModelNotRecorded(StoreError):
     def named(cls, name: str) -> Self:
         return cls(
             f"Collection {name!r} was made by another program, which did not record its embedding model.",
-            remedy="Ingest its sources into a new collection, or choose another one.",
+            remedy="Choose its model on the page Knowledge, view Connect, or ingest its sources into a new collection.",
             params={"name": name},
         )
 
@@ -212,4 +212,83 @@ class MemorySlow(StoreError):
             f"Long-term memory gave no answer within {seconds:.3g} s, so the run went on without it.",
             remedy="Look at the store of WORKBENCH_MILVUS_URI, or switch memory off.",
             params={"seconds": f"{seconds:.3g}"},
+        )
+
+
+class FullTextMissing(StoreError):
+    """Passages were to be searched by words where only their vectors can be searched."""
+
+    code = "WB217"
+
+    @classmethod
+    def of(cls, collection: str) -> Self:
+        """A collection of an earlier version, or of another program."""
+        return cls(
+            f"Collection {collection!r} was made without full text, so it cannot be searched by words.",
+            remedy="Add full text to it on the page Knowledge, where its store has it, or choose the search by vectors.",
+            params={"collection": collection},
+        )
+
+    @classmethod
+    def at(cls, address: str) -> Self:
+        """A store that has no full-text search at all."""
+        return cls(
+            f"The Milvus at {address} cannot search by words.",
+            remedy="Choose the search by vectors, or use Milvus Lite 3.2 (leave WORKBENCH_MILVUS_URI empty) or a server "
+            "of version 2.5 or newer.",
+            params={"address": address},
+        )
+
+
+class AliasTaken(StoreError):
+    """A name that is to be given to a collection already leads to one as its alias."""
+
+    code = "WB218"
+
+    @classmethod
+    def named(cls, alias: str, collection: str) -> Self:
+        return cls(
+            f"{alias!r} is an alias of collection {collection!r}.",
+            remedy="Choose another name, or remove the alias first.",
+            params={"alias": alias, "collection": collection},
+        )
+
+
+class UnknownAlias(StoreError):
+    code = "WB219"
+
+    @classmethod
+    def named(cls, alias: str) -> Self:
+        return cls(
+            f"There is no alias named {alias[:80]!r}.",
+            remedy="Open the page Knowledge to see which aliases a collection has.",
+            params={"alias": alias[:80]},
+        )
+
+
+class SamplesStay(StoreError):
+    """The sample collection is made again at every start, so that changing its name or deleting it means nothing."""
+
+    code = "WB220"
+
+    @classmethod
+    def named(cls, collection: str) -> Self:
+        return cls(
+            f"Collection {collection!r} holds the samples, which come back at the next start.",
+            remedy="Leave it, and choose a collection of your own for your questions.",
+            params={"collection": collection},
+        )
+
+
+class NothingToSwitch(StoreError):
+    """The copy that was to take a collection's place is not whole."""
+
+    code = "WB221"
+
+    @classmethod
+    def between(cls, collection: str, copy: str) -> Self:
+        return cls(
+            f"Collection {copy!r} has fewer sources than {collection!r}, so it does not take its place.",
+            remedy="Resume the re-embedding, then switch again.",
+            params={"collection": collection, "copy": copy},
         )

@@ -2,16 +2,225 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from engine.errors import CollectionExists, EmbeddingMismatch
+from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.foreign_check import Prefixed, probed, self_search
+from engine.knowledge.foreign_client import close_client, open_client
+from engine.knowledge.foreign_look import inspect, look, vector_of
+from engine.knowledge.foreign_models import installed_embedders, proposed_models
+from engine.knowledge.foreign_store import ForeignStore
+from engine.knowledge.milvus_connection import Client
+from engine.knowledge.milvus_schema import check_new_name
+from engine.library.values import (
+    Connection,
+    ConnectionState,
+    Place,
+    ProbedQuestion,
+    ProposedModel,
+    RemoteCollection,
+    SelfSearch,
+)
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
+from engine.roles import CollectionInfo, Embedder
+from engine.values import Fault
+
+T = TypeVar("T")
+
+_TIMEOUT_S = 5.0
+_OLLAMA_S = 3.0
 
 
 class Connections:
-    """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
+    """Safe to call from any thread; every method blocks until it is done.
+
+    Connections are made by the user of this app alone: no route of the API leads here, for a request must not make the
+    server connect wherever it says (SPEC SC-11). Nothing is ever written where a connection leads; a collection that is
+    not loaded there is loaded.
+    """
 
     def __init__(self, loop: LoopThread, resources: Resources) -> None:
         self._loop = loop
         self._resources = resources
 
     def close(self) -> None:
-        """Stop what goes on; nothing half done is left behind."""
+        """Nothing to stop: the knowledge base closes what is open."""
+
+    @property
+    def fault(self) -> Fault | None:
+        """What was wrong with the file of connections when the engine was opened."""
+        return self._knowledge.foreign.fault
+
+    def look(self, place: Place) -> tuple[RemoteCollection, ...]:
+        """The collections of a place, as far as they can be read without loading any.
+
+        Of the settings' own store those that other programs made. Raises ``InvalidAddress``, ``RemoteUnreachable``,
+        ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``.
+        """
+        return self._loop.call(self._look(place))
+
+    def inspect(self, place: Place, collection: str) -> RemoteCollection:
+        """One collection, loaded if it was not, with a sample of every field and models that fit its vectors."""
+        return self._loop.call(self._inspect(place, collection))
+
+    def models(self, dim: int) -> tuple[ProposedModel, ...]:
+        """Embedding models whose vectors have ``dim`` numbers: those at hand first."""
+        return self._loop.call(self._models(dim))
+
+    def try_out(self, connection: Connection) -> SelfSearch:
+        """Whether the chosen model made the stored vectors, by embedding some passages anew; takes some seconds."""
+        return self._loop.call(self._try_out(connection))
+
+    def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
+        """What questions would find, with similarities as in a run (SPEC SC-09)."""
+        return self._loop.call(self._probe(connection, questions))
+
+    def connect(self, connection: Connection) -> CollectionInfo:
+        """Keep the connection under its name, from now on a collection like any other, but read only.
+
+        ``dim``, ``metric``, model id and prefixes are taken from what is there now. Raises ``InvalidCollectionName``,
+        ``CollectionExists``, ``EmbeddingMismatch``, and what :meth:`inspect` and the model raise.
+        """
+        return self._loop.call(self._connect(connection))
+
+    def disconnect(self, name: str) -> None:
+        """Forget a connection and its token; nothing changes where it leads. Raises ``UnknownCollection``."""
+        self._loop.call(self._knowledge.foreign.remove(name))
+
+    def all(self) -> tuple[Connection, ...]:
+        """By name, without their tokens."""
+        return self._loop.call(self._all())
+
+    def states(self) -> tuple[ConnectionState, ...]:
+        """Connections as they were when last looked at, at most half a minute ago; waits a second at most."""
+        return self._loop.call(self._knowledge.foreign.states())
+
+    @property
+    def _knowledge(self) -> KnowledgeBase:
+        return self._resources.knowledge
+
+    async def _all(self) -> tuple[Connection, ...]:
+        return self._knowledge.foreign.all()
+
+    async def _look(self, place: Place) -> tuple[RemoteCollection, ...]:
+        kept = self._knowledge.foreign.place(place)
+        opened = self._knowledge.foreign.opened_as(kept)
+        found = await asyncio.to_thread(
+            _with_client, opened, lambda client: look(client, opened, _TIMEOUT_S, own_too=bool(kept.address))
+        )
+        installed = await self._installed()
+        return tuple(self._with_models(item, installed) for item in found)
+
+    async def _inspect(self, place: Place, collection: str) -> RemoteCollection:
+        opened = self._knowledge.foreign.opened_as(self._knowledge.foreign.place(place))
+        found = await asyncio.to_thread(
+            _with_client, opened, lambda client: inspect(client, opened, collection, _TIMEOUT_S)
+        )
+        return self._with_models(found, await self._installed())
+
+    async def _models(self, dim: int) -> tuple[ProposedModel, ...]:
+        return proposed_models(dim, self._builtin_dim, await self._installed())
+
+    async def _installed(self) -> list[tuple[str, int]]:
+        status = await self._resources.ollama(patience_s=_OLLAMA_S)
+        return await installed_embedders(self._resources.settings, status)
+
+    @property
+    def _builtin_dim(self) -> int:
+        return self._knowledge.embedder_called("builtin", 0).dim
+
+    def _with_models(self, item: RemoteCollection, installed: Sequence[tuple[str, int]]) -> RemoteCollection:
+        """With the models that fit its proposed vectors; one of our own keeps the recorded one."""
+        if item.models or item.proposed is None:
+            return item
+        dim, _ = vector_of(item, item.proposed)
+        return replace(item, models=proposed_models(dim, self._builtin_dim, installed))
+
+    async def _try_out(self, connection: Connection) -> SelfSearch:
+        checked, embedder = await self._checked(connection)
+        other = self._with_other_prefixes(checked) if embedder.model_id.startswith("ollama:") else None
+        async with self._store_of(checked) as store:
+            return await self_search(store, embedder, other)
+
+    async def _probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
+        checked, embedder = await self._checked(connection)
+        calibration = await self._knowledge.calibration(embedder)
+        async with self._store_of(checked) as store:
+            return tuple([await probed(store, embedder, calibration, item) for item in questions if item.strip()])
+
+    async def _connect(self, connection: Connection) -> CollectionInfo:
+        await self._check_name(connection.name)
+        checked, embedder = await self._checked(connection)
+        kept = replace(
+            checked,
+            embedding_model=embedder.model_id,
+            query_prefix=embedder.query_prefix,
+            passage_prefix=embedder.passage_prefix,
+            connected_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        async with self._store_of(kept) as store:
+            info = await store.describe(kept.name)
+        # Two pages may have waited for the same name.
+        await self._check_name(connection.name)
+        await self._knowledge.foreign.add(kept)
+        return info
+
+    async def _check_name(self, name: str) -> None:
+        check_new_name(name)
+        if self._knowledge.foreign.find(name) is not None:
+            raise CollectionExists.named(name)
+        for info in await self._knowledge.collections():
+            if name == info.name or name in info.aliases:
+                raise CollectionExists.named(name)
+
+    async def _checked(self, connection: Connection) -> tuple[Connection, Embedder]:
+        """The connection with the dimension and metric that are there now, and its embedder, which knows its width."""
+        foreign = self._knowledge.foreign
+        connection = foreign.known_token(replace(connection, place=foreign.place(connection.place)))
+        opened = foreign.opened_as(connection.place)
+        found = await asyncio.to_thread(
+            _with_client, opened, lambda client: inspect(client, opened, connection.collection, _TIMEOUT_S)
+        )
+        dim, metric = vector_of(found, connection.fields)
+        checked = replace(connection, dim=dim, metric=metric)
+        embedder = self._knowledge.embedder_called(
+            checked.embedding_model, dim, checked.query_prefix, checked.passage_prefix
+        )
+        await embedder.embed_passages(())
+        if embedder.dim != dim:
+            there = f"a model of {dim} dimensions"
+            raise EmbeddingMismatch.between(
+                checked.collection, there, f"{embedder.model_id} ({embedder.dim} dimensions)"
+            )
+        return checked, embedder
+
+    def _with_other_prefixes(self, connection: Connection) -> Prefixed:
+        def other(query: str, passage: str) -> Embedder:
+            return self._knowledge.embedder_called(connection.embedding_model, connection.dim, query, passage)
+
+        return other
+
+    @asynccontextmanager
+    async def _store_of(self, connection: Connection) -> AsyncIterator[ForeignStore]:
+        """The store of a connection that may not be kept yet, closed afterwards."""
+        store = self._knowledge.foreign.unkept(connection)
+        try:
+            yield store
+        finally:
+            await store.close()
+
+
+def _with_client(place: Place, work: Callable[[Client], T]) -> T:
+    """Work with a client of its own; blocks."""
+    client = open_client(place, _TIMEOUT_S)
+    try:
+        return work(client)
+    finally:
+        close_client(client, place)

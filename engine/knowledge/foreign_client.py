@@ -1,0 +1,162 @@
+"""Opening a Milvus that is not ours, and telling what goes wrong there in terms of that place."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from engine.errors import (
+    InvalidAddress,
+    RemoteLocked,
+    RemoteRefused,
+    RemoteUnreachable,
+    StoreError,
+    StoreLocked,
+    StoreRefused,
+    StoreUnreachable,
+    StoreUnreadable,
+    UnknownDatabase,
+    UnusableCollection,
+    WorkbenchError,
+)
+from engine.knowledge.milvus_connection import Client, connect, disconnect, embedded
+from engine.knowledge.milvus_errors import Place as Called
+from engine.knowledge.milvus_errors import translate
+from engine.library.values import Place
+
+_LONGEST = 500
+_SCHEMES = ("http", "https", "tcp")
+_HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
+_KNOCK_S = 2.0
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
+"""Variables under which the client reaches servers through somebody else."""
+_DEFAULT_DATABASE = "default"
+_NO_DATABASE = re.compile(r"database .{0,200}(not found|does not exist)|database not found", re.DOTALL)
+
+
+def checked_place(place: Place) -> Place:
+    """The place with its address as it is kept: a server with scheme, a folder as a whole path; empty stays empty.
+
+    User and password in an address become the token, so that no address can show them. Raises ``InvalidAddress``, and
+    ``UnknownDatabase`` for a database in a folder, which has none.
+    """
+    address = place.address.strip()
+    database = "" if place.database.strip() == _DEFAULT_DATABASE else place.database.strip()
+    if not address:
+        return Place("", "", database)
+    if len(address) > _LONGEST or not address.isprintable():
+        raise InvalidAddress.given(address)
+    if embedded(address):
+        folder = Path(address).expanduser().absolute()
+        if database:
+            raise UnknownDatabase.named(database, str(folder))
+        return Place(str(folder))
+    return _server(address, place.token, database)
+
+
+def _server(address: str, token: str, database: str) -> Place:
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise InvalidAddress.given(_without_login(address)) from None
+    # A bare word is more often a mistyped path than a host, so without a scheme the port must be there.
+    named = "://" in address or port is not None
+    shown_host = f"[{host}]" if ":" in host else host
+    if parts.scheme not in _SCHEMES or not _HOST.fullmatch(shown_host) or not named or parts.query or parts.fragment:
+        raise InvalidAddress.given(_without_login(address))
+    login = unquote(parts.netloc.rpartition("@")[0])
+    where = shown_host if port is None else f"{shown_host}:{port}"
+    return Place(f"{parts.scheme}://{where}{parts.path.rstrip('/')}", token.strip() or login, database)
+
+
+def _without_login(address: str) -> str:
+    scheme, separator, rest = address.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+
+
+def open_client(place: Place, timeout_s: float) -> Client:
+    """A client of a checked place, in its database; blocks for up to ``timeout_s``.
+
+    Raises ``RemoteUnreachable``, ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``, ``InvalidAddress``.
+    """
+    if embedded(place.address):
+        # The client would make a folder that is not there.
+        folder = Path(place.address)
+        if folder.is_file():
+            raise InvalidAddress.single_file(place.address)
+        if not folder.is_dir():
+            raise InvalidAddress.no_folder(place.address)
+    elif not _listens(place.address, min(timeout_s, _KNOCK_S)):
+        raise RemoteUnreachable.at(place.address)
+    with told_as_remote(place):
+        client = connect(place.address, place.token, timeout_s, place.database)
+        try:
+            # A wrong token or database shows with the first call only.
+            client.list_collections(timeout=timeout_s)
+        except BaseException:
+            close_client(client, place)
+            raise
+    return client
+
+
+def _listens(address: str, timeout_s: float) -> bool:
+    """Whether anybody takes connections at a server's address; True where that cannot be known without the client.
+
+    The client holds a lock over all its connections while it waits for one, so an address where nobody is must not
+    reach it: every other store, our own included, would wait as long.
+    """
+    parts = urlsplit(address)
+    if parts.hostname is None or parts.port is None or any(os.environ.get(name) for name in _PROXIES):
+        return True
+    try:
+        socket.create_connection((parts.hostname, parts.port), timeout_s).close()
+    except OSError:
+        return False
+    return True
+
+
+def close_client(client: Client, place: Place) -> None:
+    """Close the client; a folder's lock is given up with the last one. What fails here is of no use to anybody."""
+    with suppress(Exception):
+        disconnect(client, place.address)
+
+
+@contextmanager
+def told_as_remote(place: Place, collection: str = "") -> Iterator[None]:
+    """Translate whatever the client raises into errors of that place, without the token in any of them."""
+    try:
+        yield
+    except Exception as error:
+        raise _told(error, place, collection) from None
+
+
+def _told(error: Exception, place: Place, collection: str) -> WorkbenchError:
+    text = str(error)
+    # As the embedded store and a server word it.
+    if place.database and (getattr(error, "code", None) == 800 or _NO_DATABASE.search(text)):
+        return UnknownDatabase.named(place.database, place.address)
+    ours = translate(error, Called(place.address, collection))
+    if isinstance(ours, StoreUnreachable):
+        return RemoteUnreachable.at(place.address)
+    if isinstance(ours, StoreRefused):
+        return RemoteRefused.at(place.address)
+    if isinstance(ours, StoreLocked):
+        return RemoteLocked.at(place.address)
+    if type(ours) is not StoreError and not isinstance(ours, StoreUnreadable):
+        return ours
+    why = _scrubbed(ours.params.get("why", "") or ours.fact, place.token)
+    return UnusableCollection.unreadable(collection or place.address, why)
+
+
+def _scrubbed(text: str, token: str) -> str:
+    """A foreign message without the token, should it repeat it."""
+    for secret in (token, token.partition(":")[2]):
+        if secret:
+            text = text.replace(secret, "…")
+    return text if text.endswith((".", ":", "!", "…")) else f"{text}."

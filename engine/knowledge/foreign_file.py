@@ -1,0 +1,132 @@
+"""The file of connections: read at start, written whole, readable by its owner alone because tokens are in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ConnectionsDamaged
+from engine.library.values import Connection, FieldMap, Place
+
+_FORMAT = 1
+_FIELDS = ("id", "text", "vector", "source", "title", "section")
+
+
+class ConnectionFile:
+    """``connections.json`` of the data folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> tuple[dict[str, Connection], ConnectionsDamaged | None]:
+        """Connections by name, and what was wrong: a damaged file is kept under another name, its sound part used."""
+        try:
+            content = self._path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return {}, None
+        except (OSError, UnicodeDecodeError) as error:
+            return {}, self._set_aside(error)
+        try:
+            kept = json.loads(content)
+            entries = kept["connections"]
+            if kept["format"] != _FORMAT or not isinstance(entries, list):
+                raise ValueError("it has another format")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            return {}, self._set_aside(error)
+        found: dict[str, Connection] = {}
+        fault = None
+        for entry in entries:
+            try:
+                connection = _connection(entry)
+            except (ValueError, KeyError, TypeError) as error:
+                fault = fault or self._set_aside(error)
+            else:
+                found[connection.name] = connection
+        if fault is not None:
+            self.write(found.values())
+        return found, fault
+
+    def write(self, connections: Iterable[Connection]) -> None:
+        """Replace the file in one step; raises ``ConnectionsDamaged`` where the disk does not let it."""
+        content = json.dumps(
+            {"format": _FORMAT, "connections": [_plain(item) for item in connections]}, ensure_ascii=False, indent=1
+        )
+        part = self._path.with_suffix(f".{os.getpid()}.part")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            part.unlink(missing_ok=True)
+            # Made with this mode: a file that is narrowed afterwards could be opened in between.
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self._path)
+        except (OSError, UnicodeEncodeError) as error:
+            raise ConnectionsDamaged.not_written(str(self._path), _why(error)) from None
+
+    def _set_aside(self, error: Exception) -> ConnectionsDamaged:
+        """Rename the file, so that the next change does not overwrite what can be repaired by hand."""
+        aside = self._path.with_name(f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        try:
+            self._path.replace(aside)
+        except OSError:
+            aside = self._path
+        return ConnectionsDamaged.kept_aside(str(aside), _why(error))
+
+
+def _plain(item: Connection) -> dict[str, Any]:
+    return {
+        "name": item.name,
+        "address": item.place.address,
+        "token": item.place.token,
+        "database": item.place.database,
+        "collection": item.collection,
+        "fields": {name: getattr(item.fields, name) for name in _FIELDS},
+        "dim": item.dim,
+        "metric": item.metric,
+        "embedding_model": item.embedding_model,
+        "query_prefix": item.query_prefix,
+        "passage_prefix": item.passage_prefix,
+        "connected_at": item.connected_at,
+    }
+
+
+def _connection(entry: Mapping[str, Any]) -> Connection:
+    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for anything that :func:`_plain` did not write."""
+    texts = ("name", "address", "token", "database", "collection", "metric", "embedding_model", "connected_at")
+    for name in texts:
+        if not isinstance(entry[name], str):
+            raise TypeError(f"{name} is no text")
+    for name in ("query_prefix", "passage_prefix"):
+        if not isinstance(entry[name], str | None):
+            raise TypeError(f"{name} is no text")
+    fields = {name: str(entry["fields"][name]) for name in _FIELDS}
+    if not entry["name"] or not entry["collection"] or not all(fields[name] for name in ("id", "text", "vector")):
+        raise ValueError("a name is missing")
+    return Connection(
+        name=entry["name"],
+        place=Place(entry["address"], entry["token"], entry["database"]),
+        collection=entry["collection"],
+        fields=FieldMap(**fields),
+        dim=int(entry["dim"]),
+        metric=entry["metric"],
+        embedding_model=entry["embedding_model"],
+        query_prefix=entry["query_prefix"],
+        passage_prefix=entry["passage_prefix"],
+        connected_at=entry["connected_at"],
+    )
+
+
+def _why(error: Exception) -> str:
+    """What went wrong, without a piece of the file, which may be a token."""
+    if isinstance(error, OSError):
+        return os.strerror(error.errno or 0)
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no JSON at line {error.lineno}"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no UTF-8"
+    return "an entry is not as this program writes it"

@@ -1,0 +1,90 @@
+"""Which embedding model may have made vectors of a given width, and whether it can be used here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from engine.builtin.embedder import HashingEmbedder
+from engine.config import BUILTIN
+from engine.library.values import ProposedModel
+from engine.llm.connection import ollama_client
+from engine.llm.discovery import OllamaStatus
+from engine.settings import Settings
+
+HASHING = "hashing"
+_SHOW_S = 2.0
+_AT_ONCE = 4
+
+KNOWN_DIMENSIONS: dict[str, int] = {
+    "nomic-embed-text": 768,
+    "embeddinggemma": 768,
+    "paraphrase-multilingual": 768,
+    "mxbai-embed-large": 1024,
+    "bge-m3": 1024,
+    "bge-large": 1024,
+    "snowflake-arctic-embed": 1024,
+    "snowflake-arctic-embed2": 1024,
+    "qwen3-embedding:0.6b": 1024,
+    "qwen3-embedding:4b": 2560,
+    "qwen3-embedding:8b": 4096,
+    "all-minilm": 384,
+    "granite-embedding": 384,
+}
+"""Numbers in a vector of the embedding models in Ollama's library, as their cards say; the most used first."""
+
+
+def proposed_models(dim: int, builtin_dim: int, installed: Iterable[tuple[str, int]]) -> tuple[ProposedModel, ...]:
+    """Models whose vectors have ``dim`` numbers: those that are here first, then those that Ollama could pull.
+
+    ``installed``: Ollama's embedding models with the width of their vectors, 0 where Ollama does not say.
+    """
+    found: list[ProposedModel] = []
+    if dim == builtin_dim:
+        found.append(ProposedModel(BUILTIN, dim, True, "dimension"))
+    here = dict(installed)
+    for name, width in here.items():
+        if (width or KNOWN_DIMENSIONS.get(_plain(name), 0)) == dim:
+            found.append(ProposedModel(f"ollama:{name}", dim, True, "installed"))
+    present = {_plain(name) for name in here}
+    for name, width in KNOWN_DIMENSIONS.items():
+        if width == dim and name not in present:
+            found.append(ProposedModel(f"ollama:{name}", dim, False, "not_pulled"))
+    if dim == HashingEmbedder().dim:
+        # Last: hardly any other program makes such vectors.
+        found.append(ProposedModel(HASHING, dim, True, "dimension"))
+    return tuple(found)
+
+
+async def installed_embedders(settings: Settings, status: OllamaStatus) -> list[tuple[str, int]]:
+    """Ollama's embedding models with the width of their vectors, 0 where Ollama does not say in time."""
+    names = [model.name for model in status.models if model.embeds]
+    if not names:
+        return []
+    client = await asyncio.to_thread(ollama_client, settings, timeout_s=_SHOW_S)
+    at_once = asyncio.Semaphore(_AT_ONCE)
+
+    async def width(name: str) -> int:
+        async with at_once:
+            try:
+                async with asyncio.timeout(_SHOW_S):
+                    return _embedding_length((await client.show(name)).modelinfo)
+            except Exception:
+                # A model that cannot be described is still known by its name, perhaps.
+                return 0
+
+    return list(zip(names, await asyncio.gather(*map(width, names)), strict=True))
+
+
+def _embedding_length(told: Any) -> int:
+    """``<family>.embedding_length`` of ``/api/show``."""
+    for key, value in (told or {}).items():
+        if str(key).endswith(".embedding_length") and isinstance(value, int):
+            return value
+    return 0
+
+
+def _plain(name: str) -> str:
+    """A model's name without the tag that Ollama adds to all that have none."""
+    return name.removesuffix(":latest")

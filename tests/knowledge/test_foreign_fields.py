@@ -1,0 +1,215 @@
+"""What the fields of another program's collection may hold, read from its schema and a few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from engine.errors import InvalidAddress, UnknownDatabase, UnusableCollection
+from engine.knowledge.foreign_client import checked_place
+from engine.knowledge.foreign_fields import Seen, fields_of, layout_of, proposed_fields, why_unusable
+from engine.knowledge.foreign_models import proposed_models
+from engine.library.values import Connection, FieldMap, Place
+from engine.roles import Within
+from engine.values import PassageId
+
+
+def field(name: str, kind: str, *, primary: bool = False, dim: int = 0) -> dict[str, Any]:
+    return {"name": name, "type": kind, "is_primary": primary, "params": {"dim": dim} if dim else {}}
+
+
+KEY = field("pk", "INT64", primary=True)
+VECTOR = field("embedding", "FLOAT_VECTOR", dim=4)
+
+
+def seen(
+    fields: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]] = (),
+    *,
+    dynamic: bool = False,
+    needs_index: bool = False,
+    **metrics: str,
+) -> Seen:
+    return Seen("theirs", {"fields": list(fields), "enable_dynamic_field": dynamic}, metrics, rows, needs_index)
+
+
+def proposal(found: Seen) -> FieldMap | None:
+    return proposed_fields(fields_of(found), found.rows)
+
+
+def test_fields_are_proposed_by_their_names() -> None:
+    fields = [KEY, field("title", "VARCHAR"), field("chunk_text", "VARCHAR"), field("file_name", "VARCHAR"), VECTOR]
+    assert proposal(seen(fields)) == FieldMap("pk", "chunk_text", "embedding", "file_name", "title")
+
+
+def test_a_text_of_an_unknown_name_is_the_longest_one() -> None:
+    fields = [KEY, field("a", "VARCHAR"), field("b", "VARCHAR"), VECTOR]
+    rows = [{"pk": 1, "a": "short", "b": "a much longer text that a passage may have", "embedding": [1.0, 0, 0, 0]}]
+    found = proposal(seen(fields, rows))
+    assert found is not None and found.text == "b"
+
+
+def test_a_label_under_a_good_name_does_not_pass_for_the_text() -> None:
+    fields = [KEY, field("text", "VARCHAR"), field("inhalt", "VARCHAR"), VECTOR]
+    rows = [{"text": "A-17", "inhalt": "Cats sleep sixteen hours a day and eat fish."}]
+    found = proposal(seen(fields, rows))
+    assert found is not None and found.text == "inhalt"
+
+
+def test_text_and_source_may_be_keys_of_a_dynamic_or_a_json_field() -> None:
+    rows = [{"pk": 1, "doc": "Cats eat fish, all day long.", "metadata": {"source": "cats.md", "page": 3}}]
+    found = seen([KEY, field("metadata", "JSON"), VECTOR], rows, dynamic=True)
+    names = {item.name: (item.type, item.sample) for item in fields_of(found)}
+    assert names["doc"] == ("dynamic", "Cats eat fish, all day long.")
+    assert names['metadata["source"]'] == ("json", "cats.md")
+    assert proposal(found) == FieldMap("pk", "doc", "embedding", 'metadata["source"]')
+
+
+def test_keys_that_a_filter_could_be_made_from_are_not_offered() -> None:
+    rows = [{"pk": 1, 'x" or 1==1': "text", "meta": {'a"] == "b': "text"}}]
+    found = seen([KEY, field("meta", "JSON"), VECTOR], rows, dynamic=True)
+    assert [item.name for item in fields_of(found)] == ["pk", "meta", "embedding"]
+
+
+def test_of_several_vectors_the_first_with_an_index_that_compares_meaning_is_proposed() -> None:
+    fields = [KEY, field("text", "VARCHAR"), field("v1", "FLOAT_VECTOR", dim=2), field("v2", "FLOAT_VECTOR", dim=8)]
+    found = proposal(seen(fields, v2="IP"))
+    assert found is not None and found.vector == "v2"
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (seen([KEY, field("text", "VARCHAR")]), "vectorless"),
+        (seen([KEY, VECTOR]), "textless"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "FLOAT16_VECTOR", dim=4)], v="COSINE"), "types"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "BFLOAT16_VECTOR", dim=4)], v="COSINE"), "types"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "BINARY_VECTOR", dim=16)], v="HAMMING"), "types"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "SPARSE_FLOAT_VECTOR")], v="BM25"), "types"),
+        (seen([KEY, field("text", "VARCHAR"), VECTOR], needs_index=True), "unindexed"),
+        (seen([KEY, field("text", "VARCHAR"), VECTOR], embedding="MHJACCARD"), "metric"),
+    ],
+    ids=["no vectors", "no text", "half", "bfloat", "binary", "sparse", "no index", "metric"],
+)
+def test_a_collection_that_cannot_be_asked_is_refused_with_the_reason(found: Seen, reason: str) -> None:
+    error = why_unusable(found, fields_of(found))
+    assert isinstance(error, UnusableCollection)
+    assert reason in error.params
+    assert error.remedy
+
+
+def test_an_embedded_store_searches_without_an_index() -> None:
+    found = seen([KEY, field("text", "VARCHAR"), VECTOR])
+    assert why_unusable(found, fields_of(found)) is None
+
+
+def test_a_sample_is_one_short_line() -> None:
+    rows = [{"text": "first\nsecond " + "x" * 500, "embedding": [0.123456, 1, 2, 3, 4]}]
+    by_name = {item.name: item.sample for item in fields_of(seen([KEY, field("text", "VARCHAR"), VECTOR], rows))}
+    assert by_name["text"].startswith("first second xxx") and len(by_name["text"]) == 160
+    assert by_name["embedding"] == "[0.123, 1, 2, 3, …]"
+
+
+CONNECTION = Connection(
+    "wiki", Place("x.db"), "theirs", FieldMap("pk", "text", "embedding", "file"), 4, "L2", "builtin"
+)
+
+
+def described(*fields: Mapping[str, Any], dynamic: bool = False) -> dict[str, Any]:
+    return {"fields": list(fields), "enable_dynamic_field": dynamic}
+
+
+def test_rows_become_passages_whatever_the_types_of_their_values() -> None:
+    schema = described(KEY, VECTOR, field("chunk_index", "INT64"), dynamic=True)
+    layout = layout_of(CONNECTION, schema, own=False)
+    passage = layout.passage({"pk": 7, "text": 12, "file": None, "chunk_index": 3})
+    assert (passage.id, passage.text, passage.source, passage.ordinal) == ("7", "12", "wiki", 3)
+    assert layout.output == ["pk", "text", "file", "chunk_index"]
+    assert layout.keys([passage.id, PassageId("nonsense"), PassageId("1; drop")]) == [7]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        described(KEY, field("text", "VARCHAR"), field("file", "VARCHAR")),
+        described(KEY, field("text", "VARCHAR"), field("file", "VARCHAR"), field("embedding", "FLOAT_VECTOR", dim=8)),
+        described(KEY, field("text", "VARCHAR"), field("file", "VARCHAR"), field("embedding", "BINARY_VECTOR", dim=8)),
+        described(KEY, VECTOR, field("file", "VARCHAR")),
+        described(field("id", "VARCHAR", primary=True), VECTOR, field("text", "VARCHAR"), field("file", "VARCHAR")),
+    ],
+    ids=["vector gone", "other width", "other type", "text gone", "other key"],
+)
+def test_a_collection_that_changed_since_it_was_connected_says_which_field(schema: Mapping[str, Any]) -> None:
+    with pytest.raises(UnusableCollection, match="no longer has the field"):
+        layout_of(CONNECTION, schema, own=False)
+
+
+def test_only_knowledge_can_be_found_where_no_kinds_are_recorded() -> None:
+    layout = layout_of(CONNECTION, described(KEY, VECTOR, dynamic=True), own=False)
+    assert layout.filter(Within(kinds=("vector",))) == ""
+    assert layout.filter(Within(kinds=("graph",))) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("127.0.0.1:19530", "http://127.0.0.1:19530"),
+        ("http://milvus:19530/", "http://milvus:19530"),
+        ("HTTPS://abc.zilliz.com", "https://abc.zilliz.com"),
+        ("[::1]:19530", "http://[::1]:19530"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_kept_in_one_form(given: str, kept: str) -> None:
+    assert checked_place(Place(f" {given} ")).address == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "nonsense",
+        "ftp://x:1",
+        "http://",
+        "http://a b:1",
+        "x:notaport",
+        "http://h:1?x=y",
+        "a\nb.db",
+        "h:99999",
+        "x" * 600,
+    ],
+)
+def test_what_is_no_address_is_refused(given: str) -> None:
+    with pytest.raises(InvalidAddress):
+        checked_place(Place(given))
+
+
+def test_a_login_in_an_address_becomes_the_token_and_is_in_no_message() -> None:
+    place = checked_place(Place("http://root:Secret%21@milvus:19530"))
+    assert (place.address, place.token) == ("http://milvus:19530", "root:Secret!")
+    assert "Secret" not in repr(place)
+    with pytest.raises(InvalidAddress) as caught:
+        checked_place(Place("ftp://root:Secret@milvus:19530"))
+    assert "Secret" not in f"{caught.value}{caught.value.params}"
+
+
+def test_a_folder_has_no_databases() -> None:
+    assert checked_place(Place("some/store.db", database="default")).address.endswith("/some/store.db")
+    with pytest.raises(UnknownDatabase):
+        checked_place(Place("some/store.db", database="other"))
+
+
+def test_models_are_proposed_by_the_width_of_their_vectors_and_those_at_hand_come_first() -> None:
+    """SC-02: the model is chosen from the dimension."""
+    found = proposed_models(384, 384, [("all-minilm:latest", 384), ("nomic-embed-text:latest", 768)])
+    assert [(item.model, item.available, item.why) for item in found] == [
+        ("builtin", True, "dimension"),
+        ("ollama:all-minilm:latest", True, "installed"),
+        ("ollama:granite-embedding", False, "not_pulled"),
+        ("hashing", True, "dimension"),
+    ]
+    assert proposed_models(768, 384, [])[0].model == "ollama:nomic-embed-text"
+    # A model that Ollama does not describe goes by its name.
+    assert proposed_models(1024, 384, [("bge-m3:latest", 0)])[0].model == "ollama:bge-m3:latest"
+    assert proposed_models(1536, 384, []) == ()
