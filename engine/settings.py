@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -42,6 +42,14 @@ class Settings(BaseSettings):
     )
     ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama.")
     ollama_keep_alive: str = Field("10m", description="How long Ollama keeps a model loaded after a call.")
+    openai_url: str = Field(
+        "",
+        description="Address of a server with OpenAI's protocol (LM Studio, vLLM, llama.cpp) for `openai:MODEL`; "
+        "empty: OpenAI itself.",
+    )
+    openai_api_key: SecretStr = Field(
+        SecretStr(""), description="Key for `openai:MODEL`; empty: `OPENAI_API_KEY` for OpenAI itself, else none."
+    )
     embedding_model: str = Field(
         "builtin", description="Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`."
     )
@@ -52,7 +60,13 @@ class Settings(BaseSettings):
     generation_allowance_s: float = Field(
         30.0, ge=0, le=3600, description="Time that one generation may take after the deadline of a run, in seconds."
     )
-    grader_concurrency: int = Field(4, ge=1, le=64, description="Passages graded at the same time by a chat model.")
+    grader_concurrency: int = Field(
+        4,
+        ge=1,
+        le=64,
+        description="Passages graded at the same time by a chat model; not set: what was measured on the page System, "
+        "else this.",
+    )
     embedding_threads: int = Field(0, ge=0, le=64, description="Threads of the built-in embedder; 0: all but one core.")
     max_concurrent_runs: int = Field(8, ge=1, le=256, description="Runs that may go on at the same time.")
     max_question_chars: int = Field(2000, ge=1, le=100_000, description="Longest question, in characters.")
@@ -76,9 +90,9 @@ class Settings(BaseSettings):
             raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
         return value
 
-    @field_validator("searxng_url")
+    @field_validator("searxng_url", "openai_url")
     @classmethod
-    def _web_address(cls, value: str) -> str:
+    def _web_address(cls, value: str, info: ValidationInfo) -> str:
         address = value.strip().rstrip("/")
         try:
             parts = urlsplit(address)
@@ -87,7 +101,10 @@ class Settings(BaseSettings):
             usable = False
         # A query of its own would swallow the one that is searched for.
         if address and (not usable or parts.query or parts.fragment or not address.isprintable() or " " in address):
-            raise PydanticCustomError("searxng_url", "it must be an address such as `http://127.0.0.1:8080`, or empty")
+            example = "http://127.0.0.1:1234/v1" if info.field_name == "openai_url" else "http://127.0.0.1:8080"
+            raise PydanticCustomError(
+                "web_address", "it must be an address such as `{example}`, or empty", {"example": example}
+            )
         return address
 
     @classmethod

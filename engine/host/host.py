@@ -2,16 +2,213 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.config import BUILTIN, RoleModel
+from engine.errors import WorkbenchError
+from engine.host.diagnosis import Findings, written
+from engine.host.health import LIMIT_S, look_at_all
+from engine.host.masking import Redactor
+from engine.host.setting_values import setting_values
+from engine.host.tasks import Measurements, Pulls, SelfTests
+from engine.host.values import (
+    Measuring,
+    ModelDetails,
+    ModelSpeed,
+    ModelTrial,
+    OfferedModels,
+    PartHealth,
+    Provider,
+    PullStatus,
+    SelfTest,
+    SelfTesting,
+    SettingValue,
+)
+from engine.llm.chat import ChatModel
+from engine.llm.discovery import model_details
+from engine.llm.providers import OPENAI, offered_models, provider_states
+from engine.llm.pull import checked_name, unload
 from engine.loop_thread import LoopThread
+from engine.nodes.run_context import fault_of
 from engine.resources import Resources
+from engine.roles import SILENT, CollectionInfo
+from engine.values import Fault, Message
+
+_MODELS_KEPT_S = 10.0
+_TRIAL = "Reply with the one word: ready."
+_TRIAL_TOKENS = 32
+
+
+def _none() -> Sequence[Fault]:
+    return ()
 
 
 class Host:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
-    def __init__(self, loop: LoopThread, resources: Resources) -> None:
+    def __init__(self, loop: LoopThread, resources: Resources, faults: Callable[[], Sequence[Fault]] = _none) -> None:
+        """``faults``: what went wrong lately, apart from any run."""
         self._loop = loop
         self._resources = resources
+        self._faults = faults
+        self._pulls = Pulls(loop, resources, self._look_again)
+        self._measurements = Measurements(loop, resources)
+        self._self_tests = SelfTests(loop, resources)
+        self._guard = threading.Lock()
+        self._models: tuple[ModelDetails, ...] = ()
+        self._models_at: float | None = None
 
     def close(self) -> None:
         """Stop what goes on; nothing half done is left behind."""
+        self._pulls.close()
+        self._measurements.close()
+        self._self_tests.close()
+
+    # -- how it is ----------------------------------------------------------------------------------------------
+
+    def health(self) -> tuple[PartHealth, ...]:
+        """Every part as it is now, all looked at side by side, each for about three seconds; never raises."""
+        redactor = Redactor(self._resources.settings)
+        found = self._loop.call(look_at_all(self._resources, self._faults()))
+        return tuple(replace(item, fault=redactor.fault(item.fault)) if item.fault else item for item in found)
+
+    def settings(self) -> tuple[SettingValue, ...]:
+        """Every setting with its value, secrets masked, and where it came from."""
+        return setting_values(self._resources.settings)
+
+    def providers(self) -> tuple[Provider, ...]:
+        """Providers of chat models besides Ollama."""
+        return provider_states(self._resources.settings)
+
+    def offered(self, provider: str = OPENAI) -> OfferedModels:
+        """What the server at ``WORKBENCH_OPENAI_URL`` lists; never raises, and empty for any other provider."""
+        if provider != OPENAI:
+            return OfferedModels(provider, ())
+        return self._loop.call(offered_models(self._resources.settings))
+
+    def diagnosis(self) -> str:
+        """Everything about this host for a report of a fault, as Markdown: no secret, no question, no text."""
+        findings = Findings(
+            settings=self.settings(),
+            health=self.health(),
+            models=self.models(fresh=True),
+            speeds=self.speeds(),
+            providers=self.providers(),
+            collections=self._loop.call(self._collections()),
+            faults=self._faults(),
+        )
+        return Redactor(self._resources.settings)(written(findings))
+
+    # -- models -------------------------------------------------------------------------------------------------
+
+    def models(self, fresh: bool = False) -> tuple[ModelDetails, ...]:
+        """What Ollama has, by name, looked up at most every ten seconds unless ``fresh``.
+
+        Empty where it does not answer; :meth:`health` says why.
+        """
+        with self._guard:
+            now = time.monotonic()
+            if fresh or self._models_at is None or now - self._models_at > _MODELS_KEPT_S:
+                self._models = self._loop.call(self._details())
+                self._models_at = time.monotonic()
+            return self._models
+
+    def start_pull(self, name: str) -> None:
+        """Begin or go on with a download by Ollama, in the background; raises ``InvalidModelName``, ``HostBusy``."""
+        self._pulls.start(name)
+
+    def pulls(self) -> tuple[PullStatus, ...]:
+        """Downloads of this process, newest first; returns at once."""
+        return self._pulls.all()
+
+    def stop_pull(self, name: str) -> None:
+        """Stop a download; Ollama keeps what it has, and goes on there the next time."""
+        self._pulls.stop(name)
+
+    def unload(self, name: str) -> None:
+        """Let Ollama drop a model from memory; raises ``InvalidModelName`` and ``ModelError``."""
+        self._loop.call(unload(checked_name(name), self._resources.settings))
+        self._look_again()
+
+    def try_model(self, model: str) -> ModelTrial:
+        """One short call: reply, time and tokens, or a fault; never raises."""
+        return self._loop.call(self._try(model))
+
+    # -- measured -----------------------------------------------------------------------------------------------
+
+    def start_measure(self, model: str) -> None:
+        """Begin to measure ``ollama:MODEL`` or ``provider:model``; raises ``InvalidConfig``, ``HostBusy``."""
+        self._measurements.start(model)
+
+    @property
+    def measuring(self) -> Measuring | None:
+        """The measurement that goes on or was the last; returns at once."""
+        return self._measurements.status
+
+    def stop_measure(self) -> None:
+        """End the measurement that goes on; nothing is kept of it."""
+        self._measurements.stop()
+
+    def speeds(self) -> tuple[ModelSpeed, ...]:
+        """What was measured on this host, newest first."""
+        return self._resources.speeds.all()
+
+    def concurrency_of(self, model: str) -> int:
+        """Passages that a chat model is given to grade at once here: set, measured, or the default."""
+        return self._loop.call(self._resources.grader_concurrency(model))
+
+    def self_test(self, collection: str, grader: str = BUILTIN) -> SelfTest:
+        """:meth:`start_self_test`, waited for; raises what kept it from being done."""
+        return self._self_tests.run(collection, grader)
+
+    def start_self_test(self, collection: str, grader: str = BUILTIN) -> None:
+        """Begin to check that scores hold what they should; raises ``InvalidConfig``, ``HostBusy``."""
+        self._self_tests.start(collection, grader)
+
+    @property
+    def self_testing(self) -> SelfTesting | None:
+        """The self-test that goes on or was the last; returns at once."""
+        return self._self_tests.status
+
+    def stop_self_test(self) -> None:
+        """End the self-test that goes on."""
+        self._self_tests.stop()
+
+    def _look_again(self) -> None:
+        """Without the guard: who holds it waits for the loop, from which this may be called."""
+        self._models_at = None
+
+    # -- on the loop --------------------------------------------------------------------------------------------
+
+    async def _details(self) -> tuple[ModelDetails, ...]:
+        try:
+            return await model_details(self._resources.settings)
+        except WorkbenchError:
+            return ()
+
+    async def _collections(self) -> list[CollectionInfo]:
+        """Empty where the store is not open or does not answer: a diagnosis is made of what there is."""
+        if not self._resources.knowledge.is_open:
+            return []
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                return await self._resources.knowledge.collections()
+        except (TimeoutError, WorkbenchError):
+            return []
+
+    async def _try(self, name: str) -> ModelTrial:
+        began = time.perf_counter()
+        try:
+            model = RoleModel(name)
+            if model.built_in:
+                return ModelTrial(name, "", 0.0, 0, 0)
+            chat = ChatModel(model, self._resources.settings, "generator", think=False, reply_tokens=_TRIAL_TOKENS)
+            said = await chat.say((Message("user", _TRIAL),), SILENT, lambda _: None)
+        except Exception as error:
+            return ModelTrial(name, "", (time.perf_counter() - began) * 1000.0, fault=fault_of(error))
+        ms = (time.perf_counter() - began) * 1000.0
+        return ModelTrial(name, said.text or said.thinking, ms, said.prompt_tokens, said.reply_tokens)

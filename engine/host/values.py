@@ -10,7 +10,31 @@ from engine.values import Fault
 Health = Literal["ok", "warning", "down", "off"]
 """``off``: not set up, and nothing needs it."""
 PartName = Literal[
-    "knowledge", "records", "disk", "embedder", "grader", "ollama", "provider", "web_search", "reader", "connection"
+    "knowledge",
+    "connection",
+    "records",
+    "disk",
+    "embedder",
+    "grader",
+    "ollama",
+    "provider",
+    "web_search",
+    "reader",
+    "faults",
+]
+TaskState = Literal["running", "done", "stopped", "failed"]
+MeasurePhase = Literal["warm_up", "speed", "at_once"]
+SelfTestCode = Literal[
+    "dimension",
+    "unit_length",
+    "deterministic",
+    "prefixes",
+    "order",
+    "cosine",
+    "own_text",
+    "floor",
+    "clear_yes",
+    "clear_no",
 ]
 
 
@@ -21,7 +45,8 @@ class PartHealth:
     part: PartName
     health: Health
     detail: dict[str, str]
-    """Facts for a sentence by part and health: address, version, count, bytes."""
+    """Facts for a sentence by part and health, in the keys that :mod:`engine.host.health` lists; numbers in plain
+    digits, bytes and seconds unscaled."""
     fault: Fault | None = None
     name: str = ""
     """Which one, where there are several: a provider, a connection."""
@@ -55,7 +80,7 @@ class PullStatus:
     """How far the download of a model has come."""
 
     name: str
-    state: Literal["running", "done", "stopped", "failed"]
+    state: TaskState
     phase: str
     """In Ollama's own words."""
     done: int = 0
@@ -102,13 +127,50 @@ class ModelSpeed:
 
 
 @dataclass(frozen=True, slots=True)
+class Measuring:
+    """How far the measuring of one chat model has come; ``result`` once it is done."""
+
+    model: str
+    state: TaskState
+    phase: MeasurePhase = "warm_up"
+    at_once: int = 0
+    """Calls at the same time in the step that goes on; 0 outside the phase ``at_once``."""
+    done: int = 0
+    total: int = 0
+    """Calls of the whole measurement; what a slow model leaves out is not done in the end."""
+    elapsed_s: float = 0.0
+    result: ModelSpeed | None = None
+    fault: Fault | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state != "running"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTrial:
+    """One short call of a model: its reply, or why there was none."""
+
+    model: str
+    reply: str
+    ms: float
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+    fault: Fault | None = None
+
+    @property
+    def worked(self) -> bool:
+        return self.fault is None
+
+
+@dataclass(frozen=True, slots=True)
 class SelfTestCase:
     """One expectation of scores that holds where model and store are sound."""
 
-    code: str
-    """One of the codes that ``components/words/system.py`` has a sentence for."""
+    code: SelfTestCode
     passed: bool
     detail: dict[str, str]
+    """Numbers for a sentence, in the keys that :mod:`engine.host.self_test` lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +182,24 @@ class SelfTest:
     @property
     def passed(self) -> bool:
         return all(case.passed for case in self.cases)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTesting:
+    """How far a self-test has come; ``result`` once it is done."""
+
+    collection: str
+    grader: str
+    state: TaskState
+    done: int = 0
+    total: int = 0
+    """Cases."""
+    result: SelfTest | None = None
+    fault: Fault | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state != "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +228,15 @@ class Provider:
     """Whether a key or an address for it is set."""
     variable: str
     """Where the key is set; never its value."""
+    address: str = ""
+    """Where it is asked, without user name and password; empty: the provider's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedModels:
+    """What a provider's server lists, for pickers; ``fault`` says why nothing is listed."""
+
+    provider: str
+    names: tuple[str, ...]
+    """As in ``provider:model``, the provider included."""
+    fault: Fault | None = None

@@ -24,6 +24,7 @@ from engine.llm.connection import PerLoop, shown_address
 from engine.llm.faults import translate
 from engine.llm.parsing import Reply, read_reply
 from engine.llm.prompts import Schema
+from engine.llm.providers import OPENAI, address_of, openai_extras
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.roles import Trace
@@ -39,6 +40,8 @@ SHORTEST_REPLY = 64
 """Tokens that must be left for a reply before a prompt is sent."""
 _LANGCHAIN_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _NO_SCHEMA_STATUS = (400, 422)
+_SAY_WHEN_DONE = ("ollama", OPENAI)
+"""Providers whose last piece always says that it is the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class _Reception:
             self.prompt_tokens = usage.get("input_tokens")
             self.reply_tokens = usage.get("output_tokens")
         about = chunk.response_metadata
-        self.done = self.done or bool(about.get("done"))
+        self.done = self.done or bool(about.get("done") or about.get("finish_reason"))
         # `length` is Ollama's and OpenAI's word for a reply that reached its limit of tokens.
         self.truncated = self.truncated or "length" in (about.get("done_reason"), about.get("finish_reason"))
 
@@ -128,7 +131,7 @@ class ChatModel:
             raise UnknownProvider(
                 f"The model {model.model!r} has no name after its provider.",
                 remedy="Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows.",
-                params={"model": model.model, "package": ""},
+                params={"model": model.model},
             )
 
     async def ask(
@@ -247,8 +250,8 @@ class ChatModel:
             if self.provider == "ollama" and type(foreign) is ValueError and not reception.begun:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
                 raise ModelInterrupted.mid_reply(self.name) from foreign
-            raise translate(foreign, self.name, address=shown_address(self._settings), seconds=limit_s) from foreign
-        if self.provider == "ollama" and not reception.done:
+            raise translate(foreign, self.name, address=self._address, seconds=limit_s) from foreign
+        if self.provider in _SAY_WHEN_DONE and not reception.done:
             # A stream that ends in good order, but without its last line, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(self.name)
 
@@ -260,6 +263,9 @@ class ChatModel:
             stream = client.astream(sent)
         elif self.provider == "ollama":
             stream = client.astream(sent, format=dict(schema))
+        elif self.provider == OPENAI and self._make is None:
+            extras = openai_extras(self._settings, reply_tokens=self._reply_tokens, schema=schema)
+            stream = client.astream(sent, extra_body=extras)
         elif structured := _structured(client, schema):
             yield (await structured.ainvoke(sent))["raw"]
             return
@@ -293,9 +299,16 @@ class ChatModel:
                     timeout_s=timeout_s,
                 )
             try:
-                return chat_clients.provider_chat(self.model, reply_tokens=self._reply_tokens, timeout_s=timeout_s)
+                return chat_clients.provider_chat(
+                    self.model, self._settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s
+                )
             except Exception as foreign:
-                raise translate(foreign, self.name, address="", seconds=timeout_s) from foreign
+                raise translate(foreign, self.name, address=self._address, seconds=timeout_s) from foreign
+
+    @property
+    def _address(self) -> str:
+        """Where the model's server was looked for, for messages."""
+        return shown_address(self._settings) if self.provider == "ollama" else address_of(self.provider, self._settings)
 
     def _check_size(self, messages: Sequence[Message]) -> None:
         # Only Ollama is told how long its context is; a longer prompt would lose its beginning without a word.

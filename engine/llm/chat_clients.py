@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
@@ -11,8 +12,10 @@ from langchain_ollama import ChatOllama
 from ollama import AsyncClient
 
 from engine.config import RoleModel
-from engine.errors import UnknownProvider
+from engine.errors import ModelKeyRefused, UnknownProvider
 from engine.llm.connection import client_options, credentials, keep_alive, shown_address
+from engine.llm.faults import key_variable
+from engine.llm.providers import OPENAI, openai_options
 
 if TYPE_CHECKING:
     from engine.settings import Settings
@@ -66,7 +69,7 @@ def ollama_chat(
     return made
 
 
-def provider_chat(model: RoleModel, *, reply_tokens: int, timeout_s: float) -> BaseChatModel:
+def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, timeout_s: float) -> BaseChatModel:
     """A client for any ``provider:model`` that LangChain knows; ``UnknownProvider`` names the package that is missing.
 
     The client's own retries are off: an attempt that is not in the record must not happen.
@@ -74,15 +77,22 @@ def provider_chat(model: RoleModel, *, reply_tokens: int, timeout_s: float) -> B
     from langchain.chat_models import init_chat_model
 
     provider, _, name = model.model.partition(":")
+    own: dict[str, Any] = {}
+    if provider == OPENAI:
+        own = openai_options(settings, reply_tokens=reply_tokens, timeout_s=timeout_s)
+        # The schema is sent past LangChain; what it would advise here is not what we call.
+        warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")
     try:
-        return init_chat_model(
+        made: BaseChatModel = init_chat_model(
             name,
             model_provider=provider,
             temperature=model.temperature,
             max_tokens=reply_tokens,
             timeout=timeout_s,
             max_retries=0,
+            **own,
         )
+        return made
     except ImportError as missing:
         found = _PACKAGE.search(str(missing))
         package = found.group(1) if found else f"langchain-{provider.replace('_', '-')}"
@@ -91,3 +101,7 @@ def provider_chat(model: RoleModel, *, reply_tokens: int, timeout_s: float) -> B
         if "provider" not in str(unknown):
             raise
         raise UnknownProvider.named(model.model, f"langchain-{provider.replace('_', '-')}") from unknown
+    except Exception as unkeyed:
+        if provider != OPENAI or "api_key" not in str(unkeyed):
+            raise
+        raise ModelKeyRefused.missing(model.model, key_variable(provider, settings.openai_url)) from unkeyed

@@ -48,8 +48,16 @@ def lane(settings: Settings, provider: str) -> asyncio.Semaphore:
 
 def shown_address(settings: Settings) -> str:
     """Ollama's address without user name and password, for messages."""
-    scheme, _, rest = settings.ollama_url.rpartition("://")
-    return f"{scheme or 'http'}://{rest.rpartition('@')[2]}".rstrip("/")
+    return without_userinfo(settings.ollama_url).rstrip("/")
+
+
+def without_userinfo(address: str) -> str:
+    """An address as it may be shown: with its scheme, without user name and password; empty stays empty."""
+    if not address:
+        return ""
+    scheme, _, rest = address.rpartition("://")
+    # A password may hold a slash, so the last @ counts wherever it stands.
+    return f"{scheme or 'http'}://{rest.rpartition('@')[2]}"
 
 
 def keep_alive(settings: Settings) -> str | int:
@@ -60,6 +68,11 @@ def keep_alive(settings: Settings) -> str | int:
 
 def client_options(settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
     """Options of the HTTP clients under Ollama's and LangChain's classes."""
+    return http_options(shown_address(settings), timeout_s=timeout_s, connect_s=connect_s)
+
+
+def http_options(address: str, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
+    """:func:`client_options` for a server at any address."""
     import httpx
 
     return {
@@ -68,7 +81,7 @@ def client_options(settings: Settings, *, timeout_s: float, connect_s: float = C
         "limits": httpx.Limits(max_connections=None, max_keepalive_connections=0),
         "verify": _tls(),
         # A proxy of the environment cannot reach this machine's own loopback.
-        "trust_env": not _is_loopback(urlsplit(shown_address(settings)).hostname or ""),
+        "trust_env": not _is_loopback(urlsplit(address).hostname or ""),
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import WorkbenchError
+from engine.host.values import ModelDetails
 from engine.llm.connection import client_options, credentials, ollama_client, shown_address
 from engine.llm.faults import translate
 from engine.settings import Settings
@@ -80,6 +81,48 @@ async def ollama_status(settings: Settings) -> OllamaStatus:
     return OllamaStatus(reachable=True, address=address, version=version, models=models)
 
 
+async def model_details(settings: Settings) -> tuple[ModelDetails, ...]:
+    """Every installed model with what Ollama knows of it, by name; raises ``ModelError`` where it does not answer."""
+    address = shown_address(settings)
+    try:
+        client = await asyncio.to_thread(ollama_client, settings, timeout_s=_ANSWER_S, connect_s=_CONNECT_S)
+        async with asyncio.timeout(_CONNECT_S + _ANSWER_S):
+            listed, running = await asyncio.gather(client.list(), client.ps())
+        shown = await _shown(client, [model.model or "" for model in listed.models])
+    except Exception as foreign:
+        raise await asyncio.to_thread(translate, foreign, "ollama:", address=address, seconds=_ANSWER_S) from foreign
+    loaded = {item.model or item.name: item for item in running.models}
+    found = (_details(model, told, loaded.get(model.model)) for model, told in zip(listed.models, shown, strict=True))
+    return tuple(sorted(found, key=lambda model: model.name))
+
+
+def _details(model: Any, told: Any, running: Any) -> ModelDetails:
+    info = dict((told.modelinfo if told else None) or {})
+    about = (told.details if told else None) or model.details
+    name = model.model or ""
+    capabilities = tuple(told.capabilities) if told and told.capabilities is not None else _guessed(name)
+    expires = running.expires_at if running else None
+    return ModelDetails(
+        name=name,
+        digest=model.digest or "",
+        size=int(model.size or 0),
+        parameter_size=(about.parameter_size if about else "") or "",
+        quantization=(about.quantization_level if about else "") or "",
+        family=(about.family if about else "") or "",
+        capabilities=tuple(_CAPABILITIES.get(item, item) for item in capabilities),
+        context_length=_length(info, "context_length"),
+        embedding_length=_length(info, "embedding_length"),
+        loaded=running is not None,
+        vram=int(running.size_vram) if running and running.size_vram is not None else None,
+        expires_at=expires.isoformat() if expires else "",
+    )
+
+
+def _length(info: dict[str, Any], what: str) -> int | None:
+    """Ollama puts the name of the architecture before it, such as ``qwen3.context_length``."""
+    return next((int(value) for key, value in info.items() if key.endswith(f".{what}") and value), None)
+
+
 async def _version(settings: Settings) -> str:
     """Ollama's client has no method for this."""
     import httpx
@@ -92,25 +135,31 @@ async def _version(settings: Settings) -> str:
 
 async def _described(client: Any, listed: Sequence[Any]) -> tuple[InstalledModel, ...]:
     """The models in the order of their names, with capabilities where Ollama tells them in time."""
-    at_once = asyncio.Semaphore(_AT_ONCE)
-
-    async def describe(model: Any) -> InstalledModel:
+    shown = await _shown(client, [model.model or "" for model in listed])
+    described = []
+    for model, told in zip(listed, shown, strict=True):
         name = model.model or ""
         capabilities = _guessed(name)
+        if told is not None and told.capabilities is not None:
+            capabilities = tuple(_CAPABILITIES[item] for item in told.capabilities if item in _CAPABILITIES)
+        size = model.details.parameter_size if model.details else ""
+        described.append(InstalledModel(name, model.digest or "", int(model.size or 0), size or "", capabilities))
+    return tuple(sorted(described, key=lambda model: model.name))
+
+
+async def _shown(client: Any, names: Sequence[str]) -> list[Any]:
+    """What ``/api/show`` tells of each model; None for one that cannot be described, which must not hide the others."""
+    at_once = asyncio.Semaphore(_AT_ONCE)
+
+    async def show(name: str) -> Any:
         async with at_once:
             try:
                 async with asyncio.timeout(_DETAILS_S):
-                    told = (await client.show(name)).capabilities
+                    return await client.show(name)
             except Exception:
-                # One model that cannot be described must not hide the others.
-                told = None
-        if told is not None:
-            capabilities = tuple(_CAPABILITIES[item] for item in told if item in _CAPABILITIES)
-        size = model.details.parameter_size if model.details else ""
-        return InstalledModel(name, model.digest or "", int(model.size or 0), size or "", capabilities)
+                return None
 
-    described = await asyncio.gather(*(describe(model) for model in listed))
-    return tuple(sorted(described, key=lambda model: model.name))
+    return await asyncio.gather(*(show(name) for name in names))
 
 
 def _guessed(name: str) -> tuple[Capability, ...]:

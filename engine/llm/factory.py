@@ -48,6 +48,6 @@ def make_embedder(
         raise UnknownProvider(
             f"The embedding model {model_id!r} is not one that can be used here.",
             remedy="Set WORKBENCH_EMBEDDING_MODEL to `builtin`, `hashing` or `ollama:MODEL`.",
-            params={"model": model_id, "package": ""},
+            params={"model": model_id},
         )
     return OllamaEmbedder(name, settings, query_prefix, passage_prefix)

@@ -11,7 +11,9 @@ from engine.errors import (
     ModelError,
     ModelGarbled,
     ModelInterrupted,
+    ModelKeyRefused,
     ModelNotPulled,
+    ModelNotServed,
     ModelRefused,
     ModelTimeout,
     ModelUnreachable,
@@ -109,13 +111,17 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         case "unreachable" if provider == "ollama":
             return ModelUnreachable.at("Ollama", address)
         case "unreachable":
-            return _provider_unreachable(provider)
+            return _provider_unreachable(provider, address)
         case "timeout":
             return ModelTimeout.after(model, seconds)
         case "interrupted":
             return ModelInterrupted.mid_reply(model)
         case "garbled" if provider == "ollama":
             return ModelGarbled.by(model)
+        case _ if status in (401, 403) and provider != "ollama":
+            return ModelKeyRefused.by(model, key_variable(provider, address), status)
+        case _ if status == 404 and provider != "ollama":
+            return ModelNotServed.named(model)
         case _:
             return ModelRefused.because(model, status, f"{type(error).__name__}: {error}")
 
@@ -162,7 +168,24 @@ def _refused_by_ollama(message: str, model: str, name: str, status: int) -> Mode
     return ModelRefused.because(model, status, message)
 
 
-def _provider_unreachable(provider: str) -> ModelUnreachable:
+_KEYS = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY"}
+"""Variables of keys that are not named like their provider."""
+
+
+def key_variable(provider: str, address: str = "") -> str:
+    """Where the key of a provider is set; a server of one's own, at ``address``, is given no key of the environment."""
+    if provider == "openai" and address:
+        return "WORKBENCH_OPENAI_API_KEY"
+    return _KEYS.get(provider, f"{provider.upper()}_API_KEY")
+
+
+def _provider_unreachable(provider: str, address: str) -> ModelUnreachable:
+    if address:
+        return ModelUnreachable(
+            f"The server of {provider} models at {address} does not answer.",
+            remedy="Start it, or correct WORKBENCH_OPENAI_URL; built-in models need no server.",
+            params={"openai_address": address, "address": address},
+        )
     return ModelUnreachable(
         f"The server of the model provider {provider} does not answer.",
         remedy="Check the network and the provider's own address setting; built-in models need no server.",

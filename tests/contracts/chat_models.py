@@ -31,8 +31,10 @@ from engine.roles import (
 )
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
+from tests.support.openai_stand_in import OpenAIStandIn
 
 _MODEL = RoleModel("ollama:qwen3:8b")
+_OPENAI = RoleModel("openai:local-model")
 _FENCED = "<{0}[^>]*>\n(.*?)\n</{0}>"
 
 
@@ -49,6 +51,19 @@ def settings() -> Settings:
     return Settings.load(ollama_url=stand_in().url, data_dir=Path("unused"))
 
 
+@cache
+def openai_stand_in() -> OpenAIStandIn:
+    """The same behind OpenAI's protocol."""
+    server = OpenAIStandIn(["local-model"], reply=obedient)
+    server.__enter__()
+    atexit.register(server.__exit__, None, None, None)
+    return server
+
+
+def openai_settings() -> Settings:
+    return Settings.load(openai_url=openai_stand_in().url, data_dir=Path("unused"))
+
+
 def ollama_grader() -> Grader:
     return make_grader(_MODEL, settings(), None)
 
@@ -59,6 +74,18 @@ def ollama_rewriter() -> Rewriter:
 
 def ollama_generator() -> Generator:
     return make_generator(_MODEL, settings())
+
+
+def openai_grader() -> Grader:
+    return make_grader(_OPENAI, openai_settings(), None)
+
+
+def openai_rewriter() -> Rewriter:
+    return make_rewriter(_OPENAI, openai_settings())
+
+
+def openai_generator() -> Generator:
+    return make_generator(_OPENAI, openai_settings())
 
 
 def ollama_quality_rewriter() -> Rewriter:

@@ -30,6 +30,8 @@ from tests.contracts.chat_models import (
     ollama_source_router,
     ollama_strategy_router,
     ollama_writer,
+    openai_generator,
+    openai_rewriter,
 )
 from tests.support.answer_fakes import FakeEvaluator, FakeWriter
 from tests.support.dual_fakes import FakeDirect, FakeStrategyRouter
@@ -52,6 +54,7 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
 REWRITERS: Mapping[str, Callable[[], Rewriter]] = {
     "builtin": BuiltinRewriter,
     "ollama": ollama_rewriter,
+    "openai": openai_rewriter,
     "quality": BuiltinQualityRewriter,
     "ollama quality": ollama_quality_rewriter,
     "builtin dual": BuiltinDualRewriter,
@@ -66,6 +69,7 @@ SOURCE_ROUTERS: Mapping[str, Callable[[], SourceRouter]] = {
 GENERATORS: Mapping[str, Callable[[], Generator]] = {
     "builtin": BuiltinGenerator,
     "ollama": ollama_generator,
+    "openai": openai_generator,
 }
 
 WRITERS: Mapping[str, Callable[[], Writer]] = {

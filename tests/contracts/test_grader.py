@@ -12,7 +12,7 @@ import pytest
 
 from engine.roles import SILENT, Grader, Trace
 from engine.values import Message, ModelCall, Passage, PassageId, Verdict
-from tests.contracts.chat_models import ollama_grader
+from tests.contracts.chat_models import ollama_grader, openai_grader
 from tests.support.listening import Listening
 
 QUESTION = "Where is rapid-acting insulin injected, and why there?"
@@ -57,6 +57,7 @@ def builtin_grader() -> Grader:
 GRADERS: Mapping[str, Callable[[], Grader]] = {
     "words": WordGrader,
     "ollama": ollama_grader,
+    "openai": openai_grader,
     **({"builtin": builtin_grader} if find_spec("engine.builtin.grader") else {}),
 }
 

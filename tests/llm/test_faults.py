@@ -13,7 +13,9 @@ from langchain_core import exceptions as langchain
 
 from engine.errors import (
     ModelError,
+    ModelKeyRefused,
     ModelNotPulled,
+    ModelNotServed,
     ModelRefused,
     ModelTimeout,
     ModelUnreachable,
@@ -79,7 +81,8 @@ def test_every_class_of_the_table_becomes_a_model_error(kind: type[BaseException
 @pytest.mark.parametrize(
     ("error", "expected", "status"),
     [
-        (langchain.ModelAuthenticationError("bad key"), ModelRefused, "401"),
+        (langchain.ModelAuthenticationError("bad key"), ModelKeyRefused, "401"),
+        (langchain.ModelNotFoundError("no such model"), ModelNotServed, None),
         (langchain.ModelRateLimitError("slow down"), ModelRefused, "429"),
         (langchain.ModelConnectionError("no route"), ModelUnreachable, None),
         (langchain.ModelTimeoutError("late"), ModelTimeout, None),

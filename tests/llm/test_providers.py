@@ -118,7 +118,7 @@ def test_exceptions_of_a_provider_become_errors_of_ours(error: Exception, expect
 
 
 @pytest.mark.parametrize(
-    ("model", "package"), [("openai:gpt-3.5-turbo", "langchain-openai"), ("nosuch:model", "langchain-nosuch")]
+    ("model", "package"), [("anthropic:claude-x", "langchain-anthropic"), ("nosuch:model", "langchain-nosuch")]
 )
 def test_a_provider_whose_package_is_missing_names_the_package(model: str, package: str) -> None:
     """QL-04: any provider is selectable; what is missing is said."""

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 Capability: TypeAlias = Literal["completion", "embedding", "tools", "thinking", "vision", "insert"]
 
 MODIFIED_AT = "2025-06-01T09:30:00.123456789+02:00"
+EXPIRES_AT = "2030-06-01T09:40:00.123456789+02:00"
 DEFAULT_NUM_CTX = 4_096
 """Tokens a model is loaded with when the request does not say; Ollama's own default on small machines."""
 LOAD_NS = 1_500_000
@@ -103,6 +104,20 @@ def tags_entry(card: ModelCard) -> dict[str, Any]:
         "size": card.size_bytes,
         "digest": card.digest,
         "details": details(card),
+    }
+
+
+def ps_entry(card: ModelCard) -> dict[str, Any]:
+    """A loaded model as ``/api/ps`` lists it."""
+    return {
+        "name": card.full_name,
+        "model": card.full_name,
+        "size": card.size_bytes,
+        "digest": card.digest,
+        "details": details(card),
+        "expires_at": EXPIRES_AT,
+        "size_vram": card.size_bytes,
+        "context_length": DEFAULT_NUM_CTX,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Endpoint: TypeAlias = Literal["root", "version", "tags", "show", "chat", "embed", "unknown"]
+Endpoint: TypeAlias = Literal["root", "version", "tags", "show", "ps", "pull", "chat", "embed", "unknown"]
 
 
 @dataclass(slots=True, eq=False)

@@ -24,7 +24,8 @@ from tests.support.ollama_stand_in.behaviours import (
 )
 from tests.support.ollama_stand_in.chat import ReplyFunction, answer_chat, default_reply, pace
 from tests.support.ollama_stand_in.embedding import embeddings
-from tests.support.ollama_stand_in.models import ModelCard, card_for, show_body, tags_entry
+from tests.support.ollama_stand_in.models import ModelCard, card_for, find, ps_entry, show_body, tags_entry
+from tests.support.ollama_stand_in.pulling import Registry, answer_pull
 from tests.support.ollama_stand_in.recorder import Endpoint, RecordedRequest, Recorder
 from tests.support.ollama_stand_in.refusals import (
     RefusalError,
@@ -41,6 +42,8 @@ _ROUTES: dict[str, tuple[Endpoint, tuple[str, ...]]] = {
     "/api/version": ("version", ("GET", "HEAD")),
     "/api/tags": ("tags", ("GET", "HEAD")),
     "/api/show": ("show", ("POST",)),
+    "/api/ps": ("ps", ("GET", "HEAD")),
+    "/api/pull": ("pull", ("POST",)),
     "/api/chat": ("chat", ("POST",)),
     "/api/embed": ("embed", ("POST",)),
 }
@@ -56,6 +59,9 @@ class OllamaStandIn:
             must not block; to answer late, script ``Slow``. What it raises is answered with status 500 and raised
             again when the ``with`` block ends.
         per_token_s: seconds before each piece of every answer that no script covers.
+        at_once: chat answers that are worked on at the same time; the rest queue, as under ``OLLAMA_NUM_PARALLEL``.
+        load_s: seconds that the first chat answer of a model takes longer, until the model is unloaded.
+        registry: models that can be pulled.
         port: 0 takes a free one.
     """
 
@@ -65,12 +71,20 @@ class OllamaStandIn:
         reply: ReplyFunction = default_reply,
         *,
         per_token_s: float = 0.0,
+        at_once: int = 64,
+        load_s: float = 0.0,
+        registry: Sequence[str | ModelCard] = (),
         port: int = 0,
     ) -> None:
         self.models = [card_for(model) for model in models]
         self.failures: list[Exception] = []
         self._reply = reply
         self._per_token_s = per_token_s
+        self._at_once = at_once
+        self._load_s = load_s
+        self._lanes: asyncio.Semaphore | None = None
+        self.loaded: dict[str, ModelCard] = {}
+        self.registry = Registry([card_for(model) for model in registry])
         self._wanted_port = port
         self._port: int | None = None
         self._recorder = Recorder()
@@ -117,6 +131,8 @@ class OllamaStandIn:
     def script(self, endpoint: Endpoint, *behaviours: Behaviour) -> None:
         """Add what the next requests to the endpoint meet, one behaviour each; after the last, answers are normal."""
         for behaviour in behaviours:
+            if isinstance(behaviour, EndsEarly) and endpoint == "pull":
+                continue
             if isinstance(behaviour, Reply | EndsEarly) and endpoint != "chat":
                 raise ValueError(f"{behaviour} is for chat, not for {endpoint}")
             if isinstance(behaviour, Vectors) and endpoint != "embed":
@@ -237,7 +253,10 @@ class OllamaStandIn:
             case ServerError(status=status, message=message):
                 raise RefusalError(status, message)
         if request.endpoint == "chat":
-            await answer_chat(exchange, self.models, self._reply, behaviour, self._per_token_s)
+            await self._chat(exchange, behaviour)
+            return
+        if request.endpoint == "pull":
+            await answer_pull(exchange, self.registry, self.models, behaviour, self._per_token_s)
             return
         match behaviour:
             case Hangs():
@@ -252,6 +271,26 @@ class OllamaStandIn:
                 await pace(behaviour, 0.0)
                 await self._answer_plainly(exchange, behaviour)
 
+    async def _chat(self, exchange: Exchange, behaviour: Behaviour | None) -> None:
+        """In turn where the lanes are full; a model that is not loaded takes its time first."""
+        request = exchange.request
+        card = find(self.models, request.model)
+        if card is not None and not request.messages and request.body.get("keep_alive") in (0, "0", "0s"):
+            self.loaded.pop(card.full_name, None)
+        elif card is not None:
+            async with self._lane():
+                if card.full_name not in self.loaded:
+                    await asyncio.sleep(self._load_s)
+                    self.loaded[card.full_name] = card
+                await answer_chat(exchange, self.models, self._reply, behaviour, self._per_token_s)
+            return
+        await answer_chat(exchange, self.models, self._reply, behaviour, self._per_token_s)
+
+    def _lane(self) -> asyncio.Semaphore:
+        if self._lanes is None:
+            self._lanes = asyncio.Semaphore(self._at_once)
+        return self._lanes
+
     async def _answer_plainly(self, exchange: Exchange, behaviour: Behaviour | None) -> None:
         match exchange.request.endpoint:
             case "root":
@@ -260,6 +299,8 @@ class OllamaStandIn:
                 await exchange.json({"version": VERSION})
             case "tags":
                 await exchange.json({"models": [tags_entry(card) for card in self.models]})
+            case "ps":
+                await exchange.json({"models": [ps_entry(card) for card in self.loaded.values()]})
             case "show":
                 await exchange.json(show_body(installed(self.models, exchange.request)))
             case _:

@@ -1,0 +1,25 @@
+"""Routes about the machine under the workbench: health of its parts, and a diagnosis without secrets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from fastapi import FastAPI
+from fastapi.responses import Response
+
+from engine.api.encoding import Json
+from engine.engine import Engine
+from engine.host.doctor import parts_json
+
+
+def add_host(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
+    """What ``python -m engine doctor`` asks of a running app."""
+
+    @api.get("/host/health", summary="How every part is, with what to do about it")
+    async def host_health() -> Response:
+        return Json({"parts": parts_json(await asyncio.to_thread(get_engine().host.health))})
+
+    @api.get("/host/diagnosis", summary="A text about this host without secrets, questions and passages")
+    async def host_diagnosis() -> Response:
+        return Json({"text": await asyncio.to_thread(get_engine().host.diagnosis)})

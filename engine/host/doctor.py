@@ -1,0 +1,83 @@
+"""``python -m engine doctor``: health with remedies on the command line, and the diagnosis."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import WorkbenchError
+from engine.running_app import RunningApp
+from engine.settings import Settings
+
+if TYPE_CHECKING:
+    from engine.host.values import PartHealth
+
+_FAILED = 1
+_MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "down": "[red]✗[/]", "off": "[dim]–[/]"}
+
+
+def add_doctor(commands: Any) -> None:
+    """The subcommand with its flags."""
+    doctor = commands.add_parser(
+        "doctor", help="say how every part is", description="Health of every part, with what to do; 1 if one is down."
+    )
+    doctor.add_argument("--diagnosis", action="store_true", help="print a text to pass on: no secrets, no questions")
+    doctor.set_defaults(command=_doctor)
+
+
+def parts_json(parts: Sequence[PartHealth]) -> list[dict[str, Any]]:
+    """Health as ``GET /api/host/health`` sends it."""
+    return [
+        {
+            "part": item.part,
+            "name": item.name,
+            "health": item.health,
+            "detail": item.detail,
+            "ms": item.ms,
+            "fault": {"code": item.fault.code, "fact": item.fault.fact, "remedy": item.fault.remedy}
+            if item.fault
+            else None,
+        }
+        for item in parts
+    ]
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    """Asks the running app where there is one: it has the knowledge base open, and nobody else could look at it."""
+    settings = Settings.load()
+    app = RunningApp.find(settings.data_dir)
+    if app is not None:
+        parts = app.get("/api/host/health")["parts"]
+        text = app.get("/api/host/diagnosis")["text"] if options.diagnosis else ""
+    else:
+        parts, text = _look_here(settings, options.diagnosis)
+    if options.diagnosis:
+        print(text)
+    else:
+        _print_parts(parts)
+    return _FAILED if any(item["health"] == "down" for item in parts) else 0
+
+
+def _look_here(settings: Settings, diagnosis: bool) -> tuple[list[dict[str, Any]], str]:
+    from engine.engine import Engine
+
+    with Engine.open(settings) as engine:
+        # What keeps it from opening is what its health says.
+        with suppress(WorkbenchError):
+            engine.wait_until_ready()
+        return parts_json(engine.host.health()), engine.host.diagnosis() if diagnosis else ""
+
+
+def _print_parts(parts: Sequence[Mapping[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(soft_wrap=True)
+    for item in parts:
+        name = f"{item['part']} {item['name']}".strip().replace("_", " ")
+        facts = ", ".join(f"{key} {value}" for key, value in item["detail"].items())
+        console.print(f"{_MARKS[item['health']]} {escape(name)}: {item['health']}  [dim]{escape(facts)}[/]")
+        if item["fault"] and item["health"] != "ok":
+            console.print(f"    {escape(item['fault']['fact'])} {escape(item['fault']['remedy'])}")

