@@ -13,15 +13,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.knowledge.milvus_connection import Client, Freshness
-from engine.knowledge.milvus_filter import equals
+from engine.knowledge.milvus_filter import equals, one_of
 from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
 from engine.knowledge.milvus_schema import data_types, make
+from engine.knowledge.milvus_writing import RowWriter
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
-from engine.values import kind_named
+from engine.values import SOURCE_KINDS, kind_named
 
 CATALOGUE = "workbench_catalog"
 
-_RECORDED = ("embedding_model", "dim", "query_prefix", "passage_prefix", "created_at", "metric")
+_RECORDED = (
+    "embedding_model",
+    "dim",
+    "query_prefix",
+    "passage_prefix",
+    "created_at",
+    "metric",
+    "description",
+    "full_text",
+    "segmenting",
+)
+_CHANGE = "change"
 _BATCH = 500
 
 
@@ -41,8 +53,9 @@ class SourceRow:
 class Catalogue:
     """Reads and writes the catalogue; every method blocks."""
 
-    def __init__(self, client: Client, timeout_s: float) -> None:
+    def __init__(self, client: Client, timeout_s: float, *, exact: bool = False) -> None:
         self._client = client
+        self._writer = RowWriter(client, exact=exact, timeout_s=timeout_s)
         self._timeout_s = timeout_s
         self._fresh = Freshness()
 
@@ -77,6 +90,14 @@ class Catalogue:
         rows = self._rows(f"{equals('kind', 'source')} and {equals('collection', collection)}")
         return {row.info.source: row for row in map(_source_row, rows)}
 
+    def some_sources(self, collection: str, names: Iterable[str]) -> dict[str, SourceRow]:
+        """Those of the named sources that a collection has: a write must not read all that is known of a large one."""
+        ids = [_row_id("source", collection, name) for name in names]
+        rows = [
+            row for start in range(0, len(ids), _BATCH) for row in self._rows(one_of("id", ids[start : start + _BATCH]))
+        ]
+        return {row.info.source: row for row in map(_source_row, rows)}
+
     def all_sources(self) -> dict[str, list[SourceRow]]:
         found: dict[str, list[SourceRow]] = {}
         for row in self._rows(equals("kind", "source")):
@@ -93,8 +114,22 @@ class Catalogue:
         self._fresh.wrote(CATALOGUE)
 
     def forget_collection(self, name: str) -> None:
+        """Remove all that is known of a name, a change of it that was cut off included."""
         self.forget_sources(name, self.sources(name))
-        self._client.delete(CATALOGUE, ids=[_row_id("collection", name, name)], timeout=self._timeout_s)
+        ids = [_row_id("collection", name, name), _row_id(_CHANGE, name, name)]
+        self._client.delete(CATALOGUE, ids=ids, timeout=self._timeout_s)
+        self._fresh.wrote(CATALOGUE)
+
+    def changes(self) -> dict[str, dict[str, Any]]:
+        """Changes of names that were begun and not finished, by the collection's name at their beginning."""
+        return {str(row["collection"]): dict(row["info"]) for row in self._rows(equals("kind", _CHANGE))}
+
+    def put_change(self, collection: str, change: Mapping[str, Any]) -> None:
+        """Note what is about to be done to a collection, so that the next start can finish it."""
+        self._upsert([_row(_CHANGE, collection, collection, change)])
+
+    def forget_change(self, collection: str) -> None:
+        self._client.delete(CATALOGUE, ids=[_row_id(_CHANGE, collection, collection)], timeout=self._timeout_s)
         self._fresh.wrote(CATALOGUE)
 
     def _create(self) -> None:
@@ -139,8 +174,7 @@ class Catalogue:
         )
 
     def _upsert(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        for start in range(0, len(rows), _BATCH):
-            self._client.upsert(CATALOGUE, list(rows[start : start + _BATCH]), timeout=self._timeout_s)
+        self._writer.upsert(CATALOGUE, rows)
         self._fresh.wrote(CATALOGUE)
 
 
@@ -148,6 +182,20 @@ def fingerprint(rows: Iterable[SourceRow]) -> str:
     """Hash over the contents of all sources, whatever their order."""
     lines = sorted(f"{row.info.source}\n{row.digest}" for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def info_of(name: str, recorded: Mapping[str, Any], rows: Sequence[SourceRow]) -> CollectionInfo:
+    """What is told of a collection: what was recorded when it was made, and what its sources add up to."""
+    present = {item.info.kind for item in rows if item.info.passages}
+    return CollectionInfo(
+        name=name,
+        **recorded,
+        passages=sum(item.info.passages for item in rows),
+        sources=len(rows),
+        fingerprint=fingerprint(rows),
+        kinds=tuple(kind for kind in SOURCE_KINDS if kind in present),
+        summaries=sum(item.info.summaries for item in rows),
+    )
 
 
 def digest(passages: Iterable[StoredPassage]) -> str:
@@ -191,6 +239,7 @@ def _plain(row: SourceRow) -> dict[str, Any]:
         "added_at": info.added_at,
         "kind": info.kind,
         "summaries": info.summaries,
+        "chunks": info.chunks,
         "digest": row.digest,
     }
 
@@ -204,9 +253,10 @@ def _source_row(row: Mapping[str, Any]) -> SourceRow:
             passages=int(info["passages"]),
             content_hash=str(info["content_hash"]),
             added_at=str(info["added_at"]),
-            # Rows of earlier versions have neither.
+            # Rows of earlier versions have none of these.
             kind=kind_named(info.get("kind")),
             summaries=int(info.get("summaries", 0)),
+            chunks=str(info.get("chunks", "")),
         ),
         digest=str(info["digest"]),
     )

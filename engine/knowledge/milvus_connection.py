@@ -50,8 +50,10 @@ def embedded(uri: str) -> bool:
     return uri.endswith(".db") and "://" not in uri
 
 
-def connect(uri: str, token: str, timeout_s: float) -> Client:
-    """A connected client; blocks for up to ``timeout_s``, the first time also for the import (2 s).
+def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Client:
+    """A connected client, in a server's default database unless another is named.
+
+    Blocks for up to ``timeout_s``, the first time also for the import (2 s).
 
     Raises ``StoreLocked``, ``StoreUnreadable``, ``StoreFull`` for a folder; ``StoreUnreachable``, ``StoreRefused`` for
     a server.
@@ -64,7 +66,7 @@ def connect(uri: str, token: str, timeout_s: float) -> Client:
         # Milvus Lite lacks a call that the client tries and does without; its server logs a traceback each time.
         logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
         if not embedded(uri):
-            return pymilvus.MilvusClient(uri, token=token, timeout=timeout_s, dedicated=True)
+            return pymilvus.MilvusClient(uri, token=token, timeout=timeout_s, dedicated=True, db_name=database)
         folder = Path(uri).absolute()
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):

@@ -26,21 +26,26 @@ def one_of(field: str, values: Iterable[str | int]) -> str:
     return f"{field} in [{items}]"
 
 
-def within_filter(within: Within, collection: str, *, source: str, section: str, meta: str) -> str | None:
+def within_filter(
+    within: Within, collection: str, *, source: str, section: str, meta: str, kind: str = ""
+) -> str | None:
     """The filter that finds only what lies ``within``; empty where all does, None where nothing can.
 
-    ``source``, ``section`` and ``meta`` are the names of the collection's fields, empty for those that it lacks: then
-    every passage has the collection's name as its source, no section, and the kind ``vector``.
+    ``source``, ``section``, ``meta`` and ``kind`` are the names of the collection's fields, empty for those that it
+    lacks: then every passage has the collection's name as its source, no section, and the kind that ``meta`` holds or
+    ``vector``.
     """
-    parts = [_of_kinds(within.kinds, meta), _of_sections(within.sections, collection, source, section)]
+    parts = [_of_kinds(within.kinds, meta, kind), _of_sections(within.sections, collection, source, section)]
     if None in parts:
         return None
     return " and ".join(f"({part})" for part in parts if part)
 
 
-def _of_kinds(kinds: Sequence[SourceKind], meta: str) -> str | None:
+def _of_kinds(kinds: Sequence[SourceKind], meta: str, own: str) -> str | None:
     if not kinds or set(kinds) == set(SOURCE_KINDS):
         return ""
+    if own:
+        return one_of(own, [kind for kind in SOURCE_KINDS if kind in kinds])
     if not meta:
         return "" if "vector" in kinds else None
     field = f'{meta}["kind"]'

@@ -7,26 +7,39 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.metadata import version
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from engine.errors import CollectionExists, EmbeddingMismatch, ForeignCollection, StoreError, UnknownCollection
-from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, fingerprint, pending_row
+from engine.errors import (
+    AliasTaken,
+    CollectionExists,
+    ForeignCollection,
+    StoreError,
+    UnknownCollection,
+)
+from engine.knowledge.full_text import SEGMENTING
+from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, info_of, pending_row
 from engine.knowledge.milvus_connection import Client, Freshness, connect, disconnect, embedded
-from engine.knowledge.milvus_filter import equals, one_of
+from engine.knowledge.milvus_copying import CopyProgress, FullTextCopy
+from engine.knowledge.milvus_filter import equals
+from engine.knowledge.milvus_names import CollectionNames
+from engine.knowledge.milvus_reading import RowReader
 from engine.knowledge.milvus_schema import (
     Layout,
     check_new_name,
-    create_collection,
-    foreign_layout,
     own_layout,
+    own_layout_of,
     readable_name,
     row,
-    vector_field,
 )
 from engine.knowledge.milvus_summaries import SummaryRows
+from engine.knowledge.milvus_vectors import UNKNOWN_MODEL, check_summaries, check_vectors, cosine, hit_of
+from engine.knowledge.milvus_words import WordIndex
+from engine.knowledge.milvus_writing import RowWriter
 from engine.roles import (
     ANYWHERE,
     NO_SUMMARIES,
@@ -38,14 +51,12 @@ from engine.roles import (
     Vector,
     Within,
 )
-from engine.values import SOURCE_KINDS, PassageId
+from engine.values import PassageId
 
-UNKNOWN_MODEL = "unknown"
-"""Embedding model of a collection that another program made."""
-
-_BATCH = 500
 _MOST_HITS = 16_384
 """Milvus refuses to return more from one search or one page of a query."""
+
+_source_of = attrgetter("source")
 
 
 class MilvusSession:
@@ -58,12 +69,36 @@ class MilvusSession:
         self._uri = uri
         self._timeout_s = timeout_s
         self._client: Client = connect(uri, token, timeout_s)
-        self._catalogue = Catalogue(self._client, timeout_s)
-        self._summaries = SummaryRows(self._client, exact=embedded(uri), timeout_s=timeout_s)
-        self._layouts: dict[str, Layout] = {}
+        exact = embedded(uri)
+        self._catalogue = Catalogue(self._client, timeout_s, exact=exact)
+        self._summaries = SummaryRows(self._client, exact=exact, timeout_s=timeout_s)
+        self._writer = RowWriter(self._client, exact=exact, timeout_s=timeout_s)
         self._fresh = Freshness()
+        self._reader = RowReader(self._client, self._fresh, timeout_s)
+        self._words = WordIndex(self._client, self._reader, self._fresh, uri, timeout_s)
+        self._layouts: dict[str, Layout] = {}
+        self.names = CollectionNames(
+            self._client,
+            self._catalogue,
+            self._summaries,
+            forget=self._forget,
+            check_own=self._own,
+            timeout_s=timeout_s,
+        )
+        self._copying = FullTextCopy(
+            self._client,
+            self._catalogue,
+            self.names,
+            words=self._words,
+            reader=self._reader,
+            writer=self._writer,
+            forget=self._forget,
+            timeout_s=timeout_s,
+        )
         try:
             self._scores = self._catalogue.open(uri)
+            self.names.finish()
+            self._copying.finish()
         except BaseException:
             disconnect(self._client, uri)
             raise
@@ -71,15 +106,33 @@ class MilvusSession:
     def close(self) -> None:
         disconnect(self._client, self._uri)
 
+    def version(self) -> str:
+        if embedded(self._uri):
+            return version("milvus-lite")
+        return str(self._client.get_server_version(timeout=self._timeout_s))
+
     def collections(self) -> list[CollectionInfo]:
         recorded = self._catalogue.collections()
         sources = self._catalogue.all_sources()
         names = filter(readable_name, self._client.list_collections(timeout=self._timeout_s))
-        return [self._info(name, recorded.get(name), sources.get(name, [])) for name in sorted(names)]
+        aliases = self.names.aliases()
+        infos = [self._info(name, recorded.get(name), sources.get(name, [])) for name in sorted(names)]
+        return [replace(info, aliases=aliases.get(info.name, ())) for info in infos]
 
     def describe(self, name: str) -> CollectionInfo:
         self._require(name)
-        return self._info(name, self._catalogue.collection(name), self._catalogue.sources(name).values())
+        recorded = self._catalogue.collection(name)
+        layout = self._layouts.get(name)
+        if layout and layout.own and (recorded is None or layout.dim != recorded["dim"]):
+            # Another process has renamed it since, or given the name to another collection.
+            self._forget(name)
+            return self.describe(self.real(name))
+        info = self._info(name, recorded, self._catalogue.sources(name).values())
+        return replace(info, aliases=self.names.aliases().get(name, ()))
+
+    def real(self, name: str) -> str:
+        """The collection that a name or an alias stands for; a name that leads nowhere is left as it is."""
+        return name if name in self._layouts else self.names.real_or_same(name)
 
     def create(self, info: CollectionInfo) -> None:
         check_new_name(info.name)
@@ -88,38 +141,51 @@ class MilvusSession:
         # The catalogue first: its row without a collection is never shown, a collection without a row would be foreign.
         self._catalogue.forget_collection(info.name)
         self._summaries.drop(info.name)
-        self._catalogue.put_collection(replace(info, metric="COSINE"))
-        create_collection(self._client, info.name, info.dim, exact=embedded(self._uri), timeout_s=self._timeout_s)
-        self._layouts[info.name] = own_layout(info.dim)
+        info = self._words.told(replace(info, metric="COSINE"))
+        self._catalogue.put_collection(info)
+        worded = self._words.make_collection(info.name, info.dim)
+        if worded != info.full_text:
+            self._catalogue.put_collection(self._words.told(info))
+        self._layouts[info.name] = own_layout(info.dim, worded=worded)
 
-    def set_query_prefix(self, name: str, prefix: str) -> CollectionInfo:
+    def note(self, name: str, query_prefix: str | None = None, description: str | None = None) -> CollectionInfo:
+        """Record another query prefix or description; what is stored does not depend on either."""
         self._own(name)
-        changed = replace(self.describe(name), query_prefix=prefix)
-        self._catalogue.put_collection(changed)
-        return changed
+        info = self.describe(name)
+        info = info if query_prefix is None else replace(info, query_prefix=query_prefix)
+        info = info if description is None else replace(info, description=description)
+        self._catalogue.put_collection(info)
+        return info
+
+    def set_alias(self, alias: str, name: str) -> None:
+        self._require(name)
+        self.names.set_alias(alias, name)
 
     def drop(self, name: str) -> None:
+        """By its own name only: raises ``AliasTaken`` for an alias."""
+        if self.real(name) != name:
+            raise AliasTaken.named(name, self.real(name))
         self._own(name)
-        self._layouts.pop(name, None)
-        self._summaries.drop(name)
-        self._client.drop_collection(name, timeout=self._timeout_s)
-        self._catalogue.forget_collection(name)
+        self.names.drop(name)
 
     def insert(
         self, name: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries = NO_SUMMARIES
     ) -> None:
         layout = self._own(name)
-        self._check_vectors(name, layout, vectors, rows=len(passages))
-        self._check_summaries(name, layout, summaries)
+        check_vectors(self._catalogue, name, layout, vectors, rows=len(passages))
+        check_summaries(self._catalogue, name, layout, summaries)
         if not passages:
             return
         latest = {passage.id: (passage, vector) for passage, vector in zip(passages, vectors, strict=True)}
-        rows = [row(passage, vector.tolist()) for passage, vector in latest.values()]
-        known = self._catalogue.sources(name)
+        rows = [
+            row(passage, vector.tolist(), kinded=bool(layout.kind), worded=bool(layout.words))
+            for passage, vector in latest.values()
+        ]
         touched = {passage.source for passage in passages}
         if any(not item.id.startswith(f"{item.source}#") for item in passages):
             # Ids that do not name their source may replace a passage of another source.
             touched |= {item.source for item in self.get(name, list(latest))}
+        known = self._catalogue.some_sources(name, touched)
         # Marked as incomplete first, so that an interrupted write is never taken for a finished source.
         by_source = {source: list(group) for source, group in groupby(sorted(passages, key=_source_of), key=_source_of)}
         pending = {source: pending_row(source, by_source.get(source, []), known.get(source)) for source in touched}
@@ -127,18 +193,18 @@ class MilvusSession:
         # Before the passages, so that nothing ever tells of passages that were replaced.
         self._summaries.forget(name, touched & known.keys())
         with self._looked_at_afresh(name):
-            for start in range(0, len(rows), _BATCH):
-                self._client.upsert(name, rows[start : start + _BATCH], timeout=self._timeout_s)
-        self._summaries.put(name, summaries, layout.dim)
+            self._writer.upsert(name, rows)
+        self._words.wrote(name)
+        self._summaries.put(name, summaries, layout)
         counts = Counter(item.source for item in summaries.rows)
         pending = {source: counted(entry, counts[source]) for source, entry in pending.items()}
         self._settle(name, pending, {source: by_source.get(source, []) for source in touched - known.keys()})
 
     def summarise(self, name: str, summaries: Summaries) -> None:
         layout = self._own(name)
-        self._check_summaries(name, layout, summaries)
+        check_summaries(self._catalogue, name, layout, summaries)
         counts = Counter(item.source for item in summaries.rows)
-        known = {source: entry for source, entry in self._catalogue.sources(name).items() if source in counts}
+        known = self._catalogue.some_sources(name, counts)
         gone = counts.keys() - known.keys()
         if gone:
             raise StoreError(
@@ -147,21 +213,21 @@ class MilvusSession:
                 params={"collection": name, "source": min(gone)},
             )
         self._summaries.forget(name, known)
-        self._summaries.put(name, summaries, layout.dim)
+        self._summaries.put(name, summaries, layout)
         self._catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
 
     def search_summaries(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         layout = self._layout(name)
-        self._check_vectors(name, layout, vector[np.newaxis], rows=1)
+        check_vectors(self._catalogue, name, layout, vector[np.newaxis], rows=1)
         where = layout.filter(within, name)
         if not layout.own or where is None:
             return []
         found = self._summaries.search(name, vector, limit, where)
-        return sorted((self._hit(name, layout, vector, item) for item in found), key=lambda hit: -hit.cosine)
+        return sorted((hit_of(name, layout, vector, item, self._scores) for item in found), key=lambda hit: -hit.cosine)
 
     def search(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         layout = self._layout(name)
-        self._check_vectors(name, layout, vector[np.newaxis], rows=1)
+        check_vectors(self._catalogue, name, layout, vector[np.newaxis], rows=1)
         where = layout.filter(within, name)
         if limit < 1 or where is None:
             return []
@@ -177,49 +243,77 @@ class MilvusSession:
                 consistency_level=self._fresh.level(name),
                 timeout=self._timeout_s,
             )
-        hits = [self._hit(name, layout, vector, item) for item in found]
+        hits = [hit_of(name, layout, vector, item, self._scores) for item in found]
         return sorted(hits, key=lambda hit: -hit.cosine)
+
+    def search_text(self, name: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
+        layout = self._layout(name)
+        self._words.check(name, layout)
+        check_vectors(self._catalogue, name, layout, vector[np.newaxis], rows=1)
+        where = layout.filter(within, name)
+        if limit < 1 or where is None:
+            return []
+        with self._looked_at_afresh(name):
+            found = self._words.search(name, layout, text, min(limit, _MOST_HITS), where)
+        return [Hit(layout.passage(row, name), cosine(vector, row[layout.vector]), score) for row, score in found]
+
+    def add_full_text(self, name: str, progress: CopyProgress | None = None) -> CollectionInfo:
+        layout, info = self._own(name), self.describe(name)
+        if layout.words and info.segmenting == SEGMENTING:
+            return info
+        self._copying.make(info, layout, progress)
+        return self.describe(name)
 
     def get(self, name: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         layout = self._layout(name)
         found = {
             passage.id: passage
-            for entity in self._by_ids(name, layout, ids, layout.output)
+            for entity in self._reader.by_ids(name, layout, ids, layout.output)
             for passage in [layout.passage(entity, name)]
         }
         return [found[item] for item in ids if item in found]
 
     def vectors(self, name: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
         layout = self._layout(name)
-        rows = self._by_ids(name, layout, ids, [layout.key, layout.vector])
+        rows = self._reader.by_ids(name, layout, ids, [layout.key, layout.vector])
         return {PassageId(str(item[layout.key])): np.asarray(item[layout.vector], dtype=np.float32) for item in rows}
+
+    def ids(self, name: str) -> list[PassageId]:
+        return self._reader.ids(name, self._layout(name))
+
+    def page(self, name: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
+        return self._reader.page(name, self._layout(name), ids)
 
     def sources(self, name: str) -> list[SourceInfo]:
         self._require(name)
         if self._catalogue.collection(name) is not None:
             rows = self._catalogue.sources(name).values()
             return sorted((item.info for item in rows), key=lambda info: info.source)
-        passages = sorted(self._query(name, self._layout(name), ""), key=_source_of)
+        layout = self._layout(name)
+        # Without the texts, which would be nearly all of it; the fields of a dynamic schema cannot be told apart.
+        fields = layout.output if layout.dynamic else list(filter(None, (layout.key, layout.source, layout.title)))
+        found = [layout.passage(item, name) for item in self._reader.rows(name, layout.every, fields)]
         return [
             SourceInfo(source, members[0].title, len(members), content_hash="", added_at="")
-            for source, group in groupby(passages, key=_source_of)
+            for source, group in groupby(sorted(found, key=_source_of), key=_source_of)
             for members in [list(group)]
         ]
 
     def passages(self, name: str, source: str) -> list[StoredPassage]:
         layout = self._layout(name)
-        where = equals(layout.source, source) if layout.source else ""
-        found = self._query(name, layout, where)
+        where = equals(layout.source, source) if layout.source else layout.every
+        found = [layout.passage(item, name) for item in self._reader.rows(name, where, layout.output)]
         return sorted((item for item in found if item.source == source), key=lambda item: (item.ordinal, item.id))
 
     def delete_source(self, name: str, source: str) -> int:
         self._own(name)
         present = self.passages(name, source)
-        known = self._catalogue.sources(name).get(source)
+        known = self._catalogue.some_sources(name, [source]).get(source)
         if known is not None:
             self._catalogue.put_sources(name, [pending_row(source, [], known)])
         self._summaries.forget(name, [source])
         self._client.delete(name, filter=equals("source", source), timeout=self._timeout_s)
+        self._words.wrote(name)
         self._catalogue.forget_sources(name, [source])
         return len(present)
 
@@ -236,31 +330,20 @@ class MilvusSession:
                 continue
             content_hash = next((str(item.meta["content_hash"]) for item in members.values() if _hashed(item)), "")
             content_hash = content_hash or hashlib.sha256(digest(members.values()).encode()).hexdigest()
-            info = replace(entry.info, passages=len(members), content_hash=content_hash)
+            chunks = next((str(item.meta["chunks"]) for item in members.values() if item.meta.get("chunks")), "")
+            info = replace(entry.info, passages=len(members), content_hash=content_hash, chunks=chunks)
             final.append(SourceRow(info, digest(members.values())))
         self._catalogue.put_sources(name, final)
         if gone:
             self._catalogue.forget_sources(name, gone)
 
     def _info(self, name: str, recorded: Mapping[str, Any] | None, sources: Iterable[SourceRow]) -> CollectionInfo:
-        if recorded is None:
-            return self._foreign_info(name)
-        rows = list(sources)
-        present = {item.info.kind for item in rows if item.info.passages}
-        return CollectionInfo(
-            name=name,
-            **recorded,
-            passages=sum(item.info.passages for item in rows),
-            sources=len(rows),
-            fingerprint=fingerprint(rows),
-            kinds=tuple(kind for kind in SOURCE_KINDS if kind in present),
-            summaries=sum(item.info.summaries for item in rows),
-        )
+        return self._foreign_info(name) if recorded is None else info_of(name, recorded, list(sources))
 
     def _foreign_info(self, name: str) -> CollectionInfo:
         try:
             layout = self._layout(name)
-            counted = self._rows(name, "", ["count(*)"])
+            counted = self._reader.rows(name, "", ["count(*)"])
         except Exception:
             # One collection that cannot be read (no index, no text) must not hide all the others.
             return CollectionInfo(name, UNKNOWN_MODEL, 0, "", "", "", metric="")
@@ -276,21 +359,18 @@ class MilvusSession:
         self._require(name)
         recorded = self._catalogue.collection(name)
         self._client.load_collection(name, timeout=max(self._timeout_s, 60.0))
-        layout = self._foreign_layout(name) if recorded is None else own_layout(int(recorded["dim"]))
+        description = self._client.describe_collection(name, timeout=self._timeout_s)
+        if recorded is None:
+            layout = self._reader.foreign_layout(name, description)
+        else:
+            layout = own_layout_of(int(recorded["dim"]), description)
         if layout.text:  # an empty collection with a dynamic schema shows its fields only later
             self._layouts[name] = layout
         return layout
 
-    def _foreign_layout(self, name: str) -> Layout:
-        description = self._client.describe_collection(name, timeout=self._timeout_s)
-        vector = (vector_field(description) or {}).get("name")
-        indexes = [
-            self._client.describe_index(name, index_name, timeout=self._timeout_s)
-            for index_name in self._client.list_indexes(name, timeout=self._timeout_s)
-        ]
-        metric = next((str(item["metric_type"]) for item in indexes if item.get("field_name") == vector), "COSINE")
-        sample = self._rows(name, "", ["*"], limit=1)
-        return foreign_layout(name, description, metric, dict(sample[0]) if sample else {})
+    def _forget(self, name: str) -> None:
+        self._layouts.pop(name, None)
+        self._words.wrote(name)
 
     def _require(self, name: str) -> None:
         if not readable_name(name) or not self._client.has_collection(name, timeout=self._timeout_s):
@@ -315,67 +395,6 @@ class MilvusSession:
             self._layouts.pop(name, None)
             raise
 
-    def _check_vectors(self, name: str, layout: Layout, vectors: Vector, rows: int) -> None:
-        # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
-        if rows and vectors.shape[-1] != layout.dim:
-            recorded = self._catalogue.collection(name) or {"embedding_model": UNKNOWN_MODEL}
-            built_with = f"{recorded['embedding_model']} ({layout.dim} dimensions)"
-            raise EmbeddingMismatch.between(name, built_with, f"a model of {vectors.shape[-1]} dimensions")
-        if len(vectors) != rows or not np.isfinite(vectors).all():
-            raise StoreError(
-                f"The vectors for collection {name!r} are not one finite vector a passage.",
-                remedy="Choose another embedding model: this one returned unusable numbers.",
-                params={"collection": name},
-            )
-
-    def _check_summaries(self, name: str, layout: Layout, summaries: Summaries) -> None:
-        rows = len(summaries.rows)
-        vectors = np.empty((0, layout.dim), dtype=np.float32) if summaries.vectors is None else summaries.vectors
-        self._check_vectors(name, layout, vectors, rows=rows)
-
-    def _hit(self, name: str, layout: Layout, vector: Vector, item: Mapping[str, Any]) -> Hit:
-        found = item["entity"]
-        # Milvus Lite calls the key "id" whatever its field is called; a server uses the field's name.
-        passage = layout.passage(found, name, key=item.get(layout.key, item.get("id")))
-        if layout.metric == "COSINE":
-            return Hit(passage, self._scores.cosine(float(item["distance"])))
-        return Hit(passage, _cosine(vector, found[layout.vector]))
-
-    def _by_ids(self, name: str, layout: Layout, ids: Sequence[PassageId], output: list[str]) -> list[Any]:
-        keys = layout.keys(list(dict.fromkeys(ids)))
-        found: list[Any] = []
-        for start in range(0, len(keys), _BATCH):
-            where = one_of(layout.key, keys[start : start + _BATCH])
-            found += self._rows(name, where, output)
-        return found
-
-    def _query(self, name: str, layout: Layout, where: str) -> list[StoredPassage]:
-        """Every passage that a filter matches; without a filter at most 16 384 of another program's collection."""
-        bounds = {} if where else {"limit": _MOST_HITS}
-        return [layout.passage(entity, name) for entity in self._rows(name, where, layout.output, **bounds)]
-
-    def _rows(self, name: str, where: str, output: list[str], **bounds: int) -> list[Any]:
-        return list(
-            self._client.query(
-                name,
-                filter=where,
-                output_fields=output,
-                consistency_level=self._fresh.level(name),
-                timeout=self._timeout_s,
-                **bounds,
-            )
-        )
-
-
-def _source_of(passage: StoredPassage) -> str:
-    return passage.source
-
 
 def _hashed(passage: StoredPassage) -> bool:
     return bool(passage.meta.get("content_hash"))
-
-
-def _cosine(left: Vector, right: Sequence[float]) -> float:
-    other = np.asarray(right, dtype=np.float32)
-    norms = float(np.linalg.norm(left) * np.linalg.norm(other))
-    return min(1.0, max(-1.0, float(left @ other) / norms)) if norms else 0.0

@@ -9,6 +9,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar
 
 from engine.errors import StoreError
+from engine.knowledge.milvus_copying import CopyProgress
 from engine.knowledge.milvus_errors import Place, told_as_ours
 from engine.knowledge.milvus_session import MilvusSession
 from engine.roles import (
@@ -49,23 +50,55 @@ class MilvusStore:
 
     async def open(self) -> None:
         """Connect now instead of with the first call: errors show early, and the first search is not slow."""
-        await self._read("", lambda session: None)
+        await self._read("", lambda session, _: None)
+
+    async def version(self) -> str:
+        """Version of the server, or of the embedded store."""
+        return await self._read("", lambda session, _: session.version())
 
     async def collections(self) -> list[CollectionInfo]:
-        return await self._read("", lambda session: session.collections())
+        return await self._read("", lambda session, _: session.collections())
 
     async def describe(self, collection: str) -> CollectionInfo:
-        return await self._read(collection, lambda session: session.describe(collection))
+        return await self._read(collection, lambda session, name: session.describe(name))
 
     async def create(self, info: CollectionInfo) -> None:
-        await self._write(info.name, lambda session: session.create(info))
+        await self._write(info.name, lambda session, _: session.create(info))
 
     async def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Record another prefix for queries; stored vectors do not depend on it and stay as they are."""
-        return await self._write(collection, lambda session: session.set_query_prefix(collection, prefix))
+        return await self._write(collection, lambda session, name: session.note(name, query_prefix=prefix))
+
+    async def set_description(self, collection: str, text: str) -> CollectionInfo:
+        """Record what its owner says of a collection."""
+        return await self._write(collection, lambda session, name: session.note(name, description=text))
 
     async def drop(self, collection: str) -> None:
-        await self._write(collection, lambda session: session.drop(collection))
+        """Delete a collection with its sources, summaries and aliases; raises ``AliasTaken`` for an alias."""
+        await self._write(collection, lambda session, _: session.drop(collection))
+
+    async def rename(self, collection: str, new_name: str, *, keep_old: bool = False) -> CollectionInfo:
+        """Rename with sources, summaries and aliases; ``keep_old`` lets the old name lead to it as an alias.
+
+        Raises ``CollectionExists`` or ``AliasTaken`` for a name that is taken. A crash on the way loses nothing: the
+        next opening finishes it.
+        """
+        await self._write(collection, lambda session, name: session.names.rename(name, new_name, keep_old=keep_old))
+        return await self.describe(new_name)
+
+    async def take_place(self, collection: str, copy: str, before: str) -> CollectionInfo:
+        """Give the name and the aliases of a collection to ``copy``; what had them is called ``before`` then."""
+        await self._write(collection, lambda session, name: session.names.take_place(name, copy, before))
+        return await self.describe(collection)
+
+    async def set_alias(self, alias: str, collection: str) -> CollectionInfo:
+        """Let an alias lead to a collection, wherever it led before; raises ``CollectionExists`` for a taken name."""
+        await self._write(collection, lambda session, name: session.set_alias(alias, name))
+        return await self.describe(collection)
+
+    async def drop_alias(self, alias: str) -> None:
+        """Raises ``UnknownAlias``."""
+        await self._write("", lambda session, _: session.names.drop_alias(alias))
 
     async def insert(
         self,
@@ -79,40 +112,68 @@ class MilvusStore:
         ``meta["content_hash"]``, ``meta["added_at"]`` and ``meta["kind"]`` of a source's passages are what ``sources``
         reports. ``summaries`` take the place of all that the sources written to had.
         """
-        await self._write(collection, lambda session: session.insert(collection, passages, vectors, summaries))
+        await self._write(collection, lambda session, name: session.insert(name, passages, vectors, summaries))
 
     async def summarise(self, collection: str, summaries: Summaries) -> None:
         """Give sources that are there summaries, in place of those they had."""
-        await self._write(collection, lambda session: session.summarise(collection, summaries))
+        await self._write(collection, lambda session, name: session.summarise(name, summaries))
 
     async def search_summaries(
         self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
     ) -> list[Hit]:
         """Summaries of sources and sections, best first; none where a collection has none."""
-        return await self._read(collection, lambda session: session.search_summaries(collection, vector, limit, within))
+        return await self._read(collection, lambda session, name: session.search_summaries(name, vector, limit, within))
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        return await self._read(collection, lambda session: session.search(collection, vector, limit, within))
+        return await self._read(collection, lambda session, name: session.search(name, vector, limit, within))
+
+    async def search_text(
+        self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]:
+        """Best BM25 score first, each with its cosine to ``vector``; none for a text without words.
+
+        Raises ``FullTextMissing`` where the collection, or its store, has no full text.
+        """
+        return await self._read(
+            collection, lambda session, name: session.search_text(name, text, vector, limit, within)
+        )
+
+    async def add_full_text(self, collection: str, progress: CopyProgress | None = None) -> CollectionInfo:
+        """Let a collection of an earlier version be searched by words too, or by those of this version.
+
+        It is copied with its vectors: nothing is embedded, and no other write runs meanwhile.
+        ``progress`` is told rows copied and all rows from the writing thread; what it raises stops the copying and
+        leaves the collection as it was, as a crash does. Raises ``FullTextMissing`` where the store cannot.
+        """
+        return await self._write(collection, lambda session, name: session.add_full_text(name, progress))
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages in the order asked for; ids that are not there are left out."""
-        return await self._read(collection, lambda session: session.get(collection, ids))
+        return await self._read(collection, lambda session, name: session.get(name, ids))
 
     async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
         """Stored vectors by id; ids that are not there are left out."""
-        return await self._read(collection, lambda session: session.vectors(collection, ids))
+        return await self._read(collection, lambda session, name: session.vectors(name, ids))
+
+    async def ids(self, collection: str) -> list[PassageId]:
+        """Every id, in a fixed order and however many there are; :meth:`page` reads them in batches."""
+        return await self._read(collection, lambda session, name: session.ids(name))
+
+    async def page(self, collection: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
+        """Passages with their vectors, in the order asked for; ids that are not there are left out."""
+        return await self._read(collection, lambda session, name: session.page(name, ids))
 
     async def sources(self, collection: str) -> list[SourceInfo]:
         """Sources by name; one whose writing was interrupted has an empty ``content_hash``."""
-        return await self._read(collection, lambda session: session.sources(collection))
+        return await self._read(collection, lambda session, name: session.sources(name))
 
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
         """Passages of one source in their order; none for an unknown source."""
-        return await self._read(collection, lambda session: session.passages(collection, source))
+        return await self._read(collection, lambda session, name: session.passages(name, source))
 
     async def delete_source(self, collection: str, source: str) -> int:
         """Remove a source; returns how many passages it had."""
-        return await self._write(collection, lambda session: session.delete_source(collection, source))
+        return await self._write(collection, lambda session, name: session.delete_source(name, source))
 
     async def close(self) -> None:
         """Wait for calls under way, then give up the connection and the folder's lock; closing again does nothing."""
@@ -127,21 +188,23 @@ class MilvusStore:
         if session is not None:
             session.close()
 
-    async def _read(self, collection: str, work: Callable[[MilvusSession], T]) -> T:
+    async def _read(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         return await self._run(self._readers, collection, work)
 
-    async def _write(self, collection: str, work: Callable[[MilvusSession], T]) -> T:
+    async def _write(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         return await self._run(self._writer, collection, work)
 
-    async def _run(self, executor: Executor, collection: str, work: Callable[[MilvusSession], T]) -> T:
+    async def _run(self, executor: Executor, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         if self._closed:
             fact = f"The knowledge base {self.uri!r} is closed."
             raise StoreError(fact, remedy="Open the engine again.", params={"path": self.uri})
         return await asyncio.get_running_loop().run_in_executor(executor, self._call, collection, work)
 
-    def _call(self, collection: str, work: Callable[[MilvusSession], T]) -> T:
+    def _call(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         with told_as_ours(Place(self.uri, collection)):
-            return work(self._opened())
+            session = self._opened()
+            # Here for every call: a collection may be named by an alias wherever it is named.
+            return work(session, session.real(collection) if collection else "")
 
     def _opened(self) -> MilvusSession:
         with self._opening:

@@ -10,7 +10,8 @@ from typing import Any
 
 from engine.knowledge.milvus_connection import Client, Freshness
 from engine.knowledge.milvus_filter import one_of
-from engine.knowledge.milvus_schema import RESERVED_PREFIX, create_collection, own_layout, row
+from engine.knowledge.milvus_schema import RESERVED_PREFIX, Layout, create_collection, own_layout, row
+from engine.knowledge.milvus_writing import RowWriter
 from engine.roles import Summaries, Vector
 
 _PREFIX = f"{RESERVED_PREFIX}summaries_"
@@ -24,6 +25,7 @@ class SummaryRows:
         self._client = client
         self._exact = exact
         self._timeout_s = timeout_s
+        self._writer = RowWriter(client, exact=exact, timeout_s=timeout_s)
         self._fresh = Freshness()
         self._loaded: set[str] = set()
 
@@ -31,18 +33,25 @@ class SummaryRows:
         """Whether anything was ever kept for a collection."""
         return bool(self._client.has_collection(_beside(collection), timeout=self._timeout_s))
 
-    def put(self, collection: str, summaries: Summaries, dim: int) -> None:
+    def put(self, collection: str, summaries: Summaries, layout: Layout) -> None:
+        """Keep summaries in fields like those of the collection, so that one filter serves both."""
         if summaries.vectors is None or not summaries.rows:
             return
         name = _beside(collection)
         if not self.present(collection):
-            create_collection(self._client, name, dim, exact=self._exact, timeout_s=self._timeout_s)
+            create_collection(
+                self._client,
+                name,
+                layout.dim,
+                exact=self._exact,
+                timeout_s=self._timeout_s,
+                kinded=bool(layout.kind),
+            )
             self._loaded.add(name)
         pairs = zip(summaries.rows, summaries.vectors, strict=True)
-        rows = [row(item, vector.tolist()) for item, vector in pairs]
+        rows = [row(item, vector.tolist(), kinded=bool(layout.kind)) for item, vector in pairs]
         self._fresh.wrote(name)
-        for start in range(0, len(rows), _BATCH):
-            self._client.upsert(name, rows[start : start + _BATCH], timeout=self._timeout_s)
+        self._writer.upsert(name, rows)
         self._fresh.wrote(name)
 
     def forget(self, collection: str, sources: Iterable[str]) -> None:
@@ -60,6 +69,17 @@ class SummaryRows:
         self._loaded.discard(_beside(collection))
         if self.present(collection):
             self._client.drop_collection(_beside(collection), timeout=self._timeout_s)
+
+    def rename(self, collection: str, new_name: str) -> None:
+        """Let a collection's summaries follow it; done again, or with none there, it changes nothing."""
+        old, new = _beside(collection), _beside(new_name)
+        self._loaded -= {old, new}
+        if not self.present(collection):
+            return
+        # What lies under the new name is left of a collection that is gone.
+        self.drop(new_name)
+        self._client.rename_collection(old, new, timeout=self._timeout_s)
+        self._fresh.wrote(new)
 
     def search(self, collection: str, vector: Vector, limit: int, where: str) -> list[Any]:
         """The store's own hits that a filter matches; none where nothing was ever kept."""

@@ -1,30 +1,43 @@
-"""Dense retrieval from one collection, with similarities that mean the same for every model and store."""
+"""Retrieval from one collection by vectors, words or both; similarities mean the same for every model and store."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
 
 import numpy as np
 
-from engine.errors import EmbeddingMismatch
-from engine.knowledge.milvus_store import MilvusStore
+from engine.config import SearchMethod
+from engine.errors import EmbeddingMismatch, FullTextMissing
+from engine.knowledge.full_text import SEGMENTING
 from engine.language import language_of
 from engine.nodes.run_context import Retrieval, SectionRetrieval
+from engine.retrieval.reciprocal import LEAST_DEPTH, by_reciprocal_rank
 from engine.retrieval.similarity import Calibration
-from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, StoredPassage, Vector, Within
+from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageStore, StoredPassage, Vector, Within
 from engine.values import FoundSection, Passage, SourceKind
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
 
 
-class DenseRetriever:
-    """Embeds a query with the collection's own model and searches the store (SPEC SC-02, SC-09)."""
+class CollectionRetriever:
+    """Embeds a query with the collection's own model and searches the store (SPEC SC-02, SC-09).
+
+    Similarity is that of the vectors whatever found a passage: by words or by both, only the order is another.
+    """
 
     def __init__(
-        self, store: MilvusStore, embedder: Embedder, collection: CollectionInfo, calibration: Calibration
+        self,
+        store: PassageStore,
+        embedder: Embedder,
+        collection: CollectionInfo,
+        calibration: Calibration,
+        method: SearchMethod = "vector",
     ) -> None:
+        self._method = method
         self._store = store
         self._embedder = embedder
         self._collection = collection
@@ -37,22 +50,41 @@ class DenseRetriever:
 
     @classmethod
     def checked(
-        cls, store: MilvusStore, embedder: Embedder, collection: CollectionInfo, calibration: Calibration
-    ) -> DenseRetriever:
-        """Raises ``EmbeddingMismatch`` naming both models where vectors of the two would not be comparable."""
+        cls,
+        store: PassageStore,
+        embedder: Embedder,
+        collection: CollectionInfo,
+        calibration: Calibration,
+        method: SearchMethod = "vector",
+    ) -> CollectionRetriever:
+        """Raises ``EmbeddingMismatch`` naming both models where vectors of the two would not be comparable.
+
+        Raises ``FullTextMissing`` where words are to be searched that the collection does not have.
+        """
         if (embedder.model_id, embedder.dim) != (collection.embedding_model, collection.dim):
             raise EmbeddingMismatch.between(
                 collection.name,
                 f"{collection.embedding_model} ({collection.dim} dimensions)",
                 f"{embedder.model_id} ({embedder.dim} dimensions)",
             )
-        return cls(store, embedder, collection, calibration)
+        if method != "vector" and not collection.full_text:
+            raise FullTextMissing.of(collection.name)
+        return cls(store, embedder, collection, calibration, method)
+
+    @property
+    def parts(self) -> tuple[PassageStore, Embedder, CollectionInfo, Calibration]:
+        """What it works with, for whoever puts scores to the test."""
+        return self._store, self._embedder, self._collection, self._calibration
 
     @property
     def manifest(self) -> dict[str, str]:
-        """What a record says of the collection that was searched."""
+        """What a record says of the collection that was searched, and how."""
         info = self._collection
+        # Passages were cut by the rules of when they were written, a query is by those of now.
+        cut = {} if self._method == "vector" else {"passage_words": info.segmenting, "query_words": SEGMENTING}
         return {
+            "search": self._method,
+            **cut,
             "collection": info.name,
             "collection_fingerprint": info.fingerprint,
             "collection_passages": str(info.passages),
@@ -131,7 +163,23 @@ class DenseRetriever:
 
     async def _search(self, query: str, limit: int, within: Within) -> Retrieval:
         vector = await self._embed(query)
-        return self._retrieval(query, vector, await self._store.search(self._collection.name, vector, limit, within))
+        name = self._collection.name
+        match self._method:
+            case "vector":
+                return self._retrieval(query, vector, await self._store.search(name, vector, limit, within))
+            case "full_text":
+                found = await self._store.search_text(name, query, vector, limit, within)
+                return _ranked(self._retrieval(query, vector, found))
+            case "fused":
+                depth = max(limit, LEAST_DEPTH)
+                near, found = await asyncio.gather(
+                    self._store.search(name, vector, depth, within),
+                    self._store.search_text(name, query, vector, depth, within),
+                )
+                by_vector, by_words = self._retrieval(query, vector, near), self._retrieval(query, vector, found)
+                return replace(by_vector, passages=by_reciprocal_rank(by_vector.passages, by_words.passages, limit))
+            case _:
+                assert_never(self._method)
 
     def _retrieval(self, query: str, vector: Vector, hits: Sequence[Hit]) -> Retrieval:
         floor = self._calibration.floor(vector, language_of(query))
@@ -158,4 +206,12 @@ def _passage(hit: Hit, similarity: float) -> Passage:
         section=stored.section,
         title=stored.title,
         ordinal=stored.ordinal,
+        text_score=hit.text_score,
+    )
+
+
+def _ranked(found: Retrieval) -> Retrieval:
+    """Hits by words with their places among themselves."""
+    return replace(
+        found, passages=tuple(replace(item, text_rank=place) for place, item in enumerate(found.passages, start=1))
     )

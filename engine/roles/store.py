@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from engine.roles.trace import Vector
 from engine.values import (
+    Fault,
     PassageId,
     SourceKind,
     kind_named,
 )
-
-if TYPE_CHECKING:
-    pass
-from engine.roles.trace import Vector
 
 
 class Embedder(Protocol):
@@ -64,6 +62,8 @@ class CollectionInfo:
     """Summaries of its sources and their sections, kept beside the passages."""
     full_text: bool = False
     """Whether its passages can be searched by words (BM25) too."""
+    segmenting: str = ""
+    """Version of the rules that cut its passages into words; empty without full text."""
     aliases: tuple[str, ...] = ()
     """Other names under which it can be asked for."""
     description: str = ""
@@ -73,6 +73,8 @@ class CollectionInfo:
     remote_name: str = ""
     """Its name there; ``name`` is what it is called here."""
     read_only: bool = False
+    fault: Fault | None = None
+    """Why a connected collection cannot be read at the moment; None where it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class SourceInfo:
     kind: SourceKind = "vector"
     summaries: int = 0
     """Summaries kept of it and its sections; 0 for what was ingested without."""
+    chunks: str = ""
+    """Key of the options that it was cut with; empty for the defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,8 @@ class PassageStore(Protocol):
         """Best BM25 score first, each with its cosine to ``vector``; raises ``FullTextMissing``."""
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
+
+    async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]: ...
 
     async def sources(self, collection: str) -> list[SourceInfo]: ...
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
@@ -14,10 +15,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.errors import UnknownCollection
+from engine.errors import FullTextMissing, UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
-from engine.knowledge.milvus_session import UNKNOWN_MODEL
+from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.retrieval.similarity import slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 SAMPLE_COLLECTION = "samples"
 SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
 """A fixed date: the sample collection is the same wherever and whenever it is made."""
+_MOST_COPIED = 1000
+"""Passages that the start may copy, which takes a second; with more of the user's own among them the user decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class SampleStore(Protocol):
     async def sources(self, collection: str) -> list[SourceInfo]: ...
 
     async def delete_source(self, collection: str, source: str) -> int: ...
+
+    async def add_full_text(self, collection: str) -> CollectionInfo: ...
 
 
 @lru_cache(maxsize=1)
@@ -128,6 +133,10 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
     if untold:
         _, _, summaries = await _with_vectors(embedder, untold)
         await store.summarise(SAMPLE_COLLECTION, summaries)
+    collection = await store.describe(SAMPLE_COLLECTION)
+    if not collection.full_text and collection.passages <= _MOST_COPIED:
+        with suppress(FullTextMissing):  # the store has none
+            await store.add_full_text(SAMPLE_COLLECTION)
 
 
 async def _with_vectors(

@@ -105,7 +105,7 @@ def test_what_a_collection_was_built_with_is_remembered_with_counts(case: Case) 
     empty = case.run(case.store.describe(case.name))
     case.insert(passage("a.md", 1), passage("a.md", 2), passage("b.md", 1))
     info = case.run(case.store.describe(case.name))
-    assert replace(info, fingerprint="") == CollectionInfo(
+    assert replace(info, fingerprint="", full_text=False, segmenting="") == CollectionInfo(
         case.name,
         "model:a",
         DIM,
@@ -189,7 +189,9 @@ def test_an_unknown_collection_is_our_error_for_every_call(case: Case) -> None:
         store.sources,
         store.drop,
         lambda name: store.search(name, axes(1)[0], 3),
+        lambda name: store.search_text(name, "text", axes(1)[0], 3),
         lambda name: store.search_summaries(name, axes(1)[0], 3),
+        store.add_full_text,
         lambda name: store.summarise(name, Summaries()),
         lambda name: store.get(name, [PassageId("a#1")]),
         lambda name: store.vectors(name, [PassageId("a#1")]),
@@ -297,6 +299,7 @@ def test_a_collection_of_another_program_can_be_read_but_not_changed(case: Case)
         lambda: case.store.insert(name, [passage("a", 1)], axes(1, 4)),
         lambda: case.store.delete_source(name, "f1.txt"),
         lambda: case.store.set_query_prefix(name, "q: "),
+        lambda: case.store.add_full_text(name),
         lambda: case.store.drop(name),
     ):
         with pytest.raises(ForeignCollection):

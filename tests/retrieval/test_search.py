@@ -13,7 +13,7 @@ import pytest
 from engine.builtin.embedder import HashingEmbedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
-from engine.retrieval.search import MOST_SECTIONS, DenseRetriever
+from engine.retrieval.search import MOST_SECTIONS, CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import StoredPassage, Vector
 from engine.values import SOURCE_KINDS, PassageId, SourceKind
@@ -40,10 +40,10 @@ class Shelf:
         self.embedder = HashingEmbedder(64)
         self._folder = folder
 
-    async def retriever(self, name: str, sources: dict[str, bytes]) -> DenseRetriever:
+    async def retriever(self, name: str, sources: dict[str, bytes]) -> CollectionRetriever:
         await ingest(self.store, self.embedder, name, [IngestItem(key, data=data) for key, data in sources.items()])
         calibration = await Calibration.load(self.embedder, self._folder)
-        return DenseRetriever.checked(self.store, self.embedder, await self.store.describe(name), calibration)
+        return CollectionRetriever.checked(self.store, self.embedder, await self.store.describe(name), calibration)
 
 
 @pytest.fixture

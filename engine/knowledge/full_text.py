@@ -1,0 +1,118 @@
+"""Words of passages and queries for full-text search: cut here, since no store's own analyzer finds words in Chinese.
+
+Measured on XQuAD and on the labelled sample questions (``python -m tests.benchmarks fused``). Chinese words by rjieba
+in its search mode; single characters or pairs of them beside the words were no better. English lightly stemmed, which
+helps; stop words stay, since leaving them out lost more in English than it won in Chinese.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import rjieba
+
+from engine.builtin.terms import stem
+
+SEGMENTING = "words-1"
+"""Recorded with every collection; another name whenever :func:`words` gives other words for a text.
+
+Passages and queries must be cut alike: a collection of another version is still searched, but finds less.
+"""
+
+MOST_BYTES = 65_535
+"""What the field of words holds, as every other text field of Milvus at most."""
+
+K1 = 1.5
+B = 0.75
+"""Parameters of BM25: how soon a repeated word stops counting, and how much a long passage loses."""
+
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(
+    rf"(?P<han>[{_HAN}]+)"
+    r"|(?P<number>\d+(?:[.,]\d+)*)"
+    rf"|(?P<word>[^\W{_HAN}]+(?:['\u2019][^\W\d_{_HAN}]+)?)"
+)
+
+
+def words(text: str) -> list[str]:
+    """Words of a text in their order, repeats kept; each is one to every analyzer, also to one that knows only ``\\w``.
+
+    NFKC and case folding; numbers without thousands separators, with ``_`` for the decimal point; a number is cut off
+    the unit that follows it (``5mg``), while names that hold digits (``HbA1c``) stay whole.
+    """
+    return list(_words(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def field_of(text: str) -> str:
+    """The words of a passage as the store keeps them: joined by spaces, cut at a word where the field would be full."""
+    joined = " ".join(words(text))
+    if len(joined.encode()) <= MOST_BYTES:
+        return joined
+    cut = joined.encode()[: MOST_BYTES + 1].decode(errors="ignore")
+    return cut.rpartition(" ")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """What BM25 must know of a whole collection."""
+
+    passages: int
+    mean_length: float
+    """Words of a passage, on average."""
+    containing: Mapping[str, int]
+    """Passages that hold a word, by word."""
+
+    @classmethod
+    def of(cls, fields: Iterable[str]) -> WordCounts:
+        """Counted over the fields of words of passages."""
+        containing: Counter[str] = Counter()
+        passages = length = 0
+        for field in fields:
+            found = field.split()
+            passages += 1
+            length += len(found)
+            containing.update(set(found))
+        return cls(passages, length / passages if passages else 0.0, containing)
+
+    def score(self, query: Iterable[str], field: str) -> float:
+        """BM25 of a passage, 0 and up: Robertson and Zaragoza 2009, with the IDF that is never below 0."""
+        held = Counter(field.split())
+        longer = 1.0 - B + B * held.total() / self.mean_length if self.mean_length else 1.0
+        return math.fsum(
+            asked * self._idf(word) * held[word] * (K1 + 1.0) / (held[word] + K1 * longer)
+            for word, asked in Counter(query).items()
+            if word in held
+        )
+
+    def rarest(self, query: Iterable[str], most: int) -> list[str]:
+        """Words of a query, the rarest first, that at most so many passages hold in all; those nobody holds are not."""
+        found: list[str] = []
+        left = most
+        for word in sorted(set(query), key=lambda word: (self.containing.get(word, 0), word)):
+            left -= self.containing.get(word, 0)
+            if left < 0:
+                break
+            if word in self.containing:
+                found.append(word)
+        return found
+
+    def _idf(self, word: str) -> float:
+        containing = self.containing.get(word, 0)
+        # A passage that was written a moment ago may hold a word that was not counted.
+        return math.log((max(self.passages - containing, 0) + 0.5) / (containing + 0.5) + 1.0)
+
+
+def _words(folded: str) -> Iterator[str]:
+    for match in _TOKEN.finditer(folded):
+        found = match.group()
+        if match.lastgroup == "han":
+            yield from rjieba.cut_for_search(found)
+        elif match.lastgroup == "number":
+            yield found.replace(",", "").replace(".", "_")
+        else:
+            yield stem(found.replace("\u2019", "'")).partition("'")[0]

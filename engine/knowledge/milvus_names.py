@@ -1,0 +1,194 @@
+"""Names of collections in a store: aliases, renaming, deleting, and taking another's place.
+
+Each change takes several calls, and none of them can be undone by a crash: what is about to be done is noted in the
+catalogue first, and finished by the next opening. Every step may be done twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.errors import AliasTaken, CollectionExists, UnknownAlias, UnknownCollection
+from engine.knowledge.milvus_catalogue import Catalogue
+from engine.knowledge.milvus_connection import Client
+from engine.knowledge.milvus_schema import check_new_name, readable_name
+from engine.knowledge.milvus_summaries import SummaryRows
+from engine.roles import CollectionInfo
+
+_log = logging.getLogger(__name__)
+
+
+class CollectionNames:
+    """Methods block and raise foreign exceptions untranslated.
+
+    ``forget`` is told each name whose layout changed; ``check_own`` raises where a collection must not be written to.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        catalogue: Catalogue,
+        summaries: SummaryRows,
+        *,
+        forget: Callable[[str], object],
+        check_own: Callable[[str], object],
+        timeout_s: float,
+    ) -> None:
+        self._client = client
+        self._catalogue = catalogue
+        self._summaries = summaries
+        self._forget = forget
+        self._check_own = check_own
+        self._timeout_s = timeout_s
+
+    def real(self, name: str) -> str:
+        """The collection that a name or an alias stands for; raises ``UnknownCollection``."""
+        if not readable_name(name) or not self._there(name):
+            raise UnknownCollection.named(name)
+        return str(self._client.describe_collection(name, timeout=self._timeout_s)["collection_name"])
+
+    def real_or_same(self, name: str) -> str:
+        return self.real(name) if readable_name(name) and self._there(name) else name
+
+    def aliases(self) -> dict[str, tuple[str, ...]]:
+        """Aliases by collection, in alphabetical order; none from a server that cannot tell."""
+        try:
+            named = self._client.list_aliases(timeout=self._timeout_s)["aliases"]
+        except Exception:
+            # Servers before 2.3 have no such call; nothing else must fail for it.
+            return {}
+        found: dict[str, list[str]] = {}
+        for alias in sorted(filter(readable_name, named)):
+            told = self._client.describe_alias(alias, timeout=self._timeout_s)
+            found.setdefault(str(told["collection_name"]), []).append(alias)
+        return {name: tuple(values) for name, values in found.items()}
+
+    def set_alias(self, alias: str, collection: str) -> None:
+        """Let an alias lead to a collection, wherever it led before; raises ``CollectionExists`` for a taken name."""
+        check_new_name(alias)
+        if not self._there(alias):
+            self._client.create_alias(collection, alias, timeout=self._timeout_s)
+            return
+        leads_to = self.real(alias)
+        if leads_to == alias:
+            raise CollectionExists.named(alias)
+        if leads_to != collection:
+            self._client.alter_alias(collection, alias, timeout=self._timeout_s)
+        self._forget(alias)
+
+    def drop_alias(self, alias: str) -> None:
+        """Raises ``UnknownAlias``."""
+        if not readable_name(alias) or not self._there(alias) or self.real(alias) == alias:
+            raise UnknownAlias.named(alias)
+        self._client.drop_alias(alias, timeout=self._timeout_s)
+        self._forget(alias)
+
+    def check_free(self, name: str) -> None:
+        """Raise ``InvalidCollectionName``, ``CollectionExists`` or ``AliasTaken`` unless a name can be given."""
+        check_new_name(name)
+        if self._there(name):
+            leads_to = self.real(name)
+            raise CollectionExists.named(name) if leads_to == name else AliasTaken.named(name, leads_to)
+
+    def rename(self, name: str, new_name: str, *, keep_old: bool) -> None:
+        """Rename a collection with its sources, summaries and aliases; ``keep_old`` makes the old name an alias."""
+        self._check_own(name)
+        self.check_free(new_name)
+        # What is noted under the new name is of a collection that is gone; an unfinished deletion would reach this one.
+        self._catalogue.forget_collection(new_name)
+        self._catalogue.put_change(name, {"do": "rename", "to": new_name, "keep_old": keep_old})
+        self._rename(name, new_name, keep_old)
+
+    def take_place(self, name: str, copy: str, before: str) -> None:
+        """Let ``copy`` be called ``name`` from now on, with its aliases, and what was called so ``before``."""
+        self._check_own(name)
+        self._check_own(copy)
+        self.check_free(before)
+        aliases = list(self.aliases().get(name, ()))
+        change = {"do": "switch", "name": name, "copy": copy, "before": before, "aliases": aliases}
+        self._catalogue.put_change(_switch(name), change)
+        self._take_place(name, copy, before, aliases)
+
+    def drop(self, name: str) -> None:
+        """Delete a collection with its sources, summaries and aliases."""
+        self._catalogue.put_change(name, {"do": "drop", "id": self._id(name)})
+        self._drop(name)
+
+    def finish(self) -> None:
+        """Do what an earlier process noted and did not come to; what cannot be done now is left for the next time."""
+        changes = self._catalogue.changes()
+        # A switch is made of renames, so these come first.
+        for name, change in sorted(changes.items(), key=lambda item: item[1]["do"] == "switch"):
+            try:
+                self._finish(name, change)
+            except Exception:
+                _log.exception("the change of collection %r could not be finished", name)
+
+    def _finish(self, name: str, change: Mapping[str, Any]) -> None:
+        match change["do"]:
+            case "rename":
+                self._rename(name, str(change["to"]), bool(change["keep_old"]))
+            case "drop" if not self._there(name) or change["id"] == self._id(name):
+                self._drop(name)
+            case "drop":
+                # Another program has made one of this name since: that is not ours to delete.
+                self._catalogue.forget_change(name)
+            case "switch":
+                self._take_place(
+                    str(change["name"]), str(change["copy"]), str(change["before"]), list(change["aliases"])
+                )
+
+    def _rename(self, name: str, new_name: str, keep_old: bool) -> None:
+        recorded = self._catalogue.collection(name)
+        renamed = not self._own(name)
+        if recorded is not None and not renamed:
+            # Before the collection itself: rows without a collection are never shown, while a collection without its
+            # row would be taken for another program's.
+            self._catalogue.put_collection(CollectionInfo(name=new_name, **recorded))
+            self._catalogue.put_sources(new_name, self._catalogue.sources(name).values())
+        if not renamed:
+            self._client.rename_collection(name, new_name, timeout=self._timeout_s)
+        self._forget(name)
+        self._forget(new_name)
+        self._client.load_collection(new_name, timeout=max(self._timeout_s, 60.0))
+        self._summaries.rename(name, new_name)
+        if keep_old and not self._there(name):
+            self._client.create_alias(new_name, name, timeout=self._timeout_s)
+        # With it goes the note of the change.
+        self._catalogue.forget_collection(name)
+
+    def _take_place(self, name: str, copy: str, before: str, aliases: list[str]) -> None:
+        if self._there(copy) and self._own(name) and not self._there(before):
+            self.rename(name, before, keep_old=False)
+        if self._there(copy) and not self._there(name):
+            self.rename(copy, name, keep_old=False)
+        for alias in aliases:
+            self.set_alias(alias, name)
+        self._catalogue.forget_change(_switch(name))
+
+    def _drop(self, name: str) -> None:
+        self._forget(name)
+        self._summaries.drop(name)
+        if self._own(name):
+            for alias in self.aliases().get(name, ()):
+                self._client.drop_alias(alias, timeout=self._timeout_s)
+            self._client.drop_collection(name, timeout=self._timeout_s)
+        self._catalogue.forget_collection(name)
+
+    def _there(self, name: str) -> bool:
+        return bool(self._client.has_collection(name, timeout=self._timeout_s))
+
+    def _id(self, name: str) -> int:
+        """A server's number of a collection, which no other ever has; an embedded store has none."""
+        return int(self._client.describe_collection(name, timeout=self._timeout_s).get("collection_id") or 0)
+
+    def _own(self, name: str) -> bool:
+        """Whether a collection itself is called so, not only an alias of one."""
+        return self._there(name) and self.real(name) == name
+
+
+def _switch(name: str) -> str:
+    """Under what a switch is noted: renaming forgets what is noted under the names that it takes away."""
+    return f"{name} switched"

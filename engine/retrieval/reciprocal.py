@@ -1,0 +1,54 @@
+"""One order out of two: hits by vectors and hits by words, by weighted reciprocal rank. Pure.
+
+The constants were chosen on XQuAD and on the labelled sample questions (``python -m tests.benchmarks fused``). With
+the usual 60, which is for lists of a thousand, a place in both lists of twenty counts for more than the first place in
+one: short English questions then lost right passages that the vectors had found (hit@5 0.88 instead of 1.00).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.values import Passage, PassageId
+
+RANK_CONSTANT = 1
+"""``k`` of 1 / (k + rank). Everything from 1 to 5 with weights of 0.5 to 0.8 was as good as the better list alone."""
+TEXT_WEIGHT = 0.7
+"""What a place among the hits by words counts for, against 1 for one among those by vectors."""
+LEAST_DEPTH = 20
+"""Hits of either list that are looked at, at least: so that the first five do not depend on how many are asked for."""
+
+
+def by_reciprocal_rank(by_vector: Sequence[Passage], by_words: Sequence[Passage], limit: int) -> tuple[Passage, ...]:
+    """At most ``limit`` passages of the two lists, each once, best first, with its place in either.
+
+    Equal ones go by similarity, then by id.
+    """
+    ranks = _ranks(by_vector)
+    text_ranks = _ranks(by_words)
+    scores = {item.id: item.text_score for item in by_words}
+    passages = {item.id: item for item in (*by_words, *by_vector)}
+    merged = [
+        replace(item, vector_rank=ranks.get(key), text_rank=text_ranks.get(key), text_score=scores.get(key))
+        for key, item in passages.items()
+    ]
+    return tuple(sorted(merged, key=_order)[:limit])
+
+
+def _order(passage: Passage) -> tuple[float, float, str]:
+    fused = _share(passage.vector_rank) + TEXT_WEIGHT * _share(passage.text_rank)
+    # Rounded, so that equal sums of other fractions are equal.
+    return -round(fused, 12), -passage.similarity, passage.id
+
+
+def _share(rank: int | None) -> float:
+    return 0.0 if rank is None else 1.0 / (RANK_CONSTANT + rank)
+
+
+def _ranks(passages: Sequence[Passage]) -> dict[PassageId, int]:
+    """Places from 1; the first where a passage stands twice."""
+    found: dict[PassageId, int] = {}
+    for item in passages:
+        found.setdefault(item.id, len(found) + 1)
+    return found
