@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.config import (
     BUILTIN,
@@ -27,14 +26,14 @@ from engine.config import (
     RoleModel,
     RoleModels,
     RunConfig,
+    SearchMethod,
     options_from_dict,
 )
 from engine.errors import WorkbenchError
-from engine.knowledge.ingest import IngestItem, IngestReport, items_of
-from engine.knowledge.ingest import Progress as Ingested
-from engine.knowledge.milvus_schema import check_new_name
+from engine.host.doctor import add_doctor
+from engine.ingest_command import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
 from engine.responses import seed_response
-from engine.running_app import AppRefused, RunningApp
+from engine.running_app import AppRefused
 from engine.serving import serve
 from engine.settings import Settings
 from engine.values import RunRecord
@@ -43,7 +42,6 @@ from engine.wording import decision_sentence
 from engine.workflows import MODULES
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
     from engine.evaluation.asking import Runner
     from engine.evaluation.command import Job, Report
 
@@ -52,7 +50,7 @@ _BAD_USE = 2
 _CODES_OF_BAD_USE = ("WB1", "WB705", "WB805", "WB806", "WB807")
 """Settings and questions; what a running app says of a request that it cannot read; data sets and measures."""
 _ROOT = Path(__file__).resolve().parent.parent
-_CHOICES = {"gate": get_args(GatePolicy), "context": get_args(ContextPolicy)}
+_CHOICES = {"search": get_args(SearchMethod), "gate": get_args(GatePolicy), "context": get_args(ContextPolicy)}
 _SWITCHES = {
     "answer_unverified": "where nothing passed, answer from the best unverified passages, and say so",
     "ignore_cache": "ask the grader again even where its verdict is known",
@@ -96,17 +94,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_ask_arguments(ask)
     ask.set_defaults(command=_ask)
 
-    put = commands.add_parser("ingest", help="put files into a collection", description="Text and Markdown files.")
-    put.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file or folder")
-    put.add_argument("--collection", required=True, metavar="NAME")
-    for kind, what in (("query", "queries"), ("passage", "passages")):
-        of_new = f"text put before {what}, for a new collection with a model of Ollama; default: that known for it"
-        put.add_argument(f"--{kind}-prefix", metavar="TEXT", help=of_new)
-    put.set_defaults(command=_ingest)
+    add_ingest(commands)
 
     judge = commands.add_parser("eval", help="run a set of questions and measure", description="Run and measure a set.")
     _add_eval_arguments(judge)
     judge.set_defaults(command=_eval)
+
+    add_doctor(commands)
 
     serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")
     serve.set_defaults(command=_serve)
@@ -211,7 +205,7 @@ def _ask(options: argparse.Namespace) -> int:
 
 def _answer(question: str, config: RunConfig) -> RunRecord:
     settings = Settings.load()
-    app = _app_with_the_store(settings)
+    app = app_with_the_store(settings)
     if app is not None:
         return app.ask(question, config)
     # Imported here: an app that does the work answers seconds before this could.
@@ -220,69 +214,6 @@ def _answer(question: str, config: RunConfig) -> RunRecord:
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
         return engine.run(question, config)
-
-
-def _app_with_the_store(settings: Settings) -> RunningApp | None:
-    """The app that has the embedded knowledge base open; a Milvus server is shared, so there nobody is asked."""
-    return None if settings.milvus_uri else RunningApp.find(settings.data_dir)
-
-
-def _ingest(options: argparse.Namespace) -> int:
-    items, missing = items_of(options.paths)
-    console = Console(stderr=True, soft_wrap=True)
-    for path, error in missing:
-        console.print(f"[red]✗[/] {escape(str(path))}: {escape(error.fact)}")
-    if not items:
-        console.print("Nothing to ingest: no text or Markdown file was found.")
-        return _FAILED
-    prefixes = _given(options, ("query_prefix", "passage_prefix"))
-    report = _ingested(items, options.collection, prefixes, console)
-    return _print_report(report, console) or (_FAILED if missing else 0)
-
-
-def _ingested(
-    items: Sequence[IngestItem], collection: str, prefixes: Mapping[str, str], console: Console
-) -> Mapping[str, Any]:
-    settings = Settings.load()
-    app = _app_with_the_store(settings)
-    if app is not None:
-        return _ingest_there(app, items, collection, prefixes, console)
-    from engine.engine import Engine
-
-    with Engine.open(settings) as engine:
-        engine.wait_until_ready()
-        return _ingest_here(engine, items, collection, prefixes, console).to_dict()
-
-
-def _ingest_here(
-    engine: Engine, items: Sequence[IngestItem], collection: str, prefixes: Mapping[str, str], console: Console
-) -> IngestReport:
-    with _bar(console) as bar:
-        task = bar.add_task("passages", total=None)
-
-        def show(progress: Ingested) -> None:
-            bar.update(task, completed=progress.done, total=progress.total, description=escape(progress.source)[:40])
-
-        return engine.ingest(items, collection, show, **prefixes)
-
-
-def _ingest_there(
-    app: RunningApp, items: Sequence[IngestItem], collection: str, prefixes: Mapping[str, str], console: Console
-) -> Mapping[str, Any]:
-    """One file a request, so that a bad one cannot hold up the others."""
-    check_new_name(collection)
-    total: dict[str, Any] = {}
-    console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
-    with _bar(console) as bar:
-        for item in bar.track(items, description="files"):
-            try:
-                report = app.add_source(collection, item.name, item.read(), prefixes)
-            except WorkbenchError as error:
-                report = {"failed": [{"name": item.name, "fact": error.fact, "remedy": error.remedy}]}
-            for key in ("added", "replaced", "skipped", "failed", "passages"):
-                if key in report:
-                    total[key] = total[key] + report[key] if key in total else report[key]
-    return total
 
 
 def _eval(options: argparse.Namespace) -> int:
@@ -294,10 +225,10 @@ def _eval(options: argparse.Namespace) -> int:
     console = Console(stderr=True, soft_wrap=True)
     say_notes(job.plan, console)
     settings = Settings.load()
-    app = _app_with_the_store(settings)
+    app = app_with_the_store(settings)
     if app is not None:
         console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
-        placed = _ingest_there(app, job.plan.items, job.config.collection, {}, console) if job.plan.items else {}
+        placed = ingest_there(app, job.plan.items, job.config.collection, {}, console) if job.plan.items else {}
         report = _evaluated(job, placed, app, console)
     else:
         from engine.engine import Engine
@@ -306,7 +237,7 @@ def _eval(options: argparse.Namespace) -> int:
             engine.wait_until_ready()
             placed = {}
             if job.plan.items:
-                placed = _ingest_here(engine, job.plan.items, job.config.collection, {}, console).to_dict()
+                placed = ingest_here(engine, job.plan.items, job.config.collection, console).to_dict()
             report = _evaluated(job, placed, RunsHere(engine), console)
     say(report)
     return 0 if report.passed else _FAILED
@@ -319,10 +250,10 @@ def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Con
 
     if placed:
         # One line a document that was there already would bury the rest of a corpus.
-        _print_report({**placed, "skipped": []}, console)
+        print_report({**placed, "skipped": []}, console)
         console.print(f"{len(placed.get('skipped', []))} documents were in the collection already")
     cases = job.plan.after(placed).cases
-    with _bar(console) as bar:
+    with bar_on(console) as bar:
         task = bar.add_task("questions", total=len(cases))
         records, failures = ask_all(runner, cases, job.config, job.concurrency, lambda: bar.advance(task))
     return report_of(job, cases, records, failures)
@@ -347,23 +278,3 @@ def _print_record(record: RunRecord) -> None:
         console.print(escape(f"[{citation.marker}] {citation.source} § {citation.section}"), style="cyan")
     cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
     console.print(escape(f"\n{record.outcome} ({record.reason}) · {cost}"), style="dim")
-
-
-def _print_report(report: Mapping[str, Any], console: Console) -> int:
-    for fault in report.get("failed", []):
-        console.print(f"[red]✗[/] {escape(fault['name'])}: {escape(fault['fact'])} {escape(fault['remedy'])}")
-    for item in report.get("skipped", []):
-        console.print(f"[yellow]=[/] {escape(item['name'])}: already in the collection as {escape(item['same_as'])}")
-    for name in report.get("replaced", []):
-        console.print(f"[cyan]↻[/] {escape(str(name))}: replaced, its content had changed")
-    added = len(report.get("added", []))
-    console.print(
-        f"{added} added, {len(report.get('replaced', []))} replaced, {len(report.get('skipped', []))} skipped, "
-        f"{len(report.get('failed', []))} failed; {report.get('passages', 0)} passages"
-    )
-    return _FAILED if report.get("failed") else 0
-
-
-def _bar(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console)

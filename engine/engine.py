@@ -21,6 +21,7 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.connections import Connections
 from engine.library.ingestions import Ingestions
 from engine.library.library import Library
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.live_runs import LiveRuns
 from engine.llm.discovery import OllamaStatus
 from engine.loop_thread import LoopThread
@@ -68,7 +69,7 @@ class Engine:
         self.ingestions = Ingestions(self._loop, self.resources)
         self.library = Library(self._loop, self.resources)
         self.connections = Connections(self._loop, self.resources)
-        self.host = Host(self._loop, self.resources)
+        self.host = Host(self._loop, self.resources, lambda: self.faults)
         self._loop.submit(self.resources.warm_up())
 
     @classmethod
@@ -256,13 +257,19 @@ class Engine:
         progress: Callable[[Progress], None] | None = None,
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        *,
+        chunks: ChunkOptions = DEFAULT_CHUNKS,
+        embedding_model: str = "",
     ) -> IngestReport:
         """Put files into a collection, making it where missing; bad files are named and the others go in.
 
-        Prefixes are for a new collection with a model of Ollama; None takes those known for the model. Raises
-        ``InvalidConfig`` where others are fixed already.
+        Prefixes are for a new collection with a model of Ollama; None takes those known for the model. An empty
+        ``embedding_model`` is that of the collection, or of the settings for a new one. Raises ``InvalidConfig`` where
+        others are fixed already. :attr:`ingestions` does the same as a job that can be stopped and resumed.
         """
-        return self.start_ingest(items, collection, progress, query_prefix, passage_prefix).result()
+        return self.start_ingest(
+            items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
+        ).result()
 
     def start_ingest(
         self,
@@ -271,10 +278,16 @@ class Engine:
         progress: Callable[[Progress], None] | None = None,
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        *,
+        chunks: ChunkOptions = DEFAULT_CHUNKS,
+        embedding_model: str = "",
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
         knowledge = self.resources.knowledge
-        return self._loop.submit(knowledge.ingest(items, collection, progress, query_prefix, passage_prefix))
+        work = knowledge.ingest(
+            items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
+        )
+        return self._loop.submit(work)
 
     def wait_until_ready(self) -> None:
         """Block until the knowledge base is open; raises what kept it from opening, e.g. ``StoreLocked``."""

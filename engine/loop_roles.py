@@ -11,7 +11,7 @@ from engine.config import RoleName, RunConfig, WorkflowName
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
 from engine.nodes.run_context import AnswerRoles, DualRoles, QualityRoles, WebRetriever
-from engine.retrieval.search import DenseRetriever
+from engine.retrieval.search import CollectionRetriever
 from engine.roles import Evaluator, Grader, Rewriter
 from engine.settings import Settings
 from engine.values import Strategy
@@ -58,7 +58,9 @@ def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
             return _PROMPTS[role]
 
 
-def quality_roles(config: RunConfig, settings: Settings, retriever: DenseRetriever, grader: Grader) -> QualityRoles:
+def quality_roles(
+    config: RunConfig, settings: Settings, retriever: CollectionRetriever, grader: Grader
+) -> QualityRoles:
     """For the quality-control loop; its reranker is the run's grader."""
     from engine.builtin.source_router import BuiltinSourceRouter
     from engine.llm.source_router import ChatSourceRouter
@@ -79,7 +81,7 @@ def quality_rewriter(config: RunConfig, settings: Settings) -> Rewriter:
 
 
 async def dual_roles(
-    config: RunConfig, settings: Settings, retriever: DenseRetriever, knowledge: KnowledgeBase
+    config: RunConfig, settings: Settings, retriever: CollectionRetriever, knowledge: KnowledgeBase
 ) -> DualRoles:
     """For the dual loop."""
     from engine.builtin.direct import BuiltinDirectAnswerer
@@ -96,6 +98,7 @@ async def dual_roles(
         memory=knowledge.memory(),
         web=_web(settings, retriever),
         fingerprint=retriever.manifest["collection_fingerprint"],
+        collection=retriever.manifest["collection"],
     )
 
 
@@ -117,7 +120,7 @@ async def strategies_of(config: RunConfig, roles: DualRoles) -> Sequence[Strateg
     return usable_strategies(skips(summaries=summaries, web_on=web_on, web_set=roles.web is not None))
 
 
-def answer_roles(config: RunConfig, settings: Settings, retriever: DenseRetriever) -> AnswerRoles:
+def answer_roles(config: RunConfig, settings: Settings, retriever: CollectionRetriever) -> AnswerRoles:
     """For the answer-evaluation loop; writer and evaluator never share an instance (SPEC AE-05)."""
     from engine.builtin.writer import BuiltinWriter
     from engine.llm.writer import ChatWriter
@@ -131,7 +134,7 @@ def answer_roles(config: RunConfig, settings: Settings, retriever: DenseRetrieve
     )
 
 
-def _evaluator(config: RunConfig, settings: Settings, retriever: DenseRetriever) -> Evaluator:
+def _evaluator(config: RunConfig, settings: Settings, retriever: CollectionRetriever) -> Evaluator:
     from engine.builtin.evaluator import BuiltinEvaluator
     from engine.llm.evaluator import ChatEvaluator
 
@@ -139,7 +142,7 @@ def _evaluator(config: RunConfig, settings: Settings, retriever: DenseRetriever)
     return BuiltinEvaluator(retriever.similarity_of) if model.built_in else ChatEvaluator(model, settings)
 
 
-def _web(settings: Settings, retriever: DenseRetriever) -> WebRetriever | None:
+def _web(settings: Settings, retriever: CollectionRetriever) -> WebRetriever | None:
     """None where no search engine is set."""
     if not settings.searxng_url:
         return None

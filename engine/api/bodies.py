@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
+from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.records.listing import Filters
 from engine.values import Outcome
 
@@ -137,6 +138,24 @@ class ForkRequest(ForkChanges):
     wait: StrictBool = True
 
 
+def _tokens(name: str) -> Any:
+    low, high = CHUNK_LIMITS[name]
+    return Field(getattr(DEFAULT_CHUNKS, name), ge=low, le=high)
+
+
+class Chunks(_Body):
+    """How a file is cut into passages, in estimated tokens."""
+
+    target_tokens: StrictInt = _tokens("target_tokens")
+    most_tokens: StrictInt = _tokens("most_tokens")
+    overlap_tokens: StrictInt = _tokens("overlap_tokens")
+    """Longest sentence that two neighbouring passages of one section share."""
+
+    def options(self) -> ChunkOptions:
+        """Raises ``InvalidConfig`` where the three do not go together."""
+        return ChunkOptions(self.target_tokens, self.most_tokens, self.overlap_tokens)
+
+
 class SourceRequest(_Body):
     """Body of ``POST /api/collections/{name}/sources``: one file."""
 
@@ -145,6 +164,9 @@ class SourceRequest(_Body):
     query_prefix: StrictStr | None = None
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""
+    chunks: Chunks = Chunks()
+    embedding_model: Annotated[StrictStr, Field(max_length=200)] = ""
+    """``builtin``, ``hashing`` or ``ollama:NAME``; empty: that of the collection, or of the settings for a new one."""
 
 
 class FieldProblem(BaseModel):

@@ -224,8 +224,8 @@ class FullTextMissing(StoreError):
     def of(cls, collection: str) -> Self:
         """A collection of an earlier version, or of another program."""
         return cls(
-            f"Collection {collection!r} was made without full text, so it cannot be searched by words.",
-            remedy="Add full text to it on the page Knowledge, where its store has it, or choose the search by vectors.",
+            f"Collection {collection!r} was made without full text: it cannot be searched by words.",
+            remedy="Add full text to it on the page Knowledge, where its store has it, or search by vectors.",
             params={"collection": collection},
         )
 

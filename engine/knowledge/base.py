@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
-from engine.config import BUILTIN
-from engine.errors import EmbeddingMismatch, InvalidConfig, ModelNotRecorded, UnknownCollection
+from engine.config import BUILTIN, SearchMethod
+from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded, UnknownCollection
+from engine.knowledge.foreign import ForeignCollections
+from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
-from engine.knowledge.milvus_session import UNKNOWN_MODEL
+from engine.knowledge.journal import Journal
+from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.query_vectors import SharedQueries
+from engine.knowledge.rates import note_rate
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.factory import make_embedder
 from engine.memory.milvus_memory import MilvusMemory
-from engine.retrieval.search import DenseRetriever
+from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration, slug
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.settings import Settings
+from engine.values import Fault, PassageId
 
 _OLLAMA = "ollama:"
 _LONGEST_PREFIX = 500
@@ -32,11 +40,15 @@ class KnowledgeBase:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stores: dict[str, MilvusStore] = {}
+        self.foreign = ForeignCollections(settings)
+        """Collections of other programs, connected under names of ours."""
         self._embedders: dict[_EmbedderKey, Embedder] = {}
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
         self._memory: MilvusMemory | None = None
         self._opening: asyncio.Task[None] | None = None
+        self.opened_in_s: float | None = None
+        """How long the opening took; None until it is open."""
 
     async def ready(self) -> None:
         """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call."""
@@ -59,12 +71,17 @@ class KnowledgeBase:
             return None
         return self._opening.exception()
 
-    async def retriever(self, collection: str, address: str = "") -> DenseRetriever:
-        """A retriever for a collection with the embedder it was built with; raises ``UnknownCollection``."""
-        store = await self._store(address)
+    async def retriever(
+        self, collection: str, address: str = "", method: SearchMethod = "vector"
+    ) -> CollectionRetriever:
+        """A retriever for a collection with the embedder it was built with.
+
+        Raises ``UnknownCollection``, and ``FullTextMissing`` where words are to be searched that it does not have.
+        """
+        store = await self._holding(collection, address)
         info = await store.describe(collection)
         embedder = await _known(self.embedder(info))
-        return DenseRetriever.checked(store, embedder, info, await self._calibration(embedder))
+        return CollectionRetriever.checked(store, embedder, info, await self._calibration(embedder), method)
 
     def embedder(self, info: CollectionInfo | None = None) -> Embedder:
         """The embedder a collection was built with; without one, that of new collections.
@@ -90,6 +107,28 @@ class KnowledgeBase:
             raise EmbeddingMismatch.between(info.name, model, builtin.model_id)
         return builtin
 
+    def embedder_called(
+        self, model: str, dim: int, query_prefix: str | None = None, passage_prefix: str | None = None
+    ) -> Embedder:
+        """The embedder for vectors of ``dim`` numbers, by its id or as the settings call it; ``hashing`` has any width.
+
+        Prefixes of None are those known for the model; the built-in ones have their own. Raises ``EmbeddingMismatch``
+        for an id that is none of ours, ``InvalidConfig`` for a prefix that cannot be kept.
+        """
+        if model == BUILTIN:
+            return self._builtin_embedder()
+        if model.startswith(_OLLAMA):
+            _check_prefix("query_prefix", query_prefix)
+            _check_prefix("passage_prefix", passage_prefix)
+            key = (model, query_prefix, passage_prefix)
+            return self._cached(*key, lambda: make_embedder(model, self._settings, query_prefix, passage_prefix))
+        named = HashingEmbedder(dim).model_id if model == "hashing" else model
+        return self.embedder(CollectionInfo("", named, dim, query_prefix or "", passage_prefix or "", ""))
+
+    async def calibration(self, embedder: Embedder) -> Calibration:
+        """What turns a model's cosines into similarities; the first time its anchors are embedded."""
+        return await self._calibration(embedder)
+
     def memory(self) -> MilvusMemory:
         """Long-term memory, in the store of the settings whatever store a run searches; opened by its first call."""
         if self._memory is None:
@@ -99,19 +138,37 @@ class KnowledgeBase:
         return self._memory
 
     async def collections(self) -> list[CollectionInfo]:
-        return await (await self._store()).collections()
+        """Those of the settings' own store, then the connected ones, as last seen where they do not answer."""
+        own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
+        return [*own, *connected]
 
     async def describe(self, collection: str) -> CollectionInfo:
-        return await (await self._store()).describe(collection)
+        return await (await self._holding(collection)).describe(collection)
 
     async def sources(self, collection: str) -> list[SourceInfo]:
-        return await (await self._store()).sources(collection)
+        return await (await self._holding(collection)).sources(collection)
 
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
-        return await (await self._store()).passages(collection, source)
+        return await (await self._holding(collection)).passages(collection, source)
+
+    async def ids(self, collection: str) -> list[PassageId]:
+        """Every id, in a fixed order and however many there are."""
+        return await (await self._holding(collection)).ids(collection)
+
+    async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
+        """Passages in the order asked for; ids that are not there are left out."""
+        return await (await self._holding(collection)).get(collection, ids)
+
+    async def page(self, collection: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
+        """Passages with their vectors, in the order asked for; ids that are not there are left out."""
+        return await (await self._holding(collection)).page(collection, ids)
+
+    async def own_store(self) -> MilvusStore:
+        """The store of the settings, open, with all that can be done to collections of one's own."""
+        return await self._store()
 
     async def delete_source(self, collection: str, source: str) -> int:
-        return await (await self._store()).delete_source(collection, source)
+        return await (await self._holding(collection)).delete_source(collection, source)
 
     async def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Change what is put before queries of a collection; what is stored does not depend on it.
@@ -119,6 +176,7 @@ class KnowledgeBase:
         Raises ``InvalidConfig`` where the model has fixed prefixes, as the built-in ones do, ``UnknownCollection``, and
         ``ForeignCollection`` for one that another program made.
         """
+        self._refuse_connected(collection)
         store = await self._store()
         info = await store.describe(collection)
         if info.embedding_model.startswith(_OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
@@ -127,6 +185,38 @@ class KnowledgeBase:
         _refuse_other(collection, "query_prefix", info.query_prefix, prefix)
         return info
 
+    async def embedder_into(
+        self,
+        collection: str,
+        embedding_model: str = "",
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+    ) -> Embedder:
+        """The embedder for passages of a collection: that it was built with, or the chosen one for a new collection.
+
+        An empty ``embedding_model`` is the setting's; prefixes of None are those known for the model. Raises
+        ``EmbeddingMismatch`` and ``InvalidConfig`` where an existing collection has another model or other prefixes,
+        ``ForeignCollection`` where it is only read here, ``InvalidCollectionName`` for a new one that cannot be made.
+        """
+        self._refuse_connected(collection)
+        store = await self._store()
+        try:
+            info = await store.describe(collection)
+        except UnknownCollection:
+            check_new_name(collection)
+            embedder = self._new_embedder(query_prefix, passage_prefix, embedding_model)
+        else:
+            if info.read_only:
+                raise ForeignCollection.named(collection)
+            embedder = self.embedder(info)
+            if embedding_model and embedding_model != info.embedding_model:
+                other = self._new_embedder(None, None, embedding_model)
+                if other.model_id != info.embedding_model:
+                    raise EmbeddingMismatch.between(collection, info.embedding_model, other.model_id)
+        _refuse_other(collection, "query_prefix", embedder.query_prefix, query_prefix)
+        _refuse_other(collection, "passage_prefix", embedder.passage_prefix, passage_prefix)
+        return embedder
+
     async def ingest(
         self,
         items: Sequence[IngestItem],
@@ -134,39 +224,76 @@ class KnowledgeBase:
         progress: Callable[[Progress], None] | None = None,
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        *,
+        chunks: ChunkOptions = DEFAULT_CHUNKS,
+        embedding_model: str = "",
+        description: str = "",
+        journal: Journal | None = None,
+        failed: Iterable[tuple[str, Fault]] = (),
     ) -> IngestReport:
-        """Put documents into a collection, with the embedder it was built with, or the default for a new one.
+        """Put documents into a collection, with the embedder it was built with, or the chosen one for a new one.
 
-        Prefixes are recorded with a new collection; None takes those known for the model. Raises ``InvalidConfig``
-        where the model or the existing collection has others.
+        Model, prefixes and description are recorded with a new collection. Raises as :meth:`embedder_into`.
         """
-        store = await self._store()
-        try:
-            info = await store.describe(collection)
-        except UnknownCollection:
-            embedder = self._new_embedder(query_prefix, passage_prefix)
-        else:
-            embedder = self.embedder(info)
-        _refuse_other(collection, "query_prefix", embedder.query_prefix, query_prefix)
-        _refuse_other(collection, "passage_prefix", embedder.passage_prefix, passage_prefix)
+        embedder = await self.embedder_into(collection, embedding_model, query_prefix, passage_prefix)
         await _known(embedder)
         # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
         self._calibrating(embedder)
-        return await ingest(store, embedder, collection, items, progress, limit_mb=self._settings.max_upload_mb)
+        return await ingest(
+            await self._store(),
+            embedder,
+            collection,
+            items,
+            progress,
+            limit_mb=self._settings.max_upload_mb,
+            chunks=chunks,
+            journal=journal,
+            failed=failed,
+            description=description,
+            timed=lambda tokens, seconds: note_rate(self._settings.data_dir, embedder.model_id, tokens, seconds),
+        )
+
+    async def add_full_text(self, collection: str, progress: Callable[[int, int], None] | None = None) -> None:
+        """Let a collection of an earlier version be searched by words too; ``progress`` is told passages done and all.
+
+        Raises ``FullTextMissing`` where the store cannot.
+        """
+        await (await self._store()).add_full_text(collection, progress)
 
     async def close(self) -> None:
         if self._opening is not None and not self._opening.done():
             self._opening.cancel()
         if self._memory is not None:
             await self._memory.close()
+        await self.foreign.close()
         for store in self._stores.values():
             await store.close()
 
+    async def version(self) -> str:
+        """Version of the server of the settings, or of the embedded store."""
+        return await (await self._store()).version()
+
     async def _open(self) -> None:
+        began = time.perf_counter()
         store = self._at(self._settings.store_uri)
         embedder = await asyncio.to_thread(self._builtin_embedder)
         await ensure_samples(store, embedder)
         await self._calibration(embedder)
+        self.opened_in_s = time.perf_counter() - began
+
+    def _refuse_connected(self, collection: str) -> None:
+        """Raise ``ForeignCollection`` for a name that leads somewhere else: nothing is written there."""
+        if self.foreign.find(collection) is not None:
+            raise ForeignCollection.named(collection)
+
+    async def _own_collections(self) -> list[CollectionInfo]:
+        return await (await self._store()).collections()
+
+    async def _holding(self, collection: str, address: str = "") -> MilvusStore | ForeignStore:
+        """The store that holds a collection; a connected one has its own, unless an address says where to look."""
+        if address in ("", self._settings.store_uri) and self.foreign.find(collection) is not None:
+            return self.foreign.store(collection)
+        return await self._store(address)
 
     async def _store(self, address: str = "") -> MilvusStore:
         if address and address != self._settings.store_uri:
@@ -181,9 +308,11 @@ class KnowledgeBase:
             self._stores[uri] = MilvusStore(uri, self._settings.milvus_token.get_secret_value() if own else "")
         return self._stores[uri]
 
-    def _new_embedder(self, query_prefix: str | None = None, passage_prefix: str | None = None) -> Embedder:
+    def _new_embedder(
+        self, query_prefix: str | None = None, passage_prefix: str | None = None, model: str = ""
+    ) -> Embedder:
         """The embedder of new collections; None takes the prefix known for the model, a model with its own keeps it."""
-        chosen = self._settings.embedding_model
+        chosen = model or self._settings.embedding_model
         if chosen == BUILTIN:
             return self._builtin_embedder()
         if chosen == "hashing":

@@ -1,7 +1,8 @@
 """From a document to passages: one a section, split by sentences where a section is too long.
 
 Sizes are in tokens, estimated without a model: a Chinese, Japanese or Korean character counts one, other text a quarter
-of a token a character. Nothing is left out; a long section's pieces share one sentence.
+of a token a character. Nothing is left out; a long section's pieces share one sentence. A table or a block of code that
+fits into a passage stays whole.
 """
 
 from __future__ import annotations
@@ -9,16 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.knowledge.load import Document
 from engine.language import language_of
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.roles import StoredPassage
 from engine.values import PassageId
-
-TARGET_TOKENS = 200
-MOST_TOKENS = 320
-LONGEST_OVERLAP_TOKENS = 60
-"""A sentence longer than this is not repeated: it would fill the next passage with what the last one said."""
 
 _LONGEST_SECTION = 2000
 """Bytes of UTF-8 of a section's headings; of longer ones the innermost are kept."""
@@ -26,11 +24,13 @@ _LONGEST_SECTION = 2000
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
 _CHARS_PER_TOKEN = 4
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_LIST_OR_TABLE = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s?|\|)")
+_LIST = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s?)")
+_TABLE = re.compile(r"\s*\|")
 _SENTENCE_END = re.compile(
     # Closing quotes and brackets belong to the sentence they close; "3.5" and "e.g. x" hold no end, for an end in
     # Latin script needs white space and then something that can begin a sentence.
-    r"(?<=[。！？；…])(?![。！？；…”’」』）】])|(?<=[。！？；…][”’」』）】])"
+    r"(?<=[。！？；…])(?![。！？；…”’」』）】])|(?<=[。！？；…][”’」』）】])(?![”’」』）】。！？；…，、])"
+    r"|(?<=[。！？；…][”’」』）】]{2})(?![”’」』）】。！？；…，、])"
     r"|(?<=[.!?])(?=\s+[^\sa-z])|(?<=[.!?][\"')\]])(?=\s+[^\sa-z])|(?<=\n)"
 )
 
@@ -44,22 +44,26 @@ class _Unit:
     prose: bool
 
 
-def chunk(
-    document: Document, target: int = TARGET_TOKENS, most: int = MOST_TOKENS, added_at: str = ""
-) -> list[StoredPassage]:
+Kind = Literal["prose", "list", "table", "code"]
+
+
+def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: str = "") -> list[StoredPassage]:
     """Passages of a document in order, ``ordinal`` from 1 and id ``<source>#<ordinal>``.
 
-    A section of at most ``most`` tokens is one passage, unchanged but for white space around it; a longer one is split
-    near ``target`` tokens, between sentences, list items or lines.
+    A section of at most ``most_tokens`` is one passage, unchanged but for white space around it; a longer one is split
+    near ``target_tokens``, between sentences, list items or lines. ``meta["chunks"]`` says the options where they are
+    not the defaults.
     """
     passages: list[StoredPassage] = []
     for section in document.sections:
         heading = " > ".join(section.path)
-        for text in split(section.text, target, most):
+        for text in split(section.text, options):
             ordinal = len(passages) + 1
             meta = {"content_hash": document.content_hash, "language": language_of(text)}
             if document.kind != "vector":
                 meta["kind"] = document.kind
+            if options.key:
+                meta["chunks"] = options.key
             if added_at:
                 meta["added_at"] = added_at
             passages.append(
@@ -76,18 +80,17 @@ def chunk(
     return passages
 
 
-def split(text: str, target: int = TARGET_TOKENS, most: int = MOST_TOKENS) -> list[str]:
-    """The text in pieces of at most ``most`` tokens, without white space around them; blank text gives none."""
+def split(text: str, options: ChunkOptions = DEFAULT_CHUNKS) -> list[str]:
+    """The text in pieces of at most ``most_tokens``, without white space around them; blank text gives none."""
     whole = text.strip()
     if not whole:
         return []
+    most = options.most_tokens
     if tokens(whole) <= most:
         return [whole]
-    units = [part for unit in _units(whole) for part in _bounded(unit, most)]
+    units = [part for unit in _units(whole, most) for part in _bounded(unit, most)]
     return [
-        piece
-        for piece in ("".join(unit.text for unit in group).strip() for group in _groups(units, target, most))
-        if piece
+        piece for piece in ("".join(unit.text for unit in group).strip() for group in _groups(units, options)) if piece
     ]
 
 
@@ -102,8 +105,12 @@ def _ending(heading: str) -> str:
     return heading[-600:].encode()[-_LONGEST_SECTION:].decode(errors="ignore")
 
 
-def _groups(units: Sequence[_Unit], target: int, most: int) -> Iterator[list[_Unit]]:
-    """Neighbouring units in groups near the target size, each beginning with the last sentence of the one before."""
+def _groups(units: Sequence[_Unit], options: ChunkOptions) -> Iterator[list[_Unit]]:
+    """Neighbouring units in groups near the target size, each beginning with the last sentence of the one before.
+
+    A sentence longer than the overlap is not repeated: it would fill the next passage with what the last one said.
+    """
+    target, most = options.target_tokens, options.most_tokens
     group: list[_Unit] = []
     fresh = size = 0.0
     left = sum(unit.tokens for unit in units)
@@ -113,7 +120,8 @@ def _groups(units: Sequence[_Unit], target: int, most: int) -> Iterator[list[_Un
         if fresh and full:
             yield group
             last = group[-1]
-            repeated = last.prose and last.tokens <= min(LONGEST_OVERLAP_TOKENS, most - unit.tokens) and len(group) > 1
+            shared = min(options.overlap_tokens, most - unit.tokens)
+            repeated = last.prose and last.tokens <= shared and len(group) > 1
             group = [last] if repeated else []
             size = sum(item.tokens for item in group)
             fresh = 0.0
@@ -125,27 +133,33 @@ def _groups(units: Sequence[_Unit], target: int, most: int) -> Iterator[list[_Un
         yield group
 
 
-def _units(text: str) -> Iterator[_Unit]:
-    """Sentences of prose; lines of code, lists and tables; blank lines stay with what comes before them."""
-    for block, code in _blocks(text):
-        pieces = block.splitlines(keepends=True) if code or _LIST_OR_TABLE.match(block) else _SENTENCE_END.split(block)
+def _units(text: str, most: int) -> Iterator[_Unit]:
+    """Sentences of prose; list items; tables and code, whole where they fit, else their lines.
+
+    Blank lines stay with what comes before them.
+    """
+    for block, kind in _blocks(text):
+        if kind in ("table", "code") and tokens(block) <= most:
+            yield _Unit(block, tokens(block), prose=False)
+            continue
+        pieces = _SENTENCE_END.split(block) if kind == "prose" else block.splitlines(keepends=True)
         for piece in pieces:
             if piece:
-                yield _Unit(piece, tokens(piece), prose=not code)
+                yield _Unit(piece, tokens(piece), prose=kind in ("prose", "list"))
 
 
-def _blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """Lines joined into runs of one kind: code between fences (kept with its fences), list lines, prose."""
-    lines = text.splitlines(keepends=True)
-    fence, run, kind = "", list[str](), ""
-    for line in lines:
+def _blocks(text: str) -> Iterator[tuple[str, Kind]]:
+    """Lines joined into runs of one kind; code between fences is kept with its fences."""
+    fence, run = "", list[str]()
+    kind: Kind = "prose"
+    for line in text.splitlines(keepends=True):
         mark = _FENCE.match(line)
         opens = bool(mark) and not fence
-        line_kind = "code" if fence or opens else "list" if _LIST_OR_TABLE.match(line) else "prose"
+        line_kind: Kind = "code" if fence or opens else _kind_of(line)
         if not line.strip() and run and not fence:
             line_kind = kind
         if run and line_kind != kind:
-            yield "".join(run), kind == "code"
+            yield "".join(run), kind
             run = []
         kind = line_kind
         run.append(line)
@@ -153,10 +167,16 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
             closes = bool(fence) and mark.group(1)[0] == fence[0] and len(mark.group(1)) >= len(fence)
             fence = mark.group(1) if opens else "" if closes else fence
             if closes:
-                yield "".join(run), True
-                run, kind = [], ""
+                yield "".join(run), "code"
+                run = []
     if run:
-        yield "".join(run), kind == "code"
+        yield "".join(run), kind
+
+
+def _kind_of(line: str) -> Kind:
+    if _TABLE.match(line):
+        return "table"
+    return "list" if _LIST.match(line) else "prose"
 
 
 def _bounded(unit: _Unit, most: int) -> Iterator[_Unit]:
@@ -164,13 +184,14 @@ def _bounded(unit: _Unit, most: int) -> Iterator[_Unit]:
     if unit.tokens <= most:
         yield unit
         return
-    rest = unit.text
-    while tokens(rest) > most:
-        cut = _cut(rest, most)
-        yield _Unit(rest[:cut], tokens(rest[:cut]), prose=False)
-        rest = rest[cut:]
-    if rest:
-        yield _Unit(rest, tokens(rest), prose=False)
+    # Only a window is looked at: a file of one line may have millions of characters.
+    place, window = 0, most * _CHARS_PER_TOKEN + 1
+    while place < len(unit.text):
+        near = unit.text[place : place + window]
+        end = place + (len(near) if tokens(near) <= most else _cut(near, most))
+        piece = unit.text[place:end]
+        yield _Unit(piece, tokens(piece), prose=False)
+        place = end
 
 
 def _cut(text: str, most: int) -> int:

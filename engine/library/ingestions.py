@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Sequence
+
+from engine.errors import EngineClosed, WorkbenchError
+from engine.knowledge import preview as previews
+from engine.knowledge.items import IngestItem
+from engine.knowledge.jobs import Jobs
+from engine.knowledge.manifest import Manifest
+from engine.knowledge.milvus_schema import check_new_name
+from engine.knowledge.rates import rate_of
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
+from engine.roles import SourceInfo
+from engine.values import Fault
+
+_CLOSING_S = 10.0
+_log = logging.getLogger(__name__)
 
 
 class Ingestions:
@@ -12,6 +28,139 @@ class Ingestions:
     def __init__(self, loop: LoopThread, resources: Resources) -> None:
         self._loop = loop
         self._resources = resources
+        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge)
 
     def close(self) -> None:
         """Stop what goes on; nothing half done is left behind."""
+        try:
+            self._loop.submit(self._jobs.close()).result(_CLOSING_S)
+        except EngineClosed:
+            return
+        except Exception:
+            _log.exception("the ingestions could not be stopped in order")
+
+    def preview(
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        chunks: ChunkOptions = DEFAULT_CHUNKS,
+        *,
+        embedding_model: str = "",
+        failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
+        looking: previews.Looking | None = None,
+    ) -> Preview:
+        """What an ingestion would do; embeds nothing and writes nothing.
+
+        Works in the thread that calls it. ``looking`` is told files read, all files and the next one's name; what it
+        raises ends the preview. Raises as :meth:`start` where the collection cannot take passages.
+        """
+        knowledge = self._resources.knowledge
+        settings = self._resources.settings
+        embedder = self._loop.call(knowledge.embedder_into(collection, embedding_model))
+        known = {info.name for info in self._loop.call(knowledge.collections())}
+        present: list[SourceInfo] = self._loop.call(knowledge.sources(collection)) if collection in known else []
+        return previews.preview(
+            items,
+            present,
+            chunks,
+            limit_mb=settings.max_upload_mb,
+            tokens_per_s=rate_of(settings.data_dir, embedder.model_id),
+            failed=_faults(failed),
+            looking=looking,
+        )
+
+    def start(
+        self,
+        items: Sequence[IngestItem],
+        collection: str,
+        *,
+        chunks: ChunkOptions = DEFAULT_CHUNKS,
+        embedding_model: str = "",
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+        description: str = "",
+        failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
+    ) -> str:
+        """Begin an ingestion and return its id as soon as its uploads are on the disk.
+
+        An empty ``embedding_model`` is that of the collection, or of the settings for a new one; prefixes and
+        ``description`` are for a new collection. ``failed``: what :func:`~engine.knowledge.items.items_of` could not
+        read, to be reported with the rest. An unfinished job for the very same files on this machine gives way to the
+        new one, which takes over what it has embedded. Raises ``EmbeddingMismatch``, ``InvalidConfig``,
+        ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``.
+        """
+        knowledge = self._resources.knowledge
+        self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix))
+        return self._begin(
+            Manifest(
+                id="",
+                kind="ingest",
+                collection=collection,
+                started_at="",
+                owner="",
+                items=tuple(items),
+                failed=tuple(_faults(failed)),
+                chunks=chunks,
+                embedding_model=embedding_model,
+                query_prefix=query_prefix,
+                passage_prefix=passage_prefix,
+                description=description,
+            )
+        )
+
+    def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
+        """Begin to embed a collection's passages with another model into a new collection; returns the job's id.
+
+        With ``switch`` the new collection takes the name of the old one at the end. Raises ``UnknownCollection``,
+        ``InvalidCollectionName``.
+        """
+        self._loop.call(self._resources.knowledge.describe(collection))
+        check_new_name(new_name)
+        wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, origin=collection, switch=switch)
+        return self._begin(wanted)
+
+    def start_add_full_text(self, collection: str) -> str:
+        """Begin to make a collection of an earlier version searchable by words; returns the job's id."""
+        self._loop.call(self._resources.knowledge.describe(collection))
+        return self._begin(Manifest("", "add_full_text", collection, "", ""))
+
+    def jobs(self) -> tuple[JobStatus, ...]:
+        """Newest first: all that are not done, and the last twenty that this process has done."""
+        return self._jobs.all()
+
+    def job(self, job_id: str) -> JobStatus:
+        """Raises ``UnknownJob``."""
+        return self._jobs.status(job_id)
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
+        """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
+        return self._jobs.wait(job_id, timeout_s)
+
+    def stop(self, job_id: str) -> JobStatus:
+        """End a job between two batches; what is written stays, and it can be resumed. Raises ``UnknownJob``."""
+        return self._loop.call(self._jobs.stop(job_id))
+
+    def resume(self, job_id: str) -> JobStatus:
+        """Go on with a job that was stopped, failed or interrupted, as if it had never been.
+
+        Files that were read already count as they were read then. Raises ``UnknownJob``, ``JobActive``, ``JobOver``,
+        ``JobDamaged``.
+        """
+        return self._loop.call(self._jobs.resume(job_id))
+
+    def discard(self, job_id: str) -> None:
+        """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobActive``."""
+        self._loop.call(self._jobs.discard(job_id))
+
+    def _begin(self, wanted: Manifest) -> str:
+        # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
+        kept = self._jobs.kept(wanted)
+        return self._loop.call(self._jobs.begin(kept))
+
+
+def _faults(failed: Iterable[tuple[str, WorkbenchError | Fault]]) -> list[tuple[str, Fault]]:
+    return [(name, fault if isinstance(fault, Fault) else _fault(fault)) for name, fault in failed]
+
+
+def _fault(error: WorkbenchError) -> Fault:
+    return Fault(error.code, error.fact, error.remedy, error.params)

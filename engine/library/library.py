@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+from engine.builtin.embedder import HashingEmbedder
+from engine.config import BUILTIN, SearchMethod
+from engine.errors import (
+    AliasTaken,
+    CollectionExists,
+    ForeignCollection,
+    InvalidConfig,
+    InvalidQuestion,
+    SamplesStay,
+    UnknownCollection,
+)
+from engine.knowledge.advice import advice
+from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.foreign_models import HASHING, installed_embedders
+from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
+from engine.knowledge.passage_map import passage_map
+from engine.library.values import FoundPassage, GrowthAdvice, PassageMap, ProposedModel
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
+from engine.roles import CollectionInfo, StoredPassage
+from engine.samples import SAMPLE_COLLECTION
+from engine.values import Passage
+
+LONGEST_DESCRIPTION = 2000
+MOST_FOUND = 100
+MAP_HITS = 10
+"""Nearest passages that a map shows of a query."""
+_OLLAMA_S = 1.0
 
 
 class Library:
-    """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
+    """Safe to call from any thread; every method blocks until it is done unless it says otherwise.
+
+    A collection may be named by an alias wherever it is named, except when it is deleted.
+    """
 
     def __init__(self, loop: LoopThread, resources: Resources) -> None:
         self._loop = loop
@@ -15,3 +46,203 @@ class Library:
 
     def close(self) -> None:
         """Stop what goes on; nothing half done is left behind."""
+
+    def create(
+        self,
+        name: str,
+        embedding_model: str = "",
+        description: str = "",
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+    ) -> CollectionInfo:
+        """Make an empty collection; an empty model is the setting's, prefixes of None are those known for it.
+
+        The dimension is learnt from the model, so a model of Ollama must answer. Raises ``CollectionExists``,
+        ``AliasTaken``, ``InvalidCollectionName``, ``InvalidConfig``, and what the model raises.
+        """
+        return self._loop.call(self._create(name, embedding_model, description, query_prefix, passage_prefix))
+
+    def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
+        """Give a collection another name; sources, summaries, aliases and memories go with it.
+
+        Records of earlier runs keep the old name, for they say what was. It stays an alias unless ``keep_old`` is
+        False, so that branches of those runs, saved settings and API calls still find the collection. Raises
+        ``CollectionExists``, ``AliasTaken``, ``InvalidCollectionName``, ``ForeignCollection``, ``SamplesStay``.
+        """
+        return self._loop.call(self._rename(collection, new_name, keep_old))
+
+    def set_alias(self, alias: str, collection: str) -> CollectionInfo:
+        """Let another name lead to a collection, wherever it led before; raises ``CollectionExists``."""
+        return self._loop.call(self._set_alias(alias, collection))
+
+    def drop_alias(self, alias: str) -> None:
+        """Raises ``UnknownAlias``."""
+        self._loop.call(self._drop_alias(alias))
+
+    def set_description(self, collection: str, text: str) -> CollectionInfo:
+        """Record what a collection holds, at most 2 000 characters; raises ``InvalidConfig``, ``ForeignCollection``."""
+        return self._loop.call(self._set_description(collection, text))
+
+    def drop(self, collection: str) -> None:
+        """Delete a collection with its sources, summaries and aliases, for good.
+
+        Records of runs and memories stay: they are the user's history, and can be deleted on their own pages. Raises
+        ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``.
+        """
+        self._loop.call(self._drop(collection))
+
+    def search(
+        self, collection: str, query: str, limit: int = 20, method: SearchMethod = "vector"
+    ) -> list[FoundPassage]:
+        """What a run would retrieve, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
+        return self._loop.call(self._search(collection, query, limit, method))
+
+    def passage_map(self, collection: str, query: str = "", most: int = 2000) -> PassageMap:
+        """At most ``most`` passages on two axes, with a query and its ten nearest among them where one is given.
+
+        Reads the vectors of all of them: about a second for 2 000. Raises ``UnknownCollection``.
+        """
+        return self._loop.call(self._passage_map(collection, query, most))
+
+    def embedding_models(self) -> tuple[ProposedModel, ...]:
+        """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
+        return self._loop.call(self._embedding_models())
+
+    def advice(self, collection: str) -> GrowthAdvice | None:
+        """What follows from the collection's size on this kind of store; None where it is no trouble."""
+        return self._loop.call(self._advice(collection))
+
+    @property
+    def _knowledge(self) -> KnowledgeBase:
+        return self._resources.knowledge
+
+    async def _create(
+        self, name: str, model: str, description: str, query_prefix: str | None, passage_prefix: str | None
+    ) -> CollectionInfo:
+        _check_description(description)
+        await self._check_free(name)
+        embedder = await self._knowledge.embedder_into(name, model, query_prefix, passage_prefix)
+        await embedder.embed_passages(())
+        store = await self._knowledge.own_store()
+        await store.create(
+            CollectionInfo(
+                name=name,
+                embedding_model=embedder.model_id,
+                dim=embedder.dim,
+                query_prefix=embedder.query_prefix,
+                passage_prefix=embedder.passage_prefix,
+                created_at=_now(),
+                description=description.strip(),
+            )
+        )
+        return await store.describe(name)
+
+    async def _rename(self, collection: str, new_name: str, keep_old: bool) -> CollectionInfo:
+        info = await self._own(collection)
+        await self._check_free(new_name)
+        store = await self._knowledge.own_store()
+        renamed = await store.rename(info.name, new_name, keep_old=keep_old)
+        await self._knowledge.memory().rename_collection(info.name, new_name)
+        return renamed
+
+    async def _set_alias(self, alias: str, collection: str) -> CollectionInfo:
+        info = await self._own(collection, samples=True)
+        if alias in [item.name for item in await self._knowledge.collections()]:
+            raise CollectionExists.named(alias)
+        return await (await self._knowledge.own_store()).set_alias(alias, info.name)
+
+    async def _drop_alias(self, alias: str) -> None:
+        await (await self._knowledge.own_store()).drop_alias(alias)
+
+    async def _set_description(self, collection: str, text: str) -> CollectionInfo:
+        _check_description(text)
+        info = await self._own(collection, samples=True)
+        return await (await self._knowledge.own_store()).set_description(info.name, text.strip())
+
+    async def _drop(self, collection: str) -> None:
+        info = await self._own(collection)
+        if info.name != collection:
+            raise AliasTaken.named(collection, info.name)
+        await (await self._knowledge.own_store()).drop(collection)
+
+    async def _search(self, collection: str, query: str, limit: int, method: SearchMethod) -> list[FoundPassage]:
+        query = self._checked_query(query)
+        retriever = await self._knowledge.retriever(collection, method=method)
+        found = (await retriever.search(query, max(1, min(limit, MOST_FOUND)))).passages
+        stored = {item.id: item for item in await self._knowledge.get(collection, [item.id for item in found])}
+        return [_found(item, stored[item.id]) for item in found if item.id in stored]
+
+    async def _passage_map(self, collection: str, query: str, most: int) -> PassageMap:
+        if not query.strip():
+            return await passage_map(self._knowledge, collection, most)
+        query = self._checked_query(query)
+        info = await self._knowledge.describe(collection)
+        vector = await self._knowledge.embedder(info).embed_query(query)
+        found = await (await self._knowledge.retriever(collection)).search(query, MAP_HITS)
+        return await passage_map(self._knowledge, collection, most, vector, [item.id for item in found.passages])
+
+    async def _embedding_models(self) -> tuple[ProposedModel, ...]:
+        status = await self._resources.ollama(patience_s=_OLLAMA_S)
+        installed = await installed_embedders(self._resources.settings, status)
+        builtin = self._knowledge.embedder_called(BUILTIN, 0)
+        return (
+            ProposedModel(BUILTIN, builtin.dim, True, "installed"),
+            *(ProposedModel(f"ollama:{name}", dim, True, "installed") for name, dim in installed),
+            ProposedModel(HASHING, HashingEmbedder().dim, True, "installed"),
+        )
+
+    async def _advice(self, collection: str) -> GrowthAdvice | None:
+        info = await self._knowledge.describe(collection)
+        return advice(info, info.address or self._resources.settings.store_uri)
+
+    def _checked_query(self, query: str) -> str:
+        # Half a surrogate pair has no UTF-8 form: no store and no model takes it.
+        query = query.encode(errors="replace").decode().strip()
+        longest = self._resources.settings.max_question_chars
+        if not query:
+            raise InvalidQuestion.blank()
+        if len(query) > longest:
+            raise InvalidQuestion.too_long(len(query), longest)
+        return query
+
+    async def _check_free(self, name: str) -> None:
+        """Raise unless no collection, connection or alias has the name."""
+        try:
+            info = await self._knowledge.describe(name)
+        except UnknownCollection:
+            return
+        raise CollectionExists.named(name) if info.name == name else AliasTaken.named(name, info.name)
+
+    async def _own(self, collection: str, *, samples: bool = False) -> CollectionInfo:
+        """The collection, if it may be changed; raises ``ForeignCollection``, ``SamplesStay`` unless ``samples``."""
+        info = await self._knowledge.describe(collection)
+        if info.read_only or info.embedding_model == UNKNOWN_MODEL:
+            raise ForeignCollection.named(collection)
+        if info.name == SAMPLE_COLLECTION and not samples:
+            raise SamplesStay.named(info.name)
+        return info
+
+
+def _found(item: Passage, stored: StoredPassage) -> FoundPassage:
+    return FoundPassage(
+        passage=stored,
+        similarity=item.similarity,
+        cosine=item.raw_score,
+        vector_rank=item.vector_rank,
+        text_rank=item.text_rank,
+        text_score=item.text_score,
+    )
+
+
+def _check_description(text: str) -> None:
+    if len(text) > LONGEST_DESCRIPTION or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidConfig(
+            f"description must be a text of at most {LONGEST_DESCRIPTION} characters.",
+            remedy="Shorten the description.",
+            params={"field": "description"},
+            field="description",
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.errors import InvalidConfig
-from engine.roles import StoredPassage
+from engine.roles import CollectionInfo, StoredPassage
 from engine.values import Fault, PassageId, SourceKind
+from engine.values import SourceNote as SourceNote  # noqa: PLC0414  read from here by pages and components
 
 JobState = Literal["waiting", "reading", "embedding", "writing", "done", "stopped", "failed", "interrupted"]
 """``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
@@ -47,15 +48,6 @@ class ChunkOptions:
 
 
 DEFAULT_CHUNKS = ChunkOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class SourceNote:
-    """Something a reader should know of a file that could be read: pages without text, sheets left out."""
-
-    code: str
-    """One of the codes that ``components/words/knowledge.py`` has a sentence for."""
-    params: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +112,8 @@ class JobStatus:
     skipped: tuple[tuple[str, str], ...] = ()
     """File and the source that has the same content."""
     failed: tuple[tuple[str, Fault], ...] = ()
+    notes: tuple[tuple[str, SourceNote], ...] = ()
+    """What a reader should know of files that went in."""
     passages: int = 0
     """Written by now."""
     seconds: float = 0.0
@@ -212,7 +206,7 @@ class ProposedModel:
     available: bool
     """Whether it can be used here now."""
     why: str
-    """Code of the reason: ``dimension``, ``installed``, ``not_pulled``."""
+    """Code of the reason: ``dimension``, ``installed``, ``not_pulled``, ``recorded``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +223,11 @@ class RemoteCollection:
     """Made by this program, as its catalogue there says."""
     fault: Fault | None = None
     """Why it cannot be used."""
+    loaded: bool = True
+    """Whether the store has it in memory; one that is not is loaded when it is inspected or used, never released."""
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    """As the catalogue there says of one of our own; None for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +268,36 @@ class ProbedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectionState:
+    """A connection and how it was when it was last looked at."""
+
+    connection: Connection
+    """Without its token."""
+    info: CollectionInfo
+    """As last seen; ``info.fault`` says why it cannot be read at the moment."""
+    looked: bool = True
+    """False until it was looked at for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTrial:
+    """How near the stored vectors come with one pair of prefixes."""
+
+    query_prefix: str
+    passage_prefix: str
+    mean_cosine: float
+
+
+Likeness = Literal["same", "related", "other"]
+"""Whether stored vectors come from the model: from it, from a version of it or with other prefixes, or from another."""
+
+SAME_FROM, RELATED_FROM = 0.98, 0.6
+"""Mean cosines of 30 passages with the built-in model: with itself 1.00, under another prefix 0.97 (English) to 0.99
+(Chinese), with the first half of the texts 0.96 to 0.97, with other texts 0.77 to 0.84; with another model
+0.00 (-0.04 to 0.02)."""
+
+
+@dataclass(frozen=True, slots=True)
 class SelfSearch:
     """Passages asked for with their own words: with the right model and prefixes most come first."""
 
@@ -276,6 +305,14 @@ class SelfSearch:
     first: int
     mean_cosine: float
     """Of a passage's stored vector with the one that the chosen model makes of its text: 1 for the right model."""
+    better: PrefixTrial | None = None
+    """Prefixes with which the vectors come clearly nearer; None where those chosen are the best of those tried."""
+
+    @property
+    def likeness(self) -> Likeness:
+        if self.mean_cosine >= SAME_FROM:
+            return "same"
+        return "related" if self.mean_cosine >= RELATED_FROM else "other"
 
 
 Advice = Literal["lite_slow", "lite_large", "server_small"]

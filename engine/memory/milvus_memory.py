@@ -86,6 +86,10 @@ class MilvusMemory:
         """Remove every memory, passed and failed; returns how many there were."""
         return await self._run(lambda rows: rows.delete_all())
 
+    async def rename_collection(self, collection: str, new_name: str) -> int:
+        """Let the memories of a collection follow it to its new name; returns how many there are."""
+        return await self._run(lambda rows: rows.rename_collection(collection, new_name))
+
     async def close(self) -> None:
         """Wait for the call under way, then give up the connection; closing again does nothing."""
         if not self._closed:

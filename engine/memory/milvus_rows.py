@@ -84,6 +84,18 @@ class MemoryRows:
             self._delete(ids[start : start + _BATCH])
         return len(ids)
 
+    def rename_collection(self, collection: str, new_name: str) -> int:
+        """How many memories there were of the collection; each is written over itself, so doing it again is safe."""
+        moved = 0
+        for name in self._names():
+            rows = self._rows(name, equals("collection", collection), [*_OUTPUT, "vector"])
+            for start in range(0, len(rows), _BATCH):
+                batch = [{**row, "collection": new_name} for row in rows[start : start + _BATCH]]
+                self._client.upsert(name, batch, timeout=self._timeout_s)
+            self._fresh.wrote(name)
+            moved += len(rows)
+        return moved
+
     def _names(self) -> list[str]:
         present = self._client.list_collections(timeout=self._timeout_s)
         return [name for name in sorted(present) if name == FAILED or name.startswith(PASSED_PREFIX)]

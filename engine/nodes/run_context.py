@@ -103,6 +103,8 @@ class DualRoles:
     """None where no search engine is set."""
     fingerprint: str = ""
     """Of the collection as it is now."""
+    collection: str = ""
+    """Its own name, where the run asked for it by an alias; memories are kept under this one."""
 
 
 @dataclass(frozen=True, slots=True)

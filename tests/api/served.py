@@ -16,11 +16,13 @@ from starlette.testclient import TestClient
 
 from engine.api import routes
 from engine.api.web import middleware
+from engine.builtin.embedder import HashingEmbedder
 from engine.engine import Engine
 from engine.errors import UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.resources import Resources
-from engine.roles import CollectionInfo
+from engine.roles import CollectionInfo, Embedder, SourceInfo
 from engine.settings import Settings
 from tests.support.fake_memory import FakeMemory
 from tests.support.fakes import FakeGrader, FakeKnowledge, FakeResources
@@ -36,6 +38,7 @@ class FakeCollections(FakeKnowledge):
     """A knowledge base with one collection, which remembers what it was given."""
 
     given: list[tuple[str, list[IngestItem]]] = field(default_factory=list)
+    options: list[tuple[ChunkOptions, str]] = field(default_factory=list)
     gate: Callable[[], Any] | None = None
     remembered: FakeMemory = field(default_factory=FakeMemory)
 
@@ -50,6 +53,13 @@ class FakeCollections(FakeKnowledge):
             raise UnknownCollection.named(collection)
         return SAMPLES
 
+    async def sources(self, collection: str) -> list[SourceInfo]:
+        await self.describe(collection)
+        return [SourceInfo("long.md", "Tea", 1, "hash", "2026-01-01T00:00:00+00:00")]
+
+    async def embedder_into(self, collection: str, *_: object) -> Embedder:
+        return HashingEmbedder()
+
     async def ingest(
         self,
         items: Sequence[IngestItem],
@@ -57,10 +67,15 @@ class FakeCollections(FakeKnowledge):
         progress: object = None,
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        *,
+        chunks: ChunkOptions = DEFAULT_CHUNKS,
+        embedding_model: str = "",
+        **_: object,
     ) -> IngestReport:
         if self.gate is not None:
             await self.gate().wait()
         self.given.append((collection, list(items)))
+        self.options.append((chunks, embedding_model))
         names = tuple(item.name for item in items)
         return IngestReport(
             added=names, skipped_duplicates=(), replaced=(), failed=(), passages=len(names), seconds=0.0

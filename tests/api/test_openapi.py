@@ -14,6 +14,8 @@ from tests.api.served import calling
 PATHS = {
     "/self-corrective-rag": {"post"},
     "/health": {"get"},
+    "/host/health": {"get"},
+    "/host/diagnosis": {"get"},
     "/runs": {"get", "post"},
     "/runs/{run_id}": {"get", "delete"},
     "/runs/{run_id}/events": {"get"},
@@ -23,7 +25,11 @@ PATHS = {
     "/runs/{run_id}/fork": {"post"},
     "/runs/{run_id}/fork/price": {"post"},
     "/collections": {"get"},
-    "/collections/{name}/sources": {"post"},
+    "/collections/{name}/sources": {"get", "post"},
+    "/ingestions": {"get"},
+    "/ingestions/{job_id}": {"get", "delete"},
+    "/ingestions/{job_id}/stop": {"post"},
+    "/ingestions/{job_id}/resume": {"post"},
     "/memories": {"get"},
     "/memories/{memory_id}": {"delete"},
 }

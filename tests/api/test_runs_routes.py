@@ -384,9 +384,9 @@ def test_a_caller_that_hangs_up_stops_its_ingestion(tmp_path: Path) -> None:
     gate, stopped = Gate(), threading.Event()
 
     class Watched(FakeCollections):
-        async def ingest(self, *arguments: Any) -> Any:
+        async def ingest(self, *arguments: Any, **options: Any) -> Any:
             try:
-                return await super().ingest(*arguments)
+                return await super().ingest(*arguments, **options)
             finally:
                 stopped.set()
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from engine.config import RunConfig
+from engine.decide import gated
 from engine.errors import (
     EmbeddingMismatch,
     ModelError,
@@ -22,9 +25,12 @@ from engine.errors import (
     UnknownCollection,
     WorkbenchError,
 )
+from engine.responses import seed_response
+from engine.values import Round, RunId, RunRecord
 from tests.api.served import ALL, calling, relevant
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter
 from tests.support.gates import Gate
+from tests.support.loop_fakes import passage
 
 PATH = "/api/self-corrective-rag"
 RESPONSE = {
@@ -387,3 +393,13 @@ def test_more_runs_than_the_limit_are_told_to_come_later(tmp_path: Path) -> None
 def test_text_that_has_no_utf8_form_does_not_break_the_answer(tmp_path: Path) -> None:
     response = asked(tmp_path, relevant(generator=FakeGenerator(text="half \ud83d pair [1]")))
     assert (response.status_code, response.json()["answer"]) == (200, "half ? pair [1]")
+
+
+def test_a_search_by_words_adds_both_ranks_to_each_document() -> None:
+    """SC-11: fields may be added; those of a search by meaning alone stay as they were."""
+    found = replace(passage("p1", 0.5), text_rank=2, text_score=7.25)
+    config = RunConfig(search="fused")
+    record = RunRecord(RunId("r"), "q", config, "", rounds=(Round(0, "q", gated((found,), config)),))
+    document = seed_response(record)["retrieval"]["documents"][0]
+    assert (document["vectorRank"], document["textRank"], document["textScore"]) == (None, 2, 7.25)
+    assert set(document) == DOCUMENT | {"vectorRank", "textRank", "textScore"}

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from tests.benchmarks import (
     app_start,
     engine_runs,
+    fused,
     grading,
+    growth,
     ingestion,
     loops,
     quality,
@@ -34,8 +36,10 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("app", "start of the app and first answer", app_start.app_ready, slow=True),
         Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
         Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),
+        Benchmark("growth", "ingestion and search as a collection grows, in both stores", growth.growth, slow=True),
         Benchmark("loops", "the four workflows on the sample questions", loops.loops, slow=True),
         Benchmark("quality-loop", "what its rewrites gain on vague questions", quality_loop.quality_loop, slow=True),
+        Benchmark("fused", "search by vectors, by words and by both", fused.fused, slow=True),
         Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
         Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
     )

@@ -45,12 +45,25 @@ class Sizes:
     starts: int = 5
     """Times the app is started."""
     events: int = 2000
+    worded: int = 10_000
+    """Passages that are searched by vectors, by words and by both."""
     swept: int = 1000
     """Runs that settings are tried on."""
+    growth: tuple[int, ...] = (1_000, 10_000, 100_000)
+    """Passages of a growing collection."""
 
 
 TINY = Sizes(
-    repeats=2, passages=30, server_passages=30, graded=3, ingested=20, embedded=1, starts=1, events=30, swept=8
+    repeats=2,
+    passages=30,
+    server_passages=30,
+    graded=3,
+    ingested=20,
+    embedded=1,
+    starts=1,
+    events=30,
+    swept=8,
+    growth=(60, 120),
 )
 
 

@@ -12,7 +12,7 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.knowledge.milvus_schema import own_layout
 from engine.knowledge.milvus_store import MilvusStore
-from engine.retrieval.search import DenseRetriever
+from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage, Vector
 from engine.values import PassageId
@@ -53,7 +53,7 @@ async def _measured(bench: Bench, uri: str, rows: int, settled_s: float) -> list
     try:
         await _filled(store, embedder, rows)
         await asyncio.sleep(settled_s)
-        retriever = DenseRetriever.checked(
+        retriever = CollectionRetriever.checked(
             store, embedder, await store.describe(_COLLECTION), await Calibration.load(embedder, bench.folder)
         )
         return await _compared(bench, retriever, client, embedder, rows)
@@ -64,7 +64,7 @@ async def _measured(bench: Bench, uri: str, rows: int, settled_s: float) -> list
 
 
 async def _compared(
-    bench: Bench, retriever: DenseRetriever, client: Any, embedder: HashingEmbedder, rows: int
+    bench: Bench, retriever: CollectionRetriever, client: Any, embedder: HashingEmbedder, rows: int
 ) -> list[Row]:
     queries = [f"question {place} about subject {place * 7}" for place in range(_QUERIES)]
     vectors = [(await embedder.embed_query(query)).tolist() for query in queries]

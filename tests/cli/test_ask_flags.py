@@ -7,7 +7,15 @@ from typing import Any, get_args
 import pytest
 
 from engine import cli
-from engine.config import PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, config_from_dict
+from engine.config import (
+    PARAMETERS,
+    ContextPolicy,
+    GatePolicy,
+    RoleModel,
+    RunConfig,
+    SearchMethod,
+    config_from_dict,
+)
 from engine.errors import InvalidConfig
 
 
@@ -34,6 +42,7 @@ def test_every_number_of_a_run_can_be_set(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *(("search", choice) for choice in get_args(SearchMethod)),
         *(("gate", choice) for choice in get_args(GatePolicy)),
         *(("context", choice) for choice in get_args(ContextPolicy)),
         ("collection", "mine"),

@@ -18,11 +18,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine import cli
 from engine.cli import main
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import AppUnreachable
+from engine.ingest_command import ingest_there
 from engine.knowledge.ingest import IngestItem
 from engine.running_app import NOTE, AppRefused, RunningApp
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant, serving
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_go_in(data_dir: Path
     ]
     knowledge = FakeCollections()
     with handed_over(data_dir, knowledge=knowledge) as (app, _):
-        report = cli._ingest_there(app, items, "mine", {}, Console(stderr=True))
+        report = ingest_there(app, items, "mine", {}, Console(stderr=True))
     assert report["added"] == ["a.md", "b.md"]
     assert [fault["name"] for fault in report["failed"]] == ["gone.md", "folder.md"]
     assert all(fault["fact"] and fault["remedy"] for fault in report["failed"])
@@ -164,9 +164,9 @@ def test_prefixes_of_a_new_collection_are_handed_over(data_dir: Path) -> None:
     given: list[tuple[Any, ...]] = []
 
     class Noting(FakeCollections):
-        async def ingest(self, *arguments: Any) -> Any:
+        async def ingest(self, *arguments: Any, **options: Any) -> Any:
             given.append(arguments[3:])
-            return await super().ingest(*arguments)
+            return await super().ingest(*arguments, **options)
 
     (data_dir / "tea.md").write_text("Tea is green.")
     prefixes = ["--query-prefix", "ask: ", "--passage-prefix", ""]

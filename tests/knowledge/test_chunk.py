@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.knowledge.chunk import MOST_TOKENS, chunk, split, tokens
+from engine.knowledge.chunk import chunk, split, tokens
 from engine.knowledge.load import load_bytes
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 
 ENGLISH = "The pancreas makes insulin number {n}. "
 CHINESE = "胰岛素由胰腺分泌，这是第{n}句话，用来检查切分。"
@@ -36,11 +37,21 @@ sentences = st.sampled_from(
 texts = st.lists(sentences, max_size=30).map("".join)
 
 
-@given(text=texts)
-@example(text="长" * 900)
-@example(text=CHINESE.format(n=1) * 40)
-def test_nothing_is_lost_and_the_order_is_kept(text: str) -> None:
-    pieces = split(text)
+@st.composite
+def any_options(draw: st.DrawFn) -> ChunkOptions:
+    target = draw(st.integers(40, 400))
+    most = draw(st.integers(max(60, target), 600))
+    return ChunkOptions(target, most, draw(st.integers(0, target // 2)))
+
+
+options = st.one_of(st.just(DEFAULT_CHUNKS), any_options())
+
+
+@given(text=texts, chosen=options)
+@example(text="长" * 900, chosen=DEFAULT_CHUNKS)
+@example(text=CHINESE.format(n=1) * 40, chosen=DEFAULT_CHUNKS)
+def test_nothing_is_lost_and_the_order_is_kept(text: str, chosen: ChunkOptions) -> None:
+    pieces = split(text, chosen)
     bare = re.sub(r"\s+", "", text)
     place = 0
     for piece in pieces:
@@ -52,12 +63,35 @@ def test_nothing_is_lost_and_the_order_is_kept(text: str) -> None:
     assert place == len(bare)
 
 
-@given(text=texts)
-def test_no_piece_is_longer_than_the_limit_or_blank(text: str) -> None:
-    for piece in split(text):
+@given(text=texts, chosen=options)
+def test_no_piece_is_longer_than_the_limit_or_blank(text: str, chosen: ChunkOptions) -> None:
+    for piece in split(text, chosen):
         assert piece == piece.strip()
         assert piece
-        assert tokens(piece) <= MOST_TOKENS
+        assert tokens(piece) <= chosen.most_tokens
+
+
+KINDS_OF_SENTENCE = ("Sentence {n} is short. ", "第{n}句话，很短。", "Number {n} " + "goes on and on " * 30 + ". ")
+numbered = st.lists(st.sampled_from(KINDS_OF_SENTENCE), max_size=80).map(
+    lambda parts: "".join(part.format(n=n) for n, part in enumerate(parts))
+)
+
+
+@given(text=numbered, chosen=options)
+def test_neighbours_share_at_most_one_sentence_and_none_longer_than_the_overlap(
+    text: str, chosen: ChunkOptions
+) -> None:
+    for before, after in pairwise(split(text, chosen)):
+        shared = max((size for size in range(len(after) + 1) if before.endswith(after[:size])), default=0)
+        assert tokens(after[:shared]) <= chosen.overlap_tokens + 1
+        assert len(re.findall(r"\d+", after[:shared])) <= 1
+
+
+def test_without_overlap_nothing_is_repeated() -> None:
+    text = "".join(ENGLISH.format(n=n) for n in range(60))
+    pieces = split(text, ChunkOptions(overlap_tokens=0))
+    assert len(pieces) > 2
+    assert re.sub(r"\s+", "", "".join(pieces)) == re.sub(r"\s+", "", text)
 
 
 @pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
@@ -69,12 +103,62 @@ def test_a_long_section_is_split_between_sentences_with_one_repeated(sentence: s
     for before, after in pairwise(found):
         assert after[0].strip() == before[-1].strip()
     assert [item.strip() for group in [found[0], *(group[1:] for group in found[1:])] for item in group] == wanted
-    assert all(100 <= tokens(piece) <= MOST_TOKENS for piece in pieces)
+    assert all(100 <= tokens(piece) <= DEFAULT_CHUNKS.most_tokens for piece in pieces)
 
 
 def test_chinese_closing_quotes_stay_with_their_sentence() -> None:
     text = "医生说：“先验血。”" * 60
     assert all(piece.startswith("医生说") and piece.endswith("。”") for piece in split(text))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "他问：“你说过‘先验血。’”",
+        "（他说：“好。”）",
+        "她想了想……",
+        "他喊：“快走！”，然后跑了。",
+        "「真的？」、「当然！」他们说。",
+        "什么？！",
+    ],
+)
+def test_a_chinese_sentence_ends_after_all_that_closes_it_and_not_before_a_comma(sentence: str) -> None:
+    pieces = split(sentence * 120, ChunkOptions(overlap_tokens=0))
+    assert len(pieces) > 1
+    assert all(piece.startswith(sentence[:3]) and piece.endswith(sentence[-3:]) for piece in pieces)
+
+
+def test_a_chinese_list_is_cut_between_its_items() -> None:
+    items = "".join(f"{n}、先做第{n}件事。再检查一遍。\n" for n in range(60))
+    assert all(re.match(r"\d+、", piece) and piece.endswith("检查一遍。") for piece in split(items))
+
+
+def test_a_table_or_a_block_of_code_that_fits_stays_whole() -> None:
+    table = "| name | value |\n|---|---|\n" + "".join(f"| row {n} | {n * n} |\n" for n in range(20))
+    code = "```python\n" + "".join(f"value_{n} = compute({n})\n" for n in range(20)) + "```\n"
+    prose = ENGLISH.format(n=1) * 15
+    pieces = split(f"{prose}\n\n{table}\n{prose}\n\n{code}\n{prose}")
+    assert any(table.strip() in piece for piece in pieces)
+    assert any(code.strip() in piece for piece in pieces)
+
+
+def test_a_table_that_is_too_long_is_cut_between_its_rows() -> None:
+    rows = [f"| row {n} | {'value ' * 8}|" for n in range(80)]
+    pieces = split("\n".join(rows))
+    assert [line for piece in pieces for line in piece.splitlines()] == rows
+
+
+def test_a_file_of_one_endless_line_is_cut_in_reasonable_time() -> None:
+    pieces = split("a,b" * 400_000)
+    assert "".join(pieces) == "a,b" * 400_000
+
+
+def test_options_other_than_the_defaults_are_written_on_each_passage() -> None:
+    document = load_bytes("a.txt", (ENGLISH.format(n=1) * 60).encode())
+    fine = ChunkOptions(80, 100, 20)
+    assert {item.meta.get("chunks") for item in chunk(document)} == {None}
+    assert {item.meta.get("chunks") for item in chunk(document, fine)} == {"80/100/20"}
+    assert len(chunk(document, fine)) > len(chunk(document))
 
 
 def test_a_decimal_point_or_an_abbreviation_ends_no_sentence() -> None:

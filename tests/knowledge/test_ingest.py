@@ -152,17 +152,28 @@ def test_progress_counts_passages_and_gives_rate_and_remaining_time(store: Milvu
     seen: list[Progress] = []
     items = [IngestItem("a.md", data=sections(EMBED_BATCH + 4)), IngestItem("b.md", data=sections(3))]
     run(ingest(store, LengthEmbedder(), "notes", items, seen.append))
-    assert [(item.done, item.source) for item in seen] == [
-        (0, "a.md"),
-        (EMBED_BATCH, "a.md"),
-        (EMBED_BATCH + 4, "a.md"),
-        (EMBED_BATCH + 4, "b.md"),
-        (EMBED_BATCH + 7, "b.md"),
+    reading, later = seen[:2], seen[2:]
+    assert [(item.state, item.source, item.files_done) for item in reading] == [
+        ("reading", "a.md", 0),
+        ("reading", "b.md", 1),
     ]
-    assert {item.total for item in seen} == {EMBED_BATCH + 7}
-    assert seen[0].remaining_s is None
-    assert all(item.per_second > 0 and item.remaining_s is not None for item in seen[1:])
-    assert seen[-1].remaining_s == 0
+    assert [(item.state, item.done, item.source) for item in later] == [
+        ("embedding", 0, "a.md"),
+        ("embedding", EMBED_BATCH, "a.md"),
+        ("embedding", EMBED_BATCH + 4, "a.md"),
+        ("writing", EMBED_BATCH + 4, "a.md"),
+        ("writing", EMBED_BATCH + 4, "a.md"),
+        ("embedding", EMBED_BATCH + 4, "b.md"),
+        ("embedding", EMBED_BATCH + 7, "b.md"),
+        ("writing", EMBED_BATCH + 7, "b.md"),
+        ("writing", EMBED_BATCH + 7, "b.md"),
+    ]
+    assert {(item.total, item.files) for item in later} == {(EMBED_BATCH + 7, 2)}
+    assert [item.files_done for item in later] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
+    assert later[0].remaining_s is None
+    assert all(item.per_second > 0 and item.remaining_s is not None for item in later[1:])
+    assert later[-1].remaining_s == 0
+    assert later[-1].report.added == ("a.md", "b.md")
 
 
 def test_a_cancel_between_batches_leaves_whole_sources_only(store: MilvusStore, run: Run) -> None:

@@ -42,7 +42,8 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
 
 
 def _memory(question: str, draft: Draft, run: RunContext) -> Memory:
-    collection, passed = run.config.collection, draft.evaluation is not None and draft.evaluation.passed
+    collection = dual_roles(run).collection or run.config.collection
+    passed = draft.evaluation is not None and draft.evaluation.passed
     return Memory(
         id=memory_id(question, collection, passed=passed),
         question=question,

@@ -28,14 +28,15 @@ async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: Node
 
 async def _recall(question: str, run: RunContext) -> Recall:
     roles = dual_roles(run)
+    collection = roles.collection or run.config.collection
     limit_s = at_most_s(run, MEMORY_S)
     try:
         async with asyncio.timeout(limit_s):
-            found = await roles.memory.recall(question, run.config.collection, _MOST)
+            found = await roles.memory.recall(question, collection, _MOST)
     except TimeoutError:
         run.warn(MemorySlow.within(limit_s), _NODE)
         return Recall(failed=True)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
         return Recall(failed=True)
-    return recalled([item for item in found[:_MOST] if alike(item)], run.config.collection, roles.fingerprint)
+    return recalled([item for item in found[:_MOST] if alike(item)], collection, roles.fingerprint)

@@ -1,0 +1,122 @@
+"""Routes of the knowledge base: collections, their sources, and the ingestions that go on."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+from engine.api.bodies import SourceRequest
+from engine.api.encoding import Json
+from engine.api.waiting import while_connected
+from engine.engine import Engine
+from engine.errors import InvalidConfig
+from engine.knowledge.items import IngestItem
+from engine.library.values import JobStatus
+from engine.values import Fault
+
+GetEngine = Callable[[], Engine]
+
+
+def add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
+    """``/collections`` and ``/ingestions``."""
+    _add_collections(api, get_engine)
+    _add_ingestions(api, get_engine)
+
+
+def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.get("/collections", summary="Collections of the knowledge base")
+    async def collections() -> Response:
+        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().collections)])
+
+    @api.get("/collections/{name}/sources", summary="Sources of a collection")
+    async def sources(name: str) -> Response:
+        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().sources, name)])
+
+    @api.post("/collections/{name}/sources", summary="Put one file into a collection, and wait until it is in")
+    async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
+        item = IngestItem(name=body.name, data=_content(body))
+        ingesting = asyncio.wrap_future(
+            get_engine().start_ingest(
+                [item],
+                name,
+                None,
+                body.query_prefix,
+                body.passage_prefix,
+                chunks=body.chunks.options(),
+                embedding_model=body.embedding_model,
+            )
+        )
+
+        async def ingested() -> dict[str, Any]:
+            return (await ingesting).to_dict()
+
+        return Json(await while_connected(request, ingested()))
+
+
+def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.get("/ingestions", summary="Jobs of the knowledge base, newest first: unfinished ones, and the last ones done")
+    async def ingestions() -> Response:
+        return Json([_job(item) for item in await asyncio.to_thread(get_engine().ingestions.jobs)])
+
+    @api.get("/ingestions/{job_id}", summary="How far one job has come")
+    async def ingestion(job_id: str) -> Response:
+        return Json(_job(await asyncio.to_thread(get_engine().ingestions.job, job_id)))
+
+    @api.post("/ingestions/{job_id}/stop", summary="Stop a job between two batches; it can be resumed")
+    async def stop(job_id: str) -> Response:
+        return Json(_job(await asyncio.to_thread(get_engine().ingestions.stop, job_id)))
+
+    @api.post("/ingestions/{job_id}/resume", summary="Go on with a job that was stopped, failed or interrupted")
+    async def resume(job_id: str) -> Response:
+        return Json(_job(await asyncio.to_thread(get_engine().ingestions.resume, job_id)))
+
+    @api.delete(
+        "/ingestions/{job_id}",
+        summary="Forget a job that is over; what it put into its collection stays",
+        status_code=204,
+        response_class=Response,
+    )
+    async def discard(job_id: str) -> Response:
+        await asyncio.to_thread(get_engine().ingestions.discard, job_id)
+        return Response(status_code=204)
+
+
+def _content(body: SourceRequest) -> bytes:
+    try:
+        return base64.b64decode(body.content_base64, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidConfig(
+            "content_base64 is not base64.",
+            remedy="Encode the file's bytes as base64.",
+            params={"field": "content_base64"},
+            field="content_base64",
+        ) from None
+
+
+def _job(status: JobStatus) -> dict[str, Any]:
+    """A job's status as JSON, its files in the form that an ingestion's report has."""
+    return {
+        **asdict(status),
+        "resumable": status.resumable,
+        "added": list(status.added),
+        "replaced": list(status.replaced),
+        "skipped": [{"name": name, "same_as": same} for name, same in status.skipped],
+        "failed": _faults(status.failed),
+        "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in status.notes],
+        "fault": _fault(status.fault) if status.fault else None,
+    }
+
+
+def _faults(failed: Sequence[tuple[str, Fault]]) -> list[dict[str, str]]:
+    return [{"name": name, **_fault(fault)} for name, fault in failed]
+
+
+def _fault(fault: Fault) -> dict[str, str]:
+    return {"code": fault.code, "fact": fault.fact, "remedy": fault.remedy}

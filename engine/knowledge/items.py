@@ -1,0 +1,88 @@
+"""Files to ingest: named directly, or all those below a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import SourceError, SourceMissing, SourceUnreadable, TooManyFiles
+from engine.knowledge.load import suffixes
+
+MOST_FILES = 20_000
+"""Of one folder: a slip such as the root of a disk is said, and not walked for hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestItem:
+    """One file to ingest: on disk (``path``) or in memory (``data``)."""
+
+    name: str
+    """Name of the source in the collection; with ``/`` between folders."""
+    path: Path | None = None
+    data: bytes | None = None
+
+    def read(self) -> bytes:
+        """The file's bytes; raises ``SourceMissing`` or ``SourceUnreadable``."""
+        if self.data is not None:
+            return self.data
+        if self.path is None:
+            raise SourceMissing.at(self.name)
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError as error:
+            raise SourceMissing.at(str(self.path)) from error
+        except OSError as error:
+            raise SourceUnreadable.named(self.name, error.strerror or type(error).__name__) from error
+
+
+def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[IngestItem], list[tuple[str, SourceError]]]:
+    """Items for files and whole folders, and what cannot be read; blocks.
+
+    A folder gives every file below it that can be loaded, named by its path relative to that folder with ``/``;
+    hidden ones are left out, and links that lead outside the folder are not followed. A file named directly is always
+    an item, so that an unusable one is reported. Raises ``TooManyFiles`` where a folder has more than ``most``.
+    """
+    items: list[IngestItem] = []
+    failed: list[tuple[str, SourceError]] = []
+    for path in paths:
+        try:
+            if path.is_dir():
+                items += _in_folder(path, most, failed)
+            elif path.exists():
+                items.append(IngestItem(path.name, path=path))
+            else:
+                failed.append((str(path), SourceMissing.at(str(path))))
+        except (OSError, ValueError) as error:  # ValueError: a NUL in a path that somebody typed
+            failed.append((str(path), _unreadable(str(path), error)))
+    return items, failed
+
+
+def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -> list[IngestItem]:
+    """Items in the order of their names; folders below that cannot be opened are added to ``failed``."""
+    root = folder.resolve()
+    items: list[IngestItem] = []
+
+    def told(error: OSError) -> None:
+        failed.append((str(error.filename), _unreadable(str(error.filename), error)))
+
+    for path in _below(folder, told):
+        if path.suffix.lower() not in suffixes() or not path.is_file() or not path.resolve().is_relative_to(root):
+            continue
+        if len(items) == most:
+            raise TooManyFiles.below(str(folder), most)
+        items.append(IngestItem(path.relative_to(folder).as_posix(), path=path))
+    return sorted(items, key=lambda item: item.name.split("/"))
+
+
+def _below(folder: Path, told: Callable[[OSError], None]) -> Iterator[Path]:
+    """Every file below a folder but hidden ones; linked folders are not entered, for they may lead back up."""
+    for place, folders, files in os.walk(folder, onerror=told):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place, name) for name in files if not name.startswith("."))
+
+
+def _unreadable(name: str, error: OSError | ValueError) -> SourceError:
+    why = error.strerror if isinstance(error, OSError) else ""
+    return SourceUnreadable.named(name, why or type(error).__name__)

@@ -1,0 +1,361 @@
+"""Jobs of the knowledge base: one at a time, stopped and resumed at will, and found again after a crash.
+
+A job's folder holds its manifest, its uploads and its journal until it is done. Two at once would only fight over the
+processor and the store's single writer, so one waits for the other, whatever collection it is for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine.errors import JobActive, JobDamaged, JobOver, UnknownJob, WorkbenchError
+from engine.knowledge import manifest as manifests
+from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.journal import Entry, Journal, disk_fault
+from engine.knowledge.manifest import Manifest
+from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.reembed import reembed
+from engine.library.values import JobState, JobStatus
+from engine.nodes.run_context import fault_of
+from engine.records.instance import Instance, alive, sweep
+from engine.values import Fault
+
+_KEPT_DONE = 20
+_ABANDONED_S = 86_400.0
+"""A folder without a manifest that is this old is no job that somebody is just about to begin."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Job:
+    status: JobStatus
+    manifest: Manifest | None
+    """None where it is damaged."""
+    task: asyncio.Task[None] | None = None
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+class Jobs:
+    """Coroutines are for the engine's event loop; the other methods may be called from any thread, and block."""
+
+    def __init__(self, data_dir: Path, knowledge: KnowledgeBase) -> None:
+        self._folder = data_dir / "ingest"
+        self._owners = self._folder / "owners"
+        self._knowledge = knowledge
+        self._guard = threading.Lock()
+        self._jobs: dict[str, _Job] | None = None
+        """By id, oldest first; None until the folder was looked at."""
+        self._instance: Instance | None = None
+        self._turn = asyncio.Lock()
+
+    # -- from any thread ------------------------------------------------------------------------------------------
+
+    def all(self) -> tuple[JobStatus, ...]:
+        """Newest first: all that are not done, and the last twenty that this process has done."""
+        return tuple(reversed([job.status for job in self._known().values()]))
+
+    def status(self, job_id: str) -> JobStatus:
+        return self._job(job_id).status
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
+        """Block until a job is over, or ``timeout_s`` passed."""
+        job = self._job(job_id)
+        job.over.wait(timeout_s)
+        return job.status
+
+    def kept(self, wanted: Manifest) -> Manifest:
+        """Write down a new job, with an id of its own; raises what its folder meets with.
+
+        What an unfinished job for the very same files has embedded is taken over, and that job given up.
+        """
+        job_id = uuid.uuid4().hex[:12]
+        place = self._folder / job_id
+        named = replace(wanted, id=job_id, started_at=_now(), owner=self._owner())
+        kept = manifests.keep(place, named)
+        for other, job in list(self._known().items()):
+            if job.status.resumable and job.manifest is not None and job.manifest.same_work(kept):
+                journal = Journal(manifests.journal_of(place))
+                journal.take_vectors(manifests.journal_of(self._folder / other))
+                journal.close()
+                self._forget(other)
+        return kept
+
+    # -- on the loop ----------------------------------------------------------------------------------------------
+
+    async def begin(self, kept: Manifest) -> str:
+        """Let a job that was written down wait for its turn; returns its id."""
+        status = JobStatus(kept.id, kept.kind, kept.collection, "waiting", kept.started_at, _files(kept))
+        job = _Job(replace(status, failed=kept.failed), kept)
+        known = self._known()
+        with self._guard:
+            known[kept.id] = job
+        self._start(job, kept)
+        return kept.id
+
+    async def stop(self, job_id: str) -> JobStatus:
+        """End a job between two batches; what it did stays, and it can be resumed."""
+        job = self._job(job_id)
+        if job.task is not None and not job.task.done():
+            job.task.cancel()
+            await asyncio.wait([job.task])
+        if not job.status.over:  # cancelled before its first step
+            self._end(job, "stopped")
+        return job.status
+
+    async def resume(self, job_id: str) -> JobStatus:
+        """Go on with a job that was stopped, failed or cut off; raises ``JobActive``, ``JobOver``, ``JobDamaged``."""
+        job = self._job(job_id)
+        if not job.status.over:
+            raise JobActive.named(job_id)
+        if not job.status.resumable:
+            raise JobOver.named(job_id)
+        if job.manifest is None:
+            manifests.read(self._folder / job_id)  # raises what is wrong with it
+            raise JobDamaged.named(job_id, "it was damaged when it was found")
+        owned = replace(job.manifest, owner=await asyncio.to_thread(self._owner))
+        await asyncio.to_thread(manifests.rewrite, self._folder / job_id, owned)
+        if not job.status.over:  # somebody else was quicker
+            raise JobActive.named(job_id)
+        job.manifest = owned
+        job.over.clear()
+        job.status = replace(job.status, state="waiting", fault=None, per_second=0.0, remaining_s=None, source="")
+        self._start(job, owned)
+        return job.status
+
+    async def discard(self, job_id: str) -> None:
+        """Forget a job that is over; what it put into the collection stays. Raises ``JobActive``."""
+        if not self._job(job_id).status.over:
+            raise JobActive.named(job_id)
+        await asyncio.to_thread(self._forget, job_id)
+
+    async def close(self) -> None:
+        """Stop what goes on; it is found as interrupted by the next process."""
+        for job_id, job in list((self._jobs or {}).items()):
+            if not job.status.over:
+                await self.stop(job_id)
+        if self._instance is not None:
+            self._instance.end()
+            self._instance = None
+
+    # -- the work -------------------------------------------------------------------------------------------------
+
+    def _start(self, job: _Job, manifest: Manifest) -> None:
+        job.task = asyncio.get_running_loop().create_task(self._run(job, manifest))
+
+    async def _run(self, job: _Job, manifest: Manifest) -> None:
+        try:
+            async with self._turn:
+                began = time.monotonic()
+                job.status = replace(job.status, state="reading")
+                report = await self._work(manifest, lambda progress: _note(job, progress, began))
+                with suppress(OSError):  # it would be found as interrupted, and be done at once
+                    manifests.forget(self._folder / job.status.id)
+        except asyncio.CancelledError:
+            self._end(job, "stopped")
+            raise
+        except WorkbenchError as error:
+            self._end(job, "failed", fault_of(error))
+        except Exception as error:
+            _log.exception("a job of the knowledge base failed")
+            self._end(job, "failed", fault_of(error))
+        else:
+            job.status = replace(_with_report(job.status, report), files_done=job.status.files)
+            self._end(job, "done")
+
+    async def _work(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
+        if manifest.kind == "ingest":
+            return await self._ingest(manifest, note)
+        if manifest.kind == "reembed":
+            model = manifest.embedding_model
+            return await reembed(
+                self._knowledge, manifest.origin, manifest.collection, model, note, switch=manifest.switch
+            )
+        return await self._add_full_text(manifest, note)
+
+    async def _ingest(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
+        journal = await asyncio.to_thread(_journal, manifests.journal_of(self._folder / manifest.id))
+        try:
+            return await self._knowledge.ingest(
+                manifest.items,
+                manifest.collection,
+                note,
+                manifest.query_prefix,
+                manifest.passage_prefix,
+                chunks=manifest.chunks,
+                embedding_model=manifest.embedding_model,
+                description=manifest.description,
+                journal=journal,
+                failed=manifest.failed,
+            )
+        finally:
+            # Not in a thread: the job may be resumed as soon as it is over.
+            journal.close()
+
+    async def _add_full_text(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
+        pace = Pace(note)
+        await self._knowledge.add_full_text(manifest.collection, pace.copied)
+        return pace.report()
+
+    def _end(self, job: _Job, state: JobState, fault: Fault | None = None) -> None:
+        job.status = replace(job.status, state=state, fault=fault, source="", per_second=0.0, remaining_s=None)
+        job.over.set()
+        if state == "done":
+            known = self._known()
+            with self._guard:
+                done = [job_id for job_id, other in known.items() if other.status.state == "done"]
+                for job_id in done[:-_KEPT_DONE]:
+                    del known[job_id]
+
+    # -- what is known --------------------------------------------------------------------------------------------
+
+    def _known(self) -> dict[str, _Job]:
+        with self._guard:
+            if self._jobs is None:
+                self._jobs = {job.status.id: job for job in self._found()}
+            return self._jobs
+
+    def _job(self, job_id: str) -> _Job:
+        job = self._known().get(job_id)
+        if job is None:
+            raise UnknownJob.named(job_id)
+        return job
+
+    def _forget(self, job_id: str) -> None:
+        known = self._known()
+        try:
+            manifests.forget(self._folder / job_id)
+        except OSError as error:
+            raise disk_fault(error, str(self._folder / job_id)) from error
+        with self._guard:
+            known.pop(job_id, None)
+
+    def _owner(self) -> str:
+        with self._guard:
+            if self._instance is None:
+                try:
+                    self._instance = Instance(self._owners)
+                except OSError as error:
+                    raise disk_fault(error, str(self._owners)) from error
+                except sqlite3.Error as error:
+                    raise disk_fault(OSError(0, str(error)), str(self._owners)) from error
+            return self._instance.id
+
+    def _found(self) -> list[_Job]:
+        """Jobs that a process which is gone has left, oldest first; whatever is wrong with one harms no other."""
+        found: list[_Job] = []
+        try:
+            folders = [path for path in self._folder.iterdir() if path.is_dir() and path != self._owners]
+        except OSError:
+            return []
+        with suppress(OSError):
+            sweep(self._owners)
+        for folder in folders:
+            try:
+                job = self._left(folder)
+            except Exception:
+                _log.exception("what an ingestion left in %s cannot be looked at", folder)
+                continue
+            if job is not None:
+                found.append(job)
+        return sorted(found, key=lambda job: job.status.started_at)
+
+    def _left(self, folder: Path) -> _Job | None:
+        """The job of a folder; None where a living process is at work on it, or where nothing was begun."""
+        if not manifests.is_job(folder):
+            if time.time() - folder.stat().st_mtime > _ABANDONED_S:
+                manifests.forget(folder)
+            return None
+        try:
+            manifest = manifests.read(folder)
+        except JobDamaged as error:
+            since = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            job = _Job(JobStatus(folder.name, "ingest", "", "failed", since, 0, fault=fault_of(error)), None)
+        else:
+            if alive(self._owners, manifest.owner):
+                return None
+            job = _Job(_interrupted(manifest, manifests.journal_of(folder)), manifest)
+        job.over.set()
+        return job
+
+
+def _journal(path: Path) -> Journal:
+    """A job's journal; a damaged one is begun anew, which costs time and nothing else."""
+    try:
+        return Journal(path)
+    except JobDamaged:
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+        return Journal(path)
+
+
+def _interrupted(manifest: Manifest, path: Path) -> JobStatus:
+    """A job that was cut off, as far as its journal says how far it was."""
+    status = JobStatus(
+        manifest.id, manifest.kind, manifest.collection, "interrupted", manifest.started_at, _files(manifest)
+    )
+    seen: list[Progress] = []
+    pace = Pace(seen.append, manifest.failed, status.files)
+    for entry in _entries(path):
+        pace.read(entry)
+    pace.planned(_entries(path))
+    pace.reused(0)
+    last = seen[-1]
+    return replace(_with_report(status, last.report), done=last.done, total=last.total, files_done=last.files_done)
+
+
+def _entries(path: Path) -> list[Entry]:
+    if not path.exists():
+        return []
+    try:
+        journal = Journal(path)
+        try:
+            return journal.entries()
+        finally:
+            journal.close()
+    except WorkbenchError:
+        return []
+
+
+def _files(manifest: Manifest) -> int:
+    return len(manifest.items) + len(manifest.failed)
+
+
+def _note(job: _Job, progress: Progress, began: float) -> None:
+    job.status = replace(
+        _with_report(job.status, progress.report),
+        state=progress.state,
+        files=progress.files or job.status.files,
+        files_done=progress.files_done,
+        done=progress.done,
+        total=progress.total,
+        per_second=progress.per_second,
+        remaining_s=progress.remaining_s,
+        source=progress.source,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _with_report(status: JobStatus, report: IngestReport) -> JobStatus:
+    return replace(
+        status,
+        added=report.added,
+        replaced=report.replaced,
+        skipped=report.skipped_duplicates,
+        failed=report.failed,
+        notes=report.notes,
+        passages=report.passages,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

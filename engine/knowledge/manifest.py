@@ -1,0 +1,162 @@
+"""What a job was asked to do, in a folder of its own: read again by the process that goes on with it.
+
+Uploads are kept in that folder until the job is done; files on this machine are named by their path and not copied.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from engine.errors import InvalidConfig, JobDamaged
+from engine.knowledge.items import IngestItem
+from engine.knowledge.journal import disk_fault, fault_read, fault_told
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.values import Fault
+
+JobKind = Literal["ingest", "reembed", "add_full_text"]
+
+_FORMAT = 1
+_FILE = "manifest.json"
+_JOURNAL = "journal.db"
+_UPLOADS = "uploads"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One job as it was begun."""
+
+    id: str
+    kind: JobKind
+    collection: str
+    """Where passages go."""
+    started_at: str
+    owner: str
+    """The process that works on it; see ``engine.records.instance``."""
+    items: tuple[IngestItem, ...] = ()
+    failed: tuple[tuple[str, Fault], ...] = ()
+    """What could not even become an item."""
+    chunks: ChunkOptions = DEFAULT_CHUNKS
+    embedding_model: str = ""
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    description: str = ""
+    origin: str = ""
+    """Of a re-embedding: the collection that passages come from."""
+    switch: bool = False
+
+    def same_work(self, other: Manifest) -> bool:
+        """Whether the other is about the same files in the same way; uploads are never the same."""
+        if any(item.data is not None for item in (*self.items, *other.items)):
+            return False
+        return replace(self, id=other.id, started_at=other.started_at, owner=other.owner) == other
+
+
+def journal_of(folder: Path) -> Path:
+    """Where a job's journal is kept in its folder."""
+    return folder / _JOURNAL
+
+
+def keep(folder: Path, manifest: Manifest) -> Manifest:
+    """Write a new job's uploads and its manifest; the manifest then has paths only.
+
+    The manifest comes last, so a folder without one is no job. Raises ``JobDiskFull`` or ``JobFolderUnusable`` and
+    leaves nothing behind.
+    """
+    with _told_as_ours(folder):
+        try:
+            (folder / _UPLOADS).mkdir(parents=True)
+            kept = replace(manifest, items=tuple(_spooled(folder, manifest.items)))
+            rewrite(folder, kept)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return kept
+
+
+def rewrite(folder: Path, manifest: Manifest) -> None:
+    """Put a manifest in the place of the one that is there, at once or not at all; raises as :func:`keep`."""
+    scratch = folder / f"{_FILE}.tmp"
+    with _told_as_ours(folder):
+        with scratch.open("w", encoding="ascii") as file:
+            json.dump(_told(manifest), file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(folder / _FILE)
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest of a folder; raises ``JobDamaged`` where it cannot be read."""
+    try:
+        plain = json.loads((folder / _FILE).read_text(encoding="ascii"))
+        return _manifest(folder, plain)
+    except OSError as error:
+        raise JobDamaged.named(folder.name, error.strerror or type(error).__name__) from error
+    except (ValueError, KeyError, TypeError, AttributeError, InvalidConfig) as error:
+        raise JobDamaged.named(folder.name, str(error)) from error
+
+
+def is_job(folder: Path) -> bool:
+    return (folder / _FILE).exists()
+
+
+def forget(folder: Path) -> None:
+    """Remove a job's folder, the manifest first: what is left of it then is no job any more."""
+    (folder / _FILE).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _spooled(folder: Path, items: Sequence[IngestItem]) -> Iterator[IngestItem]:
+    for number, item in enumerate(items):
+        if item.data is None:
+            yield replace(item, path=item.path.absolute() if item.path else None)
+            continue
+        place = folder / _UPLOADS / f"{number:05}"
+        place.write_bytes(item.data)
+        yield IngestItem(item.name, path=place)
+
+
+@contextmanager
+def _told_as_ours(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise disk_fault(error, str(folder)) from error
+
+
+def _told(manifest: Manifest) -> dict[str, Any]:
+    plain = asdict(replace(manifest, items=(), failed=()))
+    items = [[item.name, str(item.path) if item.path else ""] for item in manifest.items]
+    failed = [[name, fault_told(fault)] for name, fault in manifest.failed]
+    return {**plain, "format": _FORMAT, "items": items, "failed": failed}
+
+
+def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
+    if plain["format"] != _FORMAT or plain["id"] != folder.name or plain["kind"] not in get_args(JobKind):
+        raise ValueError("it is of another version, or not of this folder")
+    return Manifest(
+        id=str(plain["id"]),
+        kind=plain["kind"],
+        collection=str(plain["collection"]),
+        started_at=str(plain["started_at"]),
+        owner=str(plain["owner"]),
+        items=tuple(IngestItem(str(name), Path(path) if path else None) for name, path in plain["items"]),
+        failed=tuple((str(name), fault_read(fault)) for name, fault in plain["failed"]),
+        chunks=ChunkOptions(**plain["chunks"]),
+        embedding_model=str(plain["embedding_model"]),
+        query_prefix=_text_or_none(plain["query_prefix"]),
+        passage_prefix=_text_or_none(plain["passage_prefix"]),
+        description=str(plain["description"]),
+        origin=str(plain["origin"]),
+        switch=bool(plain["switch"]),
+    )
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else str(value)

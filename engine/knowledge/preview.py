@@ -1,0 +1,88 @@
+"""What an ingestion would do: files read and cut, nothing embedded and nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from engine.errors import SourceError
+from engine.knowledge.chunk import chunk, tokens
+from engine.knowledge.ingest import plan, read_document
+from engine.knowledge.items import IngestItem
+from engine.knowledge.journal import Entry
+from engine.knowledge.load import DEFAULT_LIMIT_MB
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, Preview, PreviewedSource
+from engine.roles import SourceInfo
+from engine.values import Fault
+
+Looking = Callable[[int, int, str], None]
+"""Told files read, all files, and the name of the next one; what it raises ends the preview."""
+
+
+def preview(
+    items: Sequence[IngestItem],
+    present: Iterable[SourceInfo],
+    chunks: ChunkOptions = DEFAULT_CHUNKS,
+    *,
+    limit_mb: float = DEFAULT_LIMIT_MB,
+    tokens_per_s: float | None = None,
+    failed: Iterable[tuple[str, Fault]] = (),
+    looking: Looking | None = None,
+) -> Preview:
+    """The preview of a batch for a collection with the sources ``present``; blocks.
+
+    Of each file only its passages are kept, so no more than one file's bytes are held at a time. Entries follow the
+    batch; a name that comes again later in it is left out, as the later file takes its place.
+    """
+    sources: dict[int, PreviewedSource] = {}
+    bad: list[tuple[str, Fault]] = list(failed)
+    entries: list[Entry] = []
+    for position, item in enumerate(items):
+        if looking is not None:
+            looking(position, len(items), item.name)
+        try:
+            found, content_hash = _looked_at(item, chunks, limit_mb)
+        except SourceError as error:
+            bad.append((item.name, Fault(error.code, error.fact, error.remedy, error.params)))
+            continue
+        sources[position] = found
+        entries.append(Entry(position, item.name, "read", content_hash, len(found.passages)))
+    shown: list[PreviewedSource] = []
+    to_embed = 0.0
+    passages = 0
+    for entry in plan(entries, present, chunks):
+        if entry.state == "superseded":
+            continue
+        source = sources[entry.position]
+        shown.append(replace(source, same_as=entry.same_as, replaces=entry.state == "replaces"))
+        if entry.state != "duplicate":
+            passages += len(source.passages)
+            to_embed += sum(source.tokens)
+    seconds = to_embed / tokens_per_s if tokens_per_s else None
+    return Preview(tuple(shown), tuple(bad), passages, seconds)
+
+
+def _looked_at(item: IngestItem, chunks: ChunkOptions, limit_mb: float) -> tuple[PreviewedSource, str]:
+    document = read_document(item, limit_mb)
+    cut = tuple(chunk(document, chunks))
+    source = PreviewedSource(
+        name=document.source,
+        title=document.title,
+        format=document.format,
+        kind=document.kind,
+        size=_size(item),
+        encoding=document.encoding,
+        passages=cut,
+        tokens=tuple(round(tokens(passage.text)) for passage in cut),
+        notes=document.notes,
+    )
+    return source, document.content_hash
+
+
+def _size(item: IngestItem) -> int:
+    if item.data is not None:
+        return len(item.data)
+    try:
+        return item.path.stat().st_size if item.path is not None else 0
+    except OSError:  # gone since it was read
+        return 0

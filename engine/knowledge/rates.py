@@ -1,0 +1,50 @@
+"""How fast passages became vectors on this machine, by model: what a preview tells the time of an ingestion by."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+from pathlib import Path
+
+FEWEST_TOKENS = 2000
+"""Of a measured ingestion: in a shorter one, loading the model weighs more than its work."""
+
+_log = logging.getLogger(__name__)
+
+
+def rate_of(data_dir: Path, model_id: str) -> float | None:
+    """Estimated tokens a second of the last long enough ingestion with this model here; None before the first."""
+    rate = _all(data_dir).get(platform.node(), {}).get(model_id)
+    return float(rate) if isinstance(rate, int | float) and rate > 0 else None
+
+
+def note_rate(data_dir: Path, model_id: str, tokens: float, seconds: float) -> None:
+    """Remember an ingestion; a disk that takes nothing costs the estimate only."""
+    if tokens < FEWEST_TOKENS or seconds <= 0:
+        return
+    known = _all(data_dir)
+    known[platform.node()] = {**known.get(platform.node(), {}), model_id: round(tokens / seconds, 3)}
+    file = _file(data_dir)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        scratch = file.with_suffix(f".{os.getpid()}.tmp")
+        scratch.write_text(json.dumps(known, indent=2), encoding="utf-8")
+        scratch.replace(file)
+    except OSError:
+        _log.warning("the rate of an ingestion could not be noted in %s", file)
+
+
+def _file(data_dir: Path) -> Path:
+    return data_dir / "ingest" / "rates.json"
+
+
+def _all(data_dir: Path) -> dict[str, dict[str, float]]:
+    """By machine, for a data folder may be on a shared disk, then by model."""
+    try:
+        found = json.loads(_file(data_dir).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    plain = found if isinstance(found, dict) else {}
+    return {str(node): rates for node, rates in plain.items() if isinstance(rates, dict)}

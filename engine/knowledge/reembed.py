@@ -1,0 +1,308 @@
+"""A collection's passages into another collection with another embedding model, source by source."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import (
+    CollectionExists,
+    EmbeddingMismatch,
+    FieldTooLong,
+    ForeignCollection,
+    NothingToSwitch,
+    SamplesStay,
+    TextTooLong,
+    UnknownCollection,
+    WorkbenchError,
+)
+from engine.knowledge.chunk import tokens
+from engine.knowledge.journal import Entry
+from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
+from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.samples import SAMPLE_COLLECTION
+from engine.values import Fault, PassageId
+
+_BATCH = 16
+_STEM = 48
+"""Characters of a name that are kept beside ``_before_2``: a name has 60 at most."""
+_PAGE = 500
+"""Passages read at once while they are sorted by source."""
+
+
+class ReadsPassages(Protocol):
+    """What is needed of the collection whose passages are embedded anew: ours, or anybody's that can be read."""
+
+    async def describe(self, collection: str) -> CollectionInfo: ...
+
+    async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
+
+    async def ids(self, collection: str) -> list[PassageId]: ...
+
+    async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
+
+
+class TakesPassages(Protocol):
+    """What is needed of the store that the copy goes into."""
+
+    async def describe(self, collection: str) -> CollectionInfo: ...
+
+    async def create(self, info: CollectionInfo) -> None: ...
+
+    async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def insert(
+        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
+    ) -> None: ...
+
+    async def delete_source(self, collection: str, source: str) -> int: ...
+
+    async def take_place(self, collection: str, copy: str, before: str) -> CollectionInfo: ...
+
+
+class Knowledge(ReadsPassages, Protocol):
+    """The knowledge base: reads anything that can be chosen, and has the store of the settings."""
+
+    async def embedder_into(self, collection: str, embedding_model: str = "") -> Embedder: ...
+
+    async def own_store(self) -> TakesPassages: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """From where, to where, by which model."""
+
+    origin: ReadsPassages
+    collection: str
+    store: TakesPassages
+    target: str
+    embedder: Embedder
+    pace: Pace
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One source of the collection that is read."""
+
+    entry: Entry
+    ids: tuple[PassageId, ...] = ()
+    """Of another program's collection, which keeps no list of its sources; empty for our own."""
+
+
+async def reembed(
+    knowledge: Knowledge,
+    collection: str,
+    target: str,
+    model: str,
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    switch: bool = False,
+) -> IngestReport:
+    """Embed every passage of ``collection`` with ``model`` into ``target``, which is made where it is missing.
+
+    Ids, sections and what else is known of passages stay; prefixes are those known for the model, summaries are made
+    anew. Sources are written whole, and those that the target has whole already are left out, so that what was cut off
+    is resumed by calling again. A source that the new model or the store cannot hold is reported and stops nothing.
+    With ``switch`` the target then takes the collection's name and aliases, and the old one is called NAME_before.
+    Raises ``CollectionExists`` where the target is the collection itself, ``EmbeddingMismatch`` where the target was
+    built with another model, ``UnknownCollection``; for a switch ``ForeignCollection`` and ``SamplesStay`` before
+    anything is done, and ``NothingToSwitch`` at the end where sources are missing.
+    """
+    origin = await knowledge.describe(collection)
+    store = await knowledge.own_store()
+    if target in (origin.name, *origin.aliases):
+        raise CollectionExists.named(target)
+    if switch:
+        _check_own(origin)
+    embedder = await knowledge.embedder_into(target, model)
+    await embedder.embed_passages(())
+    if switch and _built_with(origin, embedder) and not await _there(store, target):
+        # An earlier call was cut off after the switch: the target has the name already.
+        return Pace(progress, ()).report()
+    await _make(store, target, embedder, origin)
+    sources = await _sources(knowledge, origin)
+    pace = Pace(progress, ())
+    whole = {info.source: info for info in await store.sources(target) if info.content_hash}
+    sources = [_known(item, whole) for item in sources]
+    pace.planned([item.entry for item in sources])
+    copy = _Copy(knowledge, origin.name, store, target, embedder, pace)
+    for item in sources:
+        if item.entry.state == "added":
+            continue
+        pace.embedding(item.entry.name)
+        fault = await _copied(copy, item)
+        pace.ended(replace(item.entry, state="failed" if fault else "added", fault=fault))
+    if switch:
+        await _switch(store, origin.name, target)
+    return pace.report()
+
+
+def _check_own(origin: CollectionInfo) -> None:
+    if origin.name == SAMPLE_COLLECTION:
+        raise SamplesStay.named(origin.name)
+    if origin.read_only or origin.embedding_model == UNKNOWN_MODEL:
+        raise ForeignCollection.named(origin.name)
+
+
+def _built_with(info: CollectionInfo, embedder: Embedder) -> bool:
+    recorded = (info.embedding_model, info.dim, info.passage_prefix)
+    return recorded == (embedder.model_id, embedder.dim, embedder.passage_prefix)
+
+
+async def _there(store: TakesPassages, name: str) -> bool:
+    try:
+        await store.describe(name)
+    except UnknownCollection:
+        return False
+    return True
+
+
+async def _switch(store: TakesPassages, name: str, copy: str) -> None:
+    """Give the name to the copy, if it has all that the collection has by now."""
+    wanted = {info.source for info in await store.sources(name) if info.passages}
+    if wanted - {info.source for info in await store.sources(copy) if info.content_hash}:
+        raise NothingToSwitch.between(name, copy)
+    taken = 1
+    before = f"{name[:_STEM]}_before"
+    while await _there(store, before):
+        taken += 1
+        before = f"{name[:_STEM]}_before_{taken}"
+    await _wholly(store.take_place(name, copy, before))
+
+
+async def _make(store: TakesPassages, target: str, embedder: Embedder, origin: CollectionInfo) -> None:
+    """Make the target unless it is there; raises ``EmbeddingMismatch`` where that was built with another model."""
+    try:
+        info = await store.describe(target)
+    except UnknownCollection:
+        await store.create(
+            CollectionInfo(
+                name=target,
+                embedding_model=embedder.model_id,
+                dim=embedder.dim,
+                query_prefix=embedder.query_prefix,
+                passage_prefix=embedder.passage_prefix,
+                created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                description=origin.description,
+            )
+        )
+        return
+    if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
+        raise EmbeddingMismatch.between(
+            target,
+            f"{info.embedding_model} ({info.dim} dimensions)",
+            f"{embedder.model_id} ({embedder.dim} dimensions)",
+        )
+
+
+async def _sources(knowledge: ReadsPassages, origin: CollectionInfo) -> list[_Source]:
+    """Every source with how many passages it has, by name."""
+    # A connected collection shows the first passages of a source only, whoever made it.
+    if origin.sources and not origin.read_only:
+        listed = await knowledge.sources(origin.name)
+        return [
+            _Source(Entry(position, info.source, "new", info.content_hash, info.passages))
+            for position, info in enumerate(listed)
+            if info.passages
+        ]
+    # Another program's collection: any row may belong to any source, so all are looked at, and only ids are kept.
+    by_source: dict[str, list[PassageId]] = {}
+    ids = await knowledge.ids(origin.name)
+    for start in range(0, len(ids), _PAGE):
+        for passage in await knowledge.get(origin.name, ids[start : start + _PAGE]):
+            by_source.setdefault(passage.source, []).append(passage.id)
+    return [
+        _Source(Entry(position, source, "new", "", len(members)), tuple(members))
+        for position, (source, members) in enumerate(sorted(by_source.items()))
+    ]
+
+
+def _known(item: _Source, whole: Mapping[str, SourceInfo]) -> _Source:
+    """The source, as added where the target has it whole."""
+    there = whole.get(item.entry.name)
+    if there is None or there.passages != item.entry.passages:
+        return item
+    # Another program's source has no hash to compare.
+    same = not item.entry.content_hash or there.content_hash == item.entry.content_hash
+    return replace(item, entry=replace(item.entry, state="added")) if same else item
+
+
+async def _copied(copy: _Copy, item: _Source) -> Fault | None:
+    """Embed and write one source; the fault of one that the model or the store cannot hold."""
+    passages = [_plain(passage, item.entry) for passage in await _passages(copy, item)]
+    if not passages:
+        return None
+    try:
+        vectors, summaries = await _embedded(copy.embedder, passages, item.entry.name, copy.pace)
+        copy.pace.writing(item.entry.name)
+        await _wholly(_write(copy.store, copy.target, passages, vectors, summaries))
+    except (FieldTooLong, TextTooLong) as error:
+        return _fault(error)
+    return None
+
+
+async def _passages(copy: _Copy, item: _Source) -> list[StoredPassage]:
+    if not item.ids:
+        return await copy.origin.passages(copy.collection, item.entry.name)
+    found: list[StoredPassage] = []
+    for start in range(0, len(item.ids), _PAGE):
+        found += await copy.origin.get(copy.collection, item.ids[start : start + _PAGE])
+    return found
+
+
+def _plain(passage: StoredPassage, entry: Entry) -> StoredPassage:
+    """The passage without the hash of a file that its source does not hold whole.
+
+    With it the half that is there would pass for the file, and the file would be skipped as known ever after.
+    """
+    if entry.content_hash or "content_hash" not in passage.meta:
+        return passage
+    return replace(passage, meta={key: value for key, value in passage.meta.items() if key != "content_hash"})
+
+
+async def _embedded(
+    embedder: Embedder, passages: Sequence[StoredPassage], source: str, pace: Pace
+) -> tuple[Vector, Summaries]:
+    """Vectors of a source, shape (n, dim), and its summaries with theirs."""
+    summaries = await asyncio.to_thread(summaries_of, passages)
+    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
+    rows: list[Vector] = [np.empty((0, embedder.dim), dtype=np.float32)]
+    for start in range(0, len(texts), _BATCH):
+        rows.append(await embedder.embed_passages(texts[start : start + _BATCH]))
+        done = passages[start : start + _BATCH]
+        pace.advance(len(done), sum(tokens(passage.text) for passage in done), source)
+    vectors = np.concatenate(rows)
+    own, told = vectors[: len(passages)], vectors[len(passages) :]
+    by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
+    return own, with_vectors(summaries, told, by_id, embedder.dim)
+
+
+async def _write(
+    store: TakesPassages, target: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
+) -> None:
+    # What an earlier call left of it, or a version with more passages, must not stay beside the new ones.
+    await store.delete_source(target, passages[0].source)
+    await store.insert(target, passages, vectors, summaries)
+
+
+async def _wholly(work: Coroutine[Any, Any, object]) -> None:
+    """Do what must not be stopped half way: a cancel that arrives meanwhile waits for the end of it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _fault(error: WorkbenchError) -> Fault:
+    return Fault(error.code, error.fact, error.remedy, error.params)

@@ -1,0 +1,92 @@
+"""Collections, sources and ingestions over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.knowledge.ingest import IngestItem
+from engine.library.values import ChunkOptions
+from tests.api.served import FakeCollections, calling, relevant
+from tests.support.gates import PATIENCE_S
+
+TEA = base64.b64encode(b"Tea is green.").decode()
+
+
+def test_a_file_goes_in_cut_and_embedded_as_the_request_says(tmp_path: Path) -> None:
+    knowledge = FakeCollections()
+    with calling(tmp_path, relevant(knowledge=knowledge)) as (client, _):
+        body = {"name": "tea.md", "content_base64": TEA}
+        assert client.post("/api/collections/mine/sources", json=body).json()["added"] == ["tea.md"]
+        more = {**body, "chunks": {"target_tokens": 100, "overlap_tokens": 0}, "embedding_model": "hashing"}
+        assert client.post("/api/collections/mine/sources", json=more).status_code == 200
+    assert knowledge.options == [(ChunkOptions(), ""), (ChunkOptions(100, 320, 0), "hashing")]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "field"),
+    [
+        ({"target_tokens": 10}, "chunks.target_tokens"),
+        ({"target_tokens": "100"}, "chunks.target_tokens"),
+        ({"size": 100}, "chunks.size"),
+        ({"target_tokens": 100, "overlap_tokens": 90}, "overlap_tokens"),
+        ({"target_tokens": 500}, "most_tokens"),
+    ],
+)
+def test_chunks_out_of_range_are_refused_with_their_field(tmp_path: Path, chunks: dict[str, Any], field: str) -> None:
+    with calling(tmp_path) as (client, _):
+        body = {"name": "tea.md", "content_base64": TEA, "chunks": chunks}
+        reply = client.post("/api/collections/mine/sources", json=body)
+    assert reply.status_code == 422
+    told = reply.json()
+    assert field in (told.get("field"), *(item["field"] for item in told.get("errors") or ()))
+
+
+def test_sources_of_a_collection_are_listed_and_an_unknown_one_is_said(tmp_path: Path) -> None:
+    with calling(tmp_path) as (client, _):
+        (source,) = client.get("/api/collections/samples/sources").json()
+        assert (source["source"], source["passages"], source["chunks"]) == ("long.md", 1, "")
+        assert client.get("/api/collections/nowhere/sources").json()["code"] == "WB203"
+
+
+def test_a_job_is_followed_stopped_resumed_and_discarded(tmp_path: Path) -> None:
+    held: list[asyncio.Event] = []
+
+    def gate() -> asyncio.Event:
+        held.append(asyncio.Event())
+        return held[-1]
+
+    knowledge = FakeCollections(gate=gate)
+    with calling(tmp_path, relevant(knowledge=knowledge)) as (client, engine):
+        assert client.get("/api/ingestions").json() == []
+        job_id = engine.ingestions.start([IngestItem("tea.md", data=b"Tea.")], "mine")
+        (listed,) = client.get("/api/ingestions").json()
+        assert (listed["id"], listed["collection"], listed["files"]) == (job_id, "mine", 1)
+        refused = client.delete(f"/api/ingestions/{job_id}")
+        assert (refused.status_code, refused.json()["code"]) == (409, "WB322")
+        stopped = client.post(f"/api/ingestions/{job_id}/stop").json()
+        assert (stopped["state"], stopped["resumable"]) == ("stopped", True)
+        knowledge.gate = None
+        assert client.post(f"/api/ingestions/{job_id}/resume").json()["state"] in ("waiting", "reading", "done")
+        engine.ingestions.wait(job_id, PATIENCE_S)
+        done = client.get(f"/api/ingestions/{job_id}").json()
+        assert (done["state"], done["added"], done["failed"], done["fault"]) == ("done", ["tea.md"], [], None)
+        again = client.post(f"/api/ingestions/{job_id}/resume")
+        assert (again.status_code, again.json()["code"]) == (409, "WB323")
+        assert client.delete(f"/api/ingestions/{job_id}").status_code == 204
+        gone = client.get(f"/api/ingestions/{job_id}")
+        assert (gone.status_code, gone.json()["code"]) == (404, "WB321")
+
+
+def test_a_failed_job_names_its_files_and_what_ended_it(tmp_path: Path) -> None:
+    folder = tmp_path / "ingest" / "0123456789ab"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text("{")
+    with calling(tmp_path) as (client, _):
+        (failed,) = client.get("/api/ingestions").json()
+        assert (failed["state"], failed["fault"]["code"]) == ("failed", "WB324")
+        assert client.post("/api/ingestions/0123456789ab/resume").status_code == 409

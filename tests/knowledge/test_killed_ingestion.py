@@ -1,0 +1,273 @@
+"""A process that is killed in the middle of an ingestion: what goes on from there ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine.knowledge.jobs import Jobs
+from engine.knowledge.manifest import Manifest
+from engine.library.values import ChunkOptions, JobStatus
+from engine.roles import StoredPassage
+from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
+
+ROOT = Path(str(engine.__file__)).parent.parent
+COLLECTION = "notes"
+Undisturbed = tuple[dict[str, Any], JobStatus, list[int]]
+"""What the collection holds, what the job says, and the batches that were embedded."""
+
+CHILD = """
+import asyncio, sys, threading
+from pathlib import Path
+from engine.knowledge.journal import Journal
+from engine.knowledge.jobs import Jobs
+from engine.knowledge.manifest import Manifest
+from engine.knowledge.milvus_store import MilvusStore
+from tests.knowledge.test_killed_ingestion import wanted
+from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
+
+folder, place, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+
+def stalled():
+    print("there", flush=True)
+
+def stall_here():
+    stalled()
+    threading.Event().wait()
+
+def before(owner, name, times=0):
+    "Stall before the method is called for that many times and once more."
+    honest, calls = getattr(owner, name), []
+    def counting(*args, **kwargs):
+        calls.append(1)
+        if len(calls) > times:
+            stall_here()
+        return honest(*args, **kwargs)
+    setattr(owner, name, counting)
+
+class HalfWriting(MilvusStore):
+    "Stalls when some passages of a source stand in the collection and others do not."
+    async def insert(self, collection, passages, vectors, summaries):
+        if len(passages) > 200:
+            session = self._session
+            honest = session._client.upsert
+            def half(name, rows, **kwargs):
+                if name != collection:
+                    return honest(name, rows, **kwargs)
+                honest(name, rows[:number], **kwargs)
+                stall_here()
+            session._client.upsert = half
+        await super().insert(collection, passages, vectors, summaries)
+
+embedder = StallingEmbedder(number if place == "embedding" else -1, stalled)
+store = HalfWriting(str(folder / "knowledge.db")) if place == "writing" else None
+knowledge = PlainKnowledge(folder, embedder, store)
+if place == "reading":
+    before(Journal, "note", number)
+if place == "planning":
+    before(Journal, "plan")
+if place == "written":
+    before(Journal, "finish", number)
+if place == "replacing":
+    before(MilvusStore, "insert", number)
+
+async def main():
+    jobs = Jobs(folder, knows(knowledge))
+    job = await jobs.begin(jobs.kept(wanted(folder.parent / "files")))
+    await asyncio.to_thread(jobs.wait, job)
+    print(jobs.status(job), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def text(count: int, word: str) -> str:
+    return "# T\n\n" + "".join(f"## S{n}\nThe {word} of number {n} is {n * n}.\n\n" for n in range(count))
+
+
+def make_files(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "a.md").write_text(text(20, "root"))
+    (folder / "b.md").write_text(text(3, "new branch"))
+    (folder / "big.md").write_text(text(300, "leaf"))
+    (folder / "broken.md").write_bytes(b"\x89PNG\r\n")
+    (folder / "copy.md").write_text(text(20, "root"))
+    (folder / "z.txt").write_text("树叶在秋天落下。" * 90, encoding="gb18030")
+
+
+def wanted(folder: Path) -> Manifest:
+    from engine.knowledge.items import items_of
+
+    items, _ = items_of([folder])
+    chunks = ChunkOptions(target_tokens=150)
+    return Manifest("", "ingest", COLLECTION, "", "", items=tuple(items), chunks=chunks)
+
+
+async def earlier(knowledge: PlainKnowledge) -> None:
+    """What the collection has before: one source that will be replaced, with more passages than its new version."""
+    from engine.knowledge.ingest import IngestItem
+
+    await knowledge.ingest([IngestItem("b.md", data=text(9, "old branch").encode())], COLLECTION)
+
+
+def prepared(folder: Path) -> Path:
+    folder.mkdir()
+
+    async def main() -> None:
+        knowledge = PlainKnowledge(folder)
+        await earlier(knowledge)
+        await knowledge.close()
+
+    asyncio.run(main())
+    return folder
+
+
+def killed_at(folder: Path, place: str, number: int) -> None:
+    """Begin the job in a process of its own, and kill that when it is at the place."""
+    command = [sys.executable, "-c", CHILD, str(folder), place, str(number)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            assert child.stdout.readline() == "there\n"
+        finally:
+            child.kill()
+
+
+def gone_on(folder: Path) -> tuple[JobStatus, JobStatus, list[int]]:
+    """The job as it is found and as it ends when it is resumed, and the batches that had to be embedded for it."""
+
+    async def main() -> tuple[JobStatus, JobStatus, list[int]]:
+        embedder = StallingEmbedder()
+        knowledge = PlainKnowledge(folder, embedder)
+        jobs = Jobs(folder, knows(knowledge))
+        try:
+            (found,) = jobs.all()
+            await jobs.resume(found.id)
+            ended = await asyncio.to_thread(jobs.wait, found.id)
+            await jobs.close()
+            assert not (folder / "ingest" / found.id).exists()
+            return found, ended, embedder.batches
+        finally:
+            await knowledge.close()
+
+    return asyncio.run(main())
+
+
+def plain(passages: Sequence[StoredPassage]) -> list[Any]:
+    return [
+        (
+            item.id,
+            item.source,
+            item.text,
+            item.section,
+            item.title,
+            item.ordinal,
+            {key: value for key, value in item.meta.items() if key != "added_at"},
+        )
+        for item in passages
+    ]
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """All that a collection holds, times left out."""
+
+    async def main() -> dict[str, Any]:
+        knowledge = PlainKnowledge(folder)
+        store = knowledge.store
+        try:
+            sources = await store.sources(COLLECTION)
+            passages = [item for source in sources for item in await store.passages(COLLECTION, source.source)]
+            vectors = await store.vectors(COLLECTION, [item.id for item in passages])
+            probe = np.full(64, 0.125, dtype=np.float32)
+            told = sorted(await store.search_summaries(COLLECTION, probe, 1000), key=lambda hit: hit.passage.id)
+            info = await store.describe(COLLECTION)
+            return {
+                "passages": plain(passages),
+                "vectors": {key: row.tobytes() for key, row in vectors.items()},
+                "summaries": [(plain([hit.passage]), hit.cosine) for hit in told],
+                "sources": [
+                    (item.source, item.title, item.passages, item.content_hash, item.kind, item.summaries, item.chunks)
+                    for item in sources
+                ],
+                "fingerprint": (info.fingerprint, info.passages, info.sources, info.summaries),
+            }
+        finally:
+            await knowledge.close()
+
+    return asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    base = tmp_path_factory.mktemp("undisturbed")
+    make_files(base / "files")
+    folder = prepared(base / "data")
+
+    embedder = StallingEmbedder()
+
+    async def main() -> JobStatus:
+        knowledge = PlainKnowledge(folder, embedder)
+        jobs = Jobs(folder, knows(knowledge))
+        try:
+            job = await jobs.begin(jobs.kept(wanted(base / "files")))
+            return await asyncio.to_thread(jobs.wait, job)
+        finally:
+            await jobs.close()
+            await knowledge.close()
+
+    status = asyncio.run(main())
+    return contents(folder), status, embedder.batches
+
+
+PLACES = [
+    ("reading", 0),
+    ("reading", 3),
+    ("planning", 0),
+    ("embedding", 0),
+    ("embedding", 12),
+    ("writing", 0),
+    ("writing", 90),
+    ("replacing", 1),
+    ("written", 2),
+    ("written", 3),
+]
+
+
+@pytest.mark.parametrize(("place", "number"), PLACES)
+def test_a_killed_ingestion_that_is_resumed_ends_with_exactly_what_an_undisturbed_one_gives(
+    tmp_path: Path, undisturbed: Undisturbed, place: str, number: int
+) -> None:
+    """SC-10: nothing twice, nothing missing, whatever moment the process died at; the store's lock is free again."""
+    wanted_contents, wanted_status, wanted_batches = undisturbed
+    make_files(tmp_path / "files")
+    folder = prepared(tmp_path / "data")
+    killed_at(folder, place, number)
+    found, ended, batches = gone_on(folder)
+    assert (found.state, found.collection, found.files) == ("interrupted", COLLECTION, 6)
+    assert ended.state == "done", ended.fault
+    told = ("added", "replaced", "skipped", "passages", "files", "files_done", "total", "done")
+    assert [getattr(ended, name) for name in told] == [getattr(wanted_status, name) for name in told]
+    assert [(name, fault.code) for name, fault in ended.failed] == [("broken.md", "WB306")]
+    assert contents(folder) == wanted_contents
+    if place == "embedding":  # what was embedded is not embedded again, and batches are cut as before
+        assert batches == wanted_batches[number:]
+
+
+def test_an_undisturbed_ingestion_says_what_became_of_every_file(undisturbed: Undisturbed) -> None:
+    _, status, _ = undisturbed
+    assert status.added == ("a.md", "big.md", "z.txt")
+    assert status.replaced == ("b.md",)
+    assert status.skipped == (("copy.md", "a.md"),)
+    assert [name for name, _ in status.failed] == ["broken.md"]
+    assert status.files_done == status.files == 6
+    assert status.done == status.total == status.passages
