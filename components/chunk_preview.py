@@ -13,6 +13,7 @@ from components.markup import Node, chip, node
 from engine.library.values import ChunkOptions, PreviewedSource
 from engine.roles import StoredPassage
 
+_ENOUGH_FOR_BARS = 6
 _A_PAGE = 12
 _LEAST_OVERLAP = 4
 """Characters: less in common is chance."""
@@ -42,7 +43,10 @@ def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, 
     if any(shared):
         head.append(words("kb.chunks.overlaps", n=sum(length > 0 for length in shared)))
     pages = -(-len(passages) // _A_PAGE)
-    title = node("div", "head", node("strong", "", words("kb.chunks", name=source.name)), _sizes(source.tokens, chunks))
+    heading = node("strong", "", words("kb.chunks", name=source.name))
+    # Of a few passages the bars would look like a stray mark.
+    row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
+    title = node("div", "head", heading, *row)
     draw_knowledge([title, node("div", "muted small", " · ".join(head))], words, key=f"{key}_head")
     # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
     page = st.pagination(pages, key=f"{key}_page_{pages}") if pages > 1 else 1

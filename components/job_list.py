@@ -122,7 +122,7 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
 
 def _sum(job: JobStatus, words: Words) -> str:
     sources = len(job.added) + len(job.replaced)
-    passages = count_text(job.passages)
+    passages = words.count("kb.passages", job.passages)
     if job.kind != "ingest":
         head = words(f"kb.done.{job.kind}", passages=passages)
     elif sources:

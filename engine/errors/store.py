@@ -234,8 +234,8 @@ class FullTextMissing(StoreError):
         """A store that has no full-text search at all."""
         return cls(
             f"The Milvus at {address} cannot search by words.",
-            remedy="Choose the search by vectors, or use Milvus Lite 3.2 (leave WORKBENCH_MILVUS_URI empty) or a server "
-            "of version 2.5 or newer.",
+            remedy="Search by vectors, or use Milvus Lite 3.2 (leave WORKBENCH_MILVUS_URI empty) or a server of "
+            "version 2.5 or newer.",
             params={"address": address},
         )
 

@@ -6,13 +6,13 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 from engine.config import RunConfig
 from engine.engine import Engine
@@ -21,6 +21,7 @@ from engine.records import PINNED
 from engine.settings import Settings
 from engine.workflows import MODULES
 from tests.browser.server import App, started_app
+from tests.support.office_files import docx, pptx, scanned_pdf, xlsx
 
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
@@ -74,6 +75,39 @@ class Picture:
     ``question/*`` names its newest run of every workflow."""
     settings: tuple[tuple[str, str], ...] = ()
     """Further parameters: settings of the sliders, or a place on the page."""
+    steps: Callable[[Page], None] | None = None
+    """What is done on the page before the picture is taken."""
+
+
+def preview_files(page: Page) -> None:
+    """Have files of several kinds previewed, one of them broken."""
+    handbook: list[tuple[str, str | list[list[str]]]] = [
+        ("Heading 1", "Leave"),
+        ("Normal", "Everybody has 30 days of paid leave a year. Days that are left are carried over until 31 March."),
+        ("Heading 1", "Expenses"),
+        ("Normal", "Receipts are handed in within 30 days. Without a receipt, up to 25 EUR are paid."),
+        ("table", [["Trip", "Per day"], ["Domestic", "28 EUR"], ["Abroad", "44 EUR"]]),
+    ]
+    prices: dict[str, list[list[object]]] = {
+        "Prices": [["Article", "Unit", "Price"], ["Sensor A1", "piece", 19.5], ["Cable 2 m", "piece", 4.25]]
+    }
+    backups = "每天凌晨两点进行完整备份，备份保留三十天。恢复演练每季度做一次，并记录所用时间。"
+    files = {
+        "handbook.docx": docx(handbook, title="Handbook"),
+        "prices.xlsx": xlsx(prices),
+        "runbook.md": f"# 运行手册\n\n## 备份\n\n{backups * 12}".encode(),
+        "notice.txt": "办公室五月一日至五日休息。".encode("gb18030"),
+        "letter.pdf": scanned_pdf(),
+        "plan.pptx": pptx([("Goals", "Two releases this year"), ("Team", "Four people, one on call")]),
+    }
+    page.locator("input[type=file]").set_input_files(
+        [FilePayload(name=name, mimeType="application/octet-stream", buffer=data) for name, data in files.items()]
+    )
+    page.get_by_role("button", name="Preview", exact=True).click()
+    page.get_by_text("How handbook.docx is cut").wait_for()
+    page.get_by_text("letter.pdf").first.wait_for()
+    # Away from the button, whose tooltip would stay.
+    page.mouse.move(0, 0)
 
 
 PICTURES = (
@@ -100,7 +134,8 @@ PICTURES = (
     Picture("compare", "en", "light", 1280, 1150, "/compare", runs=(("a", FORCED), ("b", f"{FORCED}/older"))),
     Picture("runs", "en", "light", 1280, 700, "/runs"),
     Picture("presenter", "en", "light", 1280, 800, "/present", settings=(("run", "demo-forced-en"), ("step", "3"))),
-    Picture("knowledge", "en", "light", 1280, 850, "/knowledge"),
+    Picture("knowledge", "en", "light", 1280, 1150, "/knowledge", steps=preview_files),
+    Picture("system", "en", "light", 1280, 900, "/system"),
     Picture(
         "quality-loop",
         "zh",
@@ -178,6 +213,9 @@ def taken(browser: Browser, app: App, picture: Picture, runs: Mapping[str, str])
         page.set_default_timeout(_PATIENCE_MS)
         page.goto(f"{app.url}{picture.path}?{_query(picture, runs)}")
         settle(page)
+        if picture.steps is not None:
+            picture.steps(page)
+            settle(page)
         return page.screenshot(animations="disabled")
     finally:
         context.close()

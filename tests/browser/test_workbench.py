@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.conftest import OpenTab
 from tests.support.ollama_stand_in import Gate, OllamaStandIn, Reply, Slow
@@ -174,8 +174,8 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     content = b"# Cats\n\nCats eat fish and mice."
     page.locator("input[type=file]").set_input_files(
         [
-            {"name": "cats.md", "mimeType": "text/plain", "buffer": content},
-            {"name": "broken.txt", "mimeType": "text/plain", "buffer": b"\x00\xff\xfe\x00\x00"},
+            FilePayload(name="cats.md", mimeType="text/plain", buffer=content),
+            FilePayload(name="broken.txt", mimeType="text/plain", buffer=b"\x00\xff\xfe\x00\x00"),
         ]
     )
     page.get_by_role("button", name="Preview", exact=True).click()
@@ -183,7 +183,7 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     expect(page.get_by_text("Cats eat fish and mice.")).to_be_visible()
     expect(page.get_by_text("cannot be used", exact=False).first).to_be_visible()
     page.get_by_role("button", name="Put into collection").click()
-    expect(page.get_by_text("1 source went in, 1 passages")).to_be_visible()
+    expect(page.get_by_text("1 source with 1 passage went in")).to_be_visible()
     expect(page.get_by_text("broken.txt was left out:")).to_be_visible()
     page.get_by_role("button", name="Look at it").click()
     page.wait_for_url(re.compile(r"view=collections"))

@@ -14,7 +14,16 @@ from components.words.settings import SETTINGS
 from components.words.workflows import WORKFLOWS
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
-from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, ContextPolicy, GatePolicy, GradeOn, RunConfig
+from engine.config import (
+    OPTION_PARAMETERS,
+    OPTIONS,
+    PARAMETERS,
+    ContextPolicy,
+    GatePolicy,
+    GradeOn,
+    RunConfig,
+    SearchMethod,
+)
 from engine.settings import Settings
 from engine.workflows import MODULES, compiled
 from engine.workflows.graph import graph_of
@@ -24,6 +33,7 @@ WORKFLOW_PAGES = README.parent / "docs" / "workflows"
 IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _CHOICES: Mapping[str, tuple[str, ...]] = {
+    "search": get_args(SearchMethod),
     "gate": get_args(GatePolicy),
     "context": get_args(ContextPolicy),
     "answer_unverified": ("false", "true"),

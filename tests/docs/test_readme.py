@@ -16,12 +16,14 @@ from tests.docs import README, TABLES, parameters_table, settings_table, tables_
 
 _TEXT = README.read_text(encoding="utf-8")
 _ROOT = README.parent
+_PAGES = (README, *sorted((_ROOT / "docs").glob("*.md")))
 _PROMPTED = re.compile(r"^(?:\S*python\S*) -m engine (?P<rest>.*)$", re.MULTILINE)
 
 
 def commands() -> list[list[str]]:
     """The arguments of every ``python -m engine`` line in a code block."""
-    blocks = re.findall(r"^```\w*\n(.*?)^```", _TEXT, re.MULTILINE | re.DOTALL)
+    texts = "\n".join(page.read_text(encoding="utf-8") for page in _PAGES)
+    blocks = re.findall(r"^```\w*\n(.*?)^```", texts, re.MULTILINE | re.DOTALL)
     return [shlex.split(found["rest"], comments=True) for block in blocks for found in _PROMPTED.finditer(block)]
 
 
@@ -84,14 +86,16 @@ def test_the_body_and_the_answer_that_readme_shows_are_those_of_the_api() -> Non
 
 
 def test_the_files_that_readme_points_at_exist() -> None:
-    targets = re.findall(r"\]\((?!https?://|#)([^)\s]+)\)", _TEXT)
-    assert targets
-    assert [target for target in targets if not (_ROOT / target.partition("#")[0]).exists()] == []
+    for page in _PAGES:
+        targets = re.findall(r"\]\((?!https?://|#)([^)\s]+)\)", page.read_text(encoding="utf-8"))
+        assert [target for target in targets if not (page.parent / target.partition("#")[0]).exists()] == []
 
 
-def test_readme_names_no_package_index_and_no_path_of_a_machine() -> None:
-    assert not re.search(r"--(?:extra-)?index-url|--find-links|--trusted-host|/simple/?\b", _TEXT)
-    assert not re.search(r"(?<![\w.])/(?:home|root|work|Users|tmp|mnt|opt)/", _TEXT)
-    assert not re.search(r"[A-Z]:\\", _TEXT)
-    hosts = set(re.findall(r"https?://([\w.-]+)", _TEXT))
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_a_page_names_no_package_index_and_no_path_of_a_machine(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"--(?:extra-)?index-url|--find-links|--trusted-host|/simple/?\b", text)
+    assert not re.search(r"(?<![\w.])/(?:home|root|work|Users|tmp|mnt|opt)/", text)
+    assert not re.search(r"[A-Z]:\\", text)
+    hosts = set(re.findall(r"https?://([\w.-]+)", text))
     assert hosts <= {"127.0.0.1", "localhost", "ollama.com", "milvus.io", "github.com", "creativecommons.org"}

@@ -97,7 +97,7 @@ def test_files_go_in_and_the_report_says_how_much(engine: Engine) -> None:
     app = opened("knowledge")
     done = ingested(app, engine, "own_files", ("cats.md", CATS))
     assert done.added == ("cats.md",)
-    assert EN.count("kb.done", 1, passages=done.passages) in inline(app)
+    assert EN.count("kb.done", 1, passages=EN.count("kb.passages", done.passages)) in inline(app)
     assert [item.source for item in engine.sources("own_files")] == ["cats.md", "first.md"]
     assert app.session_state["kb_collection"] == "own_files"
 
