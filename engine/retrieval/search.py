@@ -14,7 +14,7 @@ from engine.errors import EmbeddingMismatch, FullTextMissing
 from engine.knowledge.full_text import SEGMENTING
 from engine.language import language_of
 from engine.nodes.run_context import Retrieval, SectionRetrieval
-from engine.retrieval.reciprocal import LEAST_DEPTH, by_reciprocal_rank
+from engine.retrieval.reciprocal import by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageStore, StoredPassage, Vector, Within
 from engine.values import FoundSection, Passage, SourceKind
@@ -168,10 +168,10 @@ class CollectionRetriever:
             case "vector":
                 return self._retrieval(query, vector, await self._store.search(name, vector, limit, within))
             case "full_text":
-                found = await self._store.search_text(name, query, vector, limit, within)
-                return _ranked(self._retrieval(query, vector, found))
+                found = await self._store.search_text(name, query, vector, search_depth(limit), within)
+                return _ranked(self._retrieval(query, vector, found[:limit]))
             case "fused":
-                depth = max(limit, LEAST_DEPTH)
+                depth = search_depth(limit)
                 near, found = await asyncio.gather(
                     self._store.search(name, vector, depth, within),
                     self._store.search_text(name, query, vector, depth, within),

@@ -79,7 +79,7 @@ class _DualWalk(Walk):
 
     def unknown_from_the_start(self) -> Gap | None:
         other = self.config.models.router != self.record.config.models.router
-        if elsewhere(self.record, self.config):
+        if elsewhere(self.record.config, self.config):
             return "retrieval"
         return "routing" if other else None
 

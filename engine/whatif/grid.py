@@ -22,7 +22,7 @@ from engine.whatif.settings import (
     nowhere,
 )
 from engine.whatif.table import RoundTable, RunTable
-from engine.whatif.walk import ELSEWHERE
+from engine.whatif.walk import elsewhere
 
 __all__ = ["COLUMNS", "GAPS", "OUTCOMES", "REASONS", "ROUTES", "STATES", "Column", "Paths", "SettingsGrid", "paths"]
 
@@ -84,7 +84,7 @@ class _Sweep:
 
     def run(self) -> Paths:
         """Round by round until every setting has come to its end."""
-        if not self.table.rounds or any(getattr(self.base, n) != getattr(self.table.config, n) for n in ELSEWHERE):
+        if not self.table.rounds or elsewhere(self.table.config, self.base):
             self.out.gap[:] = GAPS.index("retrieval" if self.table.rounds else "unrecorded")
             return self._finished()
         for index, recorded in enumerate(self.table.rounds):

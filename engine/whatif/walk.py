@@ -13,6 +13,7 @@ from engine.builtin.abstain import abstained_answer
 from engine.config import RunConfig
 from engine.decide import Evidence, decide, outcome_of
 from engine.retrieval.assemble import assemble
+from engine.retrieval.reciprocal import search_depth
 from engine.rewrite_input import rewrite_request
 from engine.roles import RewriteRequest
 from engine.values import BY_HAND, Context, Decision, Outcome, Reason, Rewrite, Round, RunRecord
@@ -30,9 +31,12 @@ _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""
 
 
-def elsewhere(record: RunRecord, config: RunConfig) -> bool:
-    """Whether ``config`` searches somewhere else than the record did."""
-    return any(getattr(config, name) != getattr(record.config, name) for name in ELSEWHERE)
+def elsewhere(recorded: RunConfig, config: RunConfig) -> bool:
+    """Whether ``config`` searches somewhere else than a run did, or in another way."""
+    if any(getattr(config, name) != getattr(recorded, name) for name in ELSEWHERE):
+        return True
+    # A list by vectors only ends sooner; one that words had a part in may be in another order.
+    return config.search != "vector" and search_depth(config.fetch_k) != search_depth(recorded.fetch_k)
 
 
 class Walk:
@@ -101,7 +105,7 @@ class Walk:
         """Why nothing of the path is known; None where its first round is recorded."""
         if not self.record.rounds:
             return "unrecorded"
-        return "retrieval" if elsewhere(self.record, self.config) else None
+        return "retrieval" if elsewhere(self.record.config, self.config) else None
 
     def opening_price(self, judged: Judged) -> Price:
         """What it costs until there is something to judge."""

@@ -13,7 +13,7 @@ from tests.benchmarks.harness import TINY, Bench, Row
 
 
 def test_every_measure_is_taken_at_every_size(tmp_path: Path) -> None:
-    rows = asyncio.run(_grown(Bench(tmp_path, TINY), str(tmp_path / "knowledge.db"), 0.0))
+    rows = asyncio.run(_grown(Bench(tmp_path, TINY), str(tmp_path / "knowledge.db"), tmp_path, 0.0))
     by_size = {
         size: {row.name.rpartition(" at ")[0] for row in rows if row.name.endswith(f" at {size}")} for size in (60, 120)
     }

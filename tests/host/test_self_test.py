@@ -138,7 +138,7 @@ def test_a_sound_collection_holds_every_expectation(tmp_path: Path) -> None:
         ({"grader": WordGrader(always=False)}, {"clear_yes"}),
         ({"grader": WordGrader(blind=True)}, {"clear_yes", "clear_no"}),
     ],
-    ids=lambda value: str(value) if isinstance(value, set) else "",
+    ids=lambda value: " ".join(sorted(value)) if isinstance(value, set) else "",
 )
 def test_each_fault_breaks_its_own_expectation(case: dict[str, Any], broken: set[str], tmp_path: Path) -> None:
     held = expectations(tmp_path, **case)

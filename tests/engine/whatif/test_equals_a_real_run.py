@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RunConfig
+from engine.config import RunConfig, SearchMethod
 from engine.engine import Engine
 from engine.nodes.run_context import Roles
 from engine.resources import Resources
@@ -45,12 +45,14 @@ WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 class SameRoles(Resources):
     """The real roles, made once: they depend on models and collection alone, and remember the queries they embedded."""
 
-    _made: tuple[Roles, Mapping[str, str]] | None = None
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._made: dict[str, tuple[Roles, Mapping[str, str]]] = {}
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
-        if self._made is None:
-            self._made = await super().roles(config)
-        return self._made
+        if config.search not in self._made:
+            self._made[config.search] = await super().roles(config)
+        return self._made[config.search]
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +81,32 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
                 assert _differences(predicted, real) == [], _named(question, asked)
     # A grid that only ever met one state would prove little.
     assert min(states[state] for state in ("known", "generation", "needs_calls")) > 50
+
+
+@pytest.mark.parametrize("method", ["full_text", "fused"])
+def test_what_words_found_is_decided_again_as_truly_as_what_vectors_found(engine: Engine, method: SearchMethod) -> None:
+    """SC-02: the order is that of words or of both lists, the threshold is about the vectors all the same."""
+    states: Counter[State] = Counter()
+    for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 9]):
+        recorded = engine.run(question.question, RunConfig(search=method, grade_probe=place % 2 == 0))
+        for config in [*_share_of_the_grid(place, probed=False), RunConfig(probe_k=40)]:
+            asked = replace(config, search=method, grade_probe=recorded.config.grade_probe)
+            predicted = what_if(recorded, asked)
+            states[predicted.state] += 1
+            if predicted.path_known:
+                assert _differences(predicted, engine.run(question.question, asked)) == [], _named(question, asked)
+    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 5
+
+
+def test_a_list_that_words_have_a_part_in_may_be_another_one_at_another_depth(engine: Engine) -> None:
+    """SC-02: of vectors, a shorter list is the beginning of the longer one."""
+    question = "What is a truth table?"
+    methods: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")
+    for method in methods:
+        deep = RunConfig(search=method, probe_k=60)
+        recorded = engine.run(question, deep)
+        assert (what_if(recorded, replace(deep, probe_k=20)).gap == "retrieval") == (method != "vector")
+        assert what_if(recorded, replace(deep, top_k=1)).gap != "retrieval"
 
 
 def _share_of_the_grid(place: int, probed: bool) -> list[RunConfig]:
