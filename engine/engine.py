@@ -67,7 +67,7 @@ class Engine:
         self._loop = LoopThread("engine-loop")
         self._runs = LiveRuns(self._loop, self.resources, self._store.append, settings.max_concurrent_runs)
         self.ingestions = Ingestions(self._loop, self.resources)
-        self.library = Library(self._loop, self.resources)
+        self.library = Library(self._loop, self.resources, self.ingestions.jobs)
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.faults)
         self._loop.submit(self.resources.warm_up())

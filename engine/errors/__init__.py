@@ -110,6 +110,7 @@ from engine.errors.source import (
 )
 from engine.errors.store import (
     AliasTaken,
+    CollectionBusy,
     CollectionExists,
     EmbeddingMismatch,
     FieldTooLong,
@@ -146,6 +147,7 @@ __all__ = [
     "AppUnreachable",
     "BatchActive",
     "BudgetSpent",
+    "CollectionBusy",
     "CollectionChanged",
     "CollectionExists",
     "ConnectionsDamaged",

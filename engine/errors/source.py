@@ -154,6 +154,14 @@ class SourceBomb(SourceError):
         )
 
     @classmethod
+    def text(cls, name: str, limit_mb: float) -> Self:
+        return cls(
+            f"{name[:200]!r} would give more than {limit_mb:g} million characters of text.",
+            remedy="Split it, or take out columns and fields that nobody asks for.",
+            params={"name": name[:200], "limit_mb": f"{limit_mb:g}"},
+        )
+
+    @classmethod
     def entities(cls, name: str) -> Self:
         return cls(
             f"{name[:200]!r} declares XML entities, which no Office document needs.",

@@ -280,6 +280,20 @@ class SamplesStay(StoreError):
         )
 
 
+class CollectionBusy(StoreError):
+    """An ingestion writes into the collection whose name or existence was to change."""
+
+    code = "WB229"
+
+    @classmethod
+    def named(cls, collection: str) -> Self:
+        return cls(
+            f"A job is writing into collection {collection!r}.",
+            remedy="Stop the job on the page Knowledge, or wait for its end.",
+            params={"collection": collection},
+        )
+
+
 class NothingToSwitch(StoreError):
     """The copy that was to take a collection's place is not whole."""
 

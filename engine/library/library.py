@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.config import BUILTIN, SearchMethod
 from engine.errors import (
     AliasTaken,
+    CollectionBusy,
     CollectionExists,
     ForeignCollection,
     InvalidConfig,
@@ -20,7 +23,7 @@ from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.passage_map import passage_map
-from engine.library.values import FoundPassage, GrowthAdvice, PassageMap, ProposedModel
+from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
 from engine.roles import CollectionInfo, StoredPassage
@@ -40,9 +43,11 @@ class Library:
     A collection may be named by an alias wherever it is named, except when it is deleted.
     """
 
-    def __init__(self, loop: LoopThread, resources: Resources) -> None:
+    def __init__(self, loop: LoopThread, resources: Resources, jobs: Callable[[], Sequence[JobStatus]]) -> None:
+        """``jobs`` tells which ingestions there are: what one writes into is neither renamed nor deleted."""
         self._loop = loop
         self._resources = resources
+        self._jobs = jobs
 
     def close(self) -> None:
         """Stop what goes on; nothing half done is left behind."""
@@ -67,7 +72,8 @@ class Library:
 
         Records of earlier runs keep the old name, for they say what was. It stays an alias unless ``keep_old`` is
         False, so that branches of those runs, saved settings and API calls still find the collection. Raises
-        ``CollectionExists``, ``AliasTaken``, ``InvalidCollectionName``, ``ForeignCollection``, ``SamplesStay``.
+        ``CollectionExists``, ``AliasTaken``, ``InvalidCollectionName``, ``ForeignCollection``, ``SamplesStay``,
+        ``CollectionBusy``.
         """
         return self._loop.call(self._rename(collection, new_name, keep_old))
 
@@ -87,7 +93,7 @@ class Library:
         """Delete a collection with its sources, summaries and aliases, for good.
 
         Records of runs and memories stay: they are the user's history, and can be deleted on their own pages. Raises
-        ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``.
+        ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``, ``CollectionBusy``.
         """
         self._loop.call(self._drop(collection))
 
@@ -139,6 +145,7 @@ class Library:
 
     async def _rename(self, collection: str, new_name: str, keep_old: bool) -> CollectionInfo:
         info = await self._own(collection)
+        await self._check_idle(info)
         await self._check_free(new_name)
         store = await self._knowledge.own_store()
         renamed = await store.rename(info.name, new_name, keep_old=keep_old)
@@ -163,6 +170,7 @@ class Library:
         info = await self._own(collection)
         if info.name != collection:
             raise AliasTaken.named(collection, info.name)
+        await self._check_idle(info)
         await (await self._knowledge.own_store()).drop(collection)
 
     async def _search(self, collection: str, query: str, limit: int, method: SearchMethod) -> list[FoundPassage]:
@@ -204,6 +212,12 @@ class Library:
         if len(query) > longest:
             raise InvalidQuestion.too_long(len(query), longest)
         return query
+
+    async def _check_idle(self, info: CollectionInfo) -> None:
+        """Raise ``CollectionBusy`` where a job is writing into the collection, by whichever of its names."""
+        jobs = await asyncio.to_thread(self._jobs)
+        if any(not job.over and job.collection in (info.name, *info.aliases) for job in jobs):
+            raise CollectionBusy.named(info.name)
 
     async def _check_free(self, name: str) -> None:
         """Raise unless no collection, connection or alias has the name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import (
     AliasTaken,
+    CollectionBusy,
     CollectionExists,
     EngineClosed,
     ForeignCollection,
@@ -24,6 +26,8 @@ from engine.errors import (
     UnknownProvider,
 )
 from engine.knowledge.ingest import IngestItem
+from engine.library.library import Library
+from engine.library.values import JobStatus
 from engine.samples import SAMPLE_COLLECTION
 from engine.settings import Settings
 from engine.values import Memory
@@ -48,6 +52,20 @@ def engine(shared: Engine) -> Iterator[Engine]:
     for info in shared.collections():
         if info.name != SAMPLE_COLLECTION and info.embedding_model != "unknown":
             shared.library.drop(info.name)
+
+
+def test_a_collection_that_a_job_writes_into_is_neither_renamed_nor_deleted(engine: Engine) -> None:
+    engine.library.create("notes", "hashing")
+    engine.library.set_alias("diary", "notes")
+    writing = JobStatus("1", "ingest", "diary", "embedding", "2026-01-01T00:00:00+00:00", files=1)
+    jobs = [writing]
+    library = Library(engine._loop, engine.resources, lambda: jobs)
+    with pytest.raises(CollectionBusy):
+        library.drop("notes")
+    with pytest.raises(CollectionBusy):
+        library.rename("notes", "papers")
+    jobs[:] = [replace(writing, state="stopped")]
+    assert library.rename("notes", "papers").name == "papers"
 
 
 def test_an_empty_collection_is_made_with_the_model_that_was_chosen(engine: Engine) -> None:

@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
-from engine.errors import SourceTimedOut, SourceTooDemanding, SourceUnreadable
+from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.loaders.contents import Contents
 from engine.knowledge.loaders.frames import read_frame, unpacked, unpacked_error, write_frame
 
@@ -39,7 +40,8 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             # One thread of linear algebra, which nothing here needs: each more would take a part of the memory allowed.
-            env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+            # The folder that the app was started in may hold files named as modules are: they are not imported.
+            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1"},
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
 
@@ -65,23 +67,29 @@ class Reader:
         timer = threading.Timer(seconds, give_up)
         timer.daemon = True
         timer.start()
-        frame = None
+        found: Contents | SourceError | None = None
         try:
             # The process ends itself a little later, in case this one is gone by then.
             write_frame(stdin, {"suffix": suffix, "name": name, "seconds": seconds + 5}, data)
-            frame = read_frame(stdout)
-        except (OSError, ValueError):
-            pass  # it ended while it was told what to read
+            found = self._reply(read_frame(stdout))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            pass  # it ended while it was told what to read, or a file made it say what it never says
         finally:
             timer.cancel()
-        if frame is None:
+        if found is None:
             self.close()
             raise SourceTimedOut.after(name, seconds) if late.is_set() else SourceTooDemanding.named(name)
+        if isinstance(found, SourceError):
+            raise found
+        return found
+
+    def _reply(self, frame: tuple[dict[str, Any], bytes] | None) -> Contents | SourceError | None:
+        """What the process says; None where it ended. Raises what anything else in the frame makes of itself."""
+        if frame is None:
+            return None
         head, _ = frame
-        self.grown = head["grown"]
-        if "error" in head:
-            raise unpacked_error(head["error"])
-        return unpacked(head["contents"])
+        self.grown = bool(head["grown"])
+        return unpacked_error(head["error"]) if "error" in head else unpacked(head["contents"])
 
     def end(self) -> None:
         """Kill the process, as a crash would."""

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from engine.errors import SourceBomb
 from engine.values import SourceKind, SourceNote
 
 LONGEST_HEADING = 200
 """Characters of a title or heading that are kept."""
+MOST_TEXT = 64_000_000
+"""Characters that one file gives, or twice its size where that is more.
+
+Every row of a table says its headers and every value its names, so a small file can stand for a text without end.
+"""
 
 _PROGRAM = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ")
 _NO_TITLE = re.compile(
@@ -71,6 +77,25 @@ def numbers(values: Iterable[int], most: int = 12) -> str:
             runs.append([value, value])
     shown = [str(low) if low == high else f"{low}-{high}" for low, high in runs[:most]]
     return ", ".join([*shown, *(["…"] if len(runs) > most else [])])
+
+
+class Allowance:
+    """Counts the text that a file has given, and raises ``SourceBomb`` where it becomes too much."""
+
+    def __init__(self, name: str, size: int) -> None:
+        """``size``: bytes of the file."""
+        self.name = name
+        self._most = max(MOST_TEXT, 2 * size)
+        self._given = 0
+
+    def line(self, text: str) -> str:
+        self._given += len(text) + 1
+        if self._given > self._most:
+            raise SourceBomb.text(self.name, self._most // 1_000_000)
+        return text
+
+    def lines(self, texts: Iterable[str]) -> Iterator[str]:
+        return map(self.line, texts)
 
 
 class Outline:

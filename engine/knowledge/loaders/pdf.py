@@ -82,7 +82,7 @@ def _contents(name: str, data: bytes, document: Any) -> Contents:
         raise _why_empty(name, count, pictures, lost)
     if len(_UNKNOWN.findall(text)) > _GARBLED_SHARE * len(text):
         raise SourceGarbled.named(name)
-    title = document_title(unified(without_control(document.get_metadata_dict().get("Title") or "")))
+    title = document_title(unified(without_control(_title(document))))
     entries = _entries(document)
     if entries and all(entry.level > entries[0].level for entry in entries[1:]) and len(entries) > 1:
         title = title or entries[0].title  # one entry above all others is the document itself
@@ -145,13 +145,23 @@ def _lines(text_page: Any, height: float) -> Iterator[Line]:
         place += len(drawn) + 2
 
 
+def _title(document: Any) -> str:
+    try:
+        return str(document.get_metadata_value("Title"))
+    except ValueError:  # half a character
+        return ""
+
+
 def _entries(document: Any) -> list[Entry]:
     """The outline, as far as it points into the document."""
     entries = []
     for bookmark in islice(document.get_toc(), _MOST_ENTRIES):
+        try:
+            title = heading(unified(without_control(bookmark.get_title() or "")))
+        except ValueError:  # half a character: one spoiled name must not cost the document
+            continue
         target = bookmark.get_dest()
         page = target.get_index() if target is not None else None
-        title = heading(unified(without_control(bookmark.get_title() or "")))
         if page is None or page < 0 or not title:
             continue
         _, view = target.get_view()

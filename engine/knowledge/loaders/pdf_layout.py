@@ -127,7 +127,8 @@ def _marks(line: Line, page: int) -> list[_Mark]:
 
 
 def _hyphenated(pages: Sequence[Page]) -> set[str]:
-    words = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+    # Begun at the first letter of a word only: a word of many thousand letters would be gone over from each of them.
+    words = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
     return {found.group().lower() for page in pages for line in page.lines for found in words.finditer(line.text)}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Contents, Section, heading, note, numbers
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, note, numbers
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.values import SourceNote
@@ -34,15 +34,17 @@ def load_json(name: str, data: bytes) -> Contents:
         raise SourceDamaged.at_line(name, error.lineno) from error
     except (RecursionError, ValueError) as error:
         raise SourceDamaged.named(name, "it is nested too deeply or holds a number that is too long") from error
-    title, sections, cut = _contents(name, value)
+    title, sections, cut = _contents(Allowance(name, len(data)), value)
     return Contents(title, sections, notes=encoding_notes(decoded) + cut, encoding=decoded.encoding)
 
 
 def load_json_lines(name: str, data: bytes) -> Contents:
     """One section for each line; lines that are no JSON are left out and counted, unless none is any."""
     decoded = read_text(name, data)
-    records, bad = [], []
+    records, bad = list[Any](), list[int]()
     for number, line in enumerate(decoded.text.split("\n"), 1):
+        if len(records) > MOST_RECORDS:
+            break
         if line.strip():
             try:
                 records.append(json.loads(line))
@@ -53,28 +55,28 @@ def load_json_lines(name: str, data: bytes) -> Contents:
     notes = encoding_notes(decoded)
     if bad:
         notes += (note("lines_unreadable", count=len(bad), lines=numbers(bad)),)
-    sections, cut = _record_sections(name, records)
+    sections, cut = _record_sections(Allowance(name, len(data)), records)
     return Contents("", sections, notes=notes + cut, encoding=decoded.encoding)
 
 
-def _contents(name: str, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:
+def _contents(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:
     if isinstance(value, list):
-        return "", *_record_sections(name, value)
+        return "", *_record_sections(allowance, value)
     if not isinstance(value, dict):
         return "", (Section((), _shown(value)),), ()
     if _field(value, TEXT_FIELDS):
-        return _title(value), (Section((), _record_text(name, value)),), ()
+        return _title(value), (Section((), _record_text(allowance, value)),), ()
     lists = [key for key, inner in value.items() if isinstance(inner, list) and _are_records(inner)]
     rest = {key: inner for key, inner in value.items() if key not in lists and key != _field(value, TITLE_FIELDS)}
     sections, notes = list[Section](), tuple[SourceNote, ...]()
     for key, inner in rest.items():
         if isinstance(inner, dict | list):
-            sections.append(Section((heading(key),), _lines_text(name, inner)))
+            sections.append(Section((heading(key),), _lines_text(allowance, inner)))
     plain = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
     if plain:
-        sections.insert(0, Section((), _lines_text(name, plain)))
+        sections.insert(0, Section((), _lines_text(allowance, plain)))
     for key in lists:
-        found, cut = _record_sections(name, value[key])
+        found, cut = _record_sections(allowance, value[key])
         above = (heading(key),) if len(lists) > 1 or rest else ()
         sections.extend(Section((*above, *section.path), section.text) for section in found)
         notes += cut
@@ -85,7 +87,7 @@ def _are_records(values: Sequence[Any]) -> bool:
     return bool(values) and all(isinstance(value, dict) for value in values)
 
 
-def _record_sections(name: str, records: Sequence[Any]) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
+def _record_sections(allowance: Allowance, records: Sequence[Any]) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
     """A section for each record; values that are no records are lines of one section."""
     kept = records[:MOST_RECORDS]
     cut = (note("rows_cut", kept=MOST_RECORDS),) if len(records) > len(kept) else ()
@@ -94,25 +96,25 @@ def _record_sections(name: str, records: Sequence[Any]) -> tuple[tuple[Section, 
     sections = []
     for number, record in enumerate(kept, 1):
         title = _title(record) if isinstance(record, dict) else ""
-        sections.append(Section((title or f"#{number}",), _record_text(name, record)))
+        sections.append(Section((title or f"#{number}",), _record_text(allowance, record)))
     return tuple(sections), cut
 
 
-def _record_text(name: str, record: Any) -> str:
+def _record_text(allowance: Allowance, record: Any) -> str:
     """A record's text with its other fields as lines below it."""
     field = _field(record, TEXT_FIELDS) if isinstance(record, dict) else ""
     if not field:
-        return _lines_text(name, record)
+        return _lines_text(allowance, record)
     title = _field(record, TITLE_FIELDS)
     rest = {key: value for key, value in record.items() if key not in (field, title)}
-    return "\n\n".join(part for part in (without_control(record[field].strip()), _lines_text(name, rest)) if part)
+    return "\n\n".join(part for part in (without_control(record[field].strip()), _lines_text(allowance, rest)) if part)
 
 
-def _lines_text(name: str, value: Any) -> str:
+def _lines_text(allowance: Allowance, value: Any) -> str:
     try:
-        return "\n".join(_lines(value, "", 0))
+        return "\n".join(allowance.lines(_lines(value, "", 0)))
     except RecursionError as error:
-        raise SourceDamaged.named(name, "it is nested too deeply") from error
+        raise SourceDamaged.named(allowance.name, "it is nested too deeply") from error
 
 
 def _lines(value: Any, path: str, depth: int) -> Iterator[str]:

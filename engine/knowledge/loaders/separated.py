@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Contents, Section, note
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, note
 from engine.knowledge.loaders.encoding import read_text
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import table_lines
@@ -22,7 +22,7 @@ _LONGEST_CELL = 1_000_000
 
 
 def load_separated(name: str, data: bytes) -> Contents:
-    """One section of rows that each say their headers; raises ``SourceDamaged`` for quotes that never close."""
+    """One section of rows that each say their headers; raises ``SourceDamaged`` for a cell that never ends, ``SourceBomb``."""
     decoded = read_text(name, data)
     lines = decoded.text.split("\n")
     if lines[0].lower().startswith("sep="):  # as spreadsheet programs write for each other
@@ -33,7 +33,7 @@ def load_separated(name: str, data: bytes) -> Contents:
     notes = encoding_notes(decoded)
     if len(rows) > MOST_ROWS:
         notes += (note("rows_cut", kept=MOST_ROWS),)
-    body = "\n".join(table_lines(rows[:MOST_ROWS]))
+    body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows[:MOST_ROWS])))
     return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding)
 
 

@@ -84,7 +84,9 @@ class _Walk:
                 depth = _number(place)
                 self._list.append(f"{'  ' * min(depth, 8)}- {text.strip()}")
         for box in element.iter(f"{_W}txbxContent"):
-            if not any(above.tag == _FALLBACK for above in box.iterancestors()):
+            # A box inside a box is met again with the paragraph that it hangs on.
+            own = next(box.iterancestors(f"{_W}p")) is element
+            if own and not any(above.tag == _FALLBACK for above in box.iterancestors()):
                 self._end_list()
                 self._blocks(box)
 
@@ -106,7 +108,8 @@ class _Walk:
         rows = [list(_cells(row)) for row in _rows(element)]
         if max((len(row) for row in rows), default=0) <= 1:  # a frame around text
             for cell in element.iter(f"{_W}tc"):
-                self._blocks(cell)
+                if next(cell.iterancestors(f"{_W}tbl")) is element:  # those of a table inside it come with their own
+                    self._blocks(cell)
             return
         _repeat_merged(rows)
         first = next(_rows(element), None)

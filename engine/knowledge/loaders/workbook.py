@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceError
-from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, note
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, document_title, heading, note
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import checked_package
 from engine.knowledge.loaders.tables import table_lines
@@ -16,6 +16,8 @@ from engine.values import SourceNote
 
 MOST_ROWS = 50_000
 """Rows of one workbook that are read: more would take hours to embed, and nobody reads them as text."""
+_LAST_ROW = 1_048_576
+"""Of a sheet in Excel."""
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
 _DIGITS = re.compile(r"[#0?,]+(?:\.([0#?]+))?")
 
@@ -23,7 +25,7 @@ _DIGITS = re.compile(r"[#0?,]+(?:\.([0#?]+))?")
 def load_workbook(name: str, data: bytes) -> Contents:
     """Visible sheets with something in them; formulas count with the value that was saved with them.
 
-    Raises ``SourceDamaged`` for what Excel would repair.
+    Raises ``SourceDamaged`` for what Excel would repair, ``SourceBomb`` for a text without end.
     """
     package = checked_package(name, data, ".xlsx")
     import openpyxl
@@ -31,7 +33,7 @@ def load_workbook(name: str, data: bytes) -> Contents:
     try:
         book = openpyxl.load_workbook(package, read_only=True, data_only=True, keep_links=False)
         try:
-            sections, notes = _sheets(book)
+            sections, notes = _sheets(book, Allowance(name, len(data)))
             title = document_title(without_control(book.properties.title or ""))
         finally:
             book.close()
@@ -42,7 +44,7 @@ def load_workbook(name: str, data: bytes) -> Contents:
     return Contents(title, sections, notes=notes)
 
 
-def _sheets(book: Any) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
+def _sheets(book: Any, allowance: Allowance) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
     sections: list[Section] = []
     empty: list[str] = []
     hidden: list[str] = []
@@ -52,7 +54,7 @@ def _sheets(book: Any) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
             hidden.append(sheet.title)
             continue
         rows = _Rows(sheet, left)
-        text = "\n".join(table_lines(rows))
+        text = "\n".join(allowance.lines(table_lines(rows)))
         left -= rows.read
         cut = cut or rows.cut
         if text:
@@ -80,7 +82,9 @@ class _Rows:
 
     def __iter__(self) -> Iterator[list[str]]:
         self._sheet.reset_dimensions()  # what the file states of its size may be wrong or absurd
-        for row in self._sheet.iter_rows():
+        for number, row in enumerate(self._sheet.iter_rows(), 1):
+            if number > _LAST_ROW:
+                raise ValueError(f"row {number}")  # the parser makes up every row before the one that the file names
             cells = [_shown(cell) for cell in row]
             if any(cells):
                 if self.read >= self._most:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Sequence
 
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—"
-_BETWEEN_WIDE = re.compile(rf"(?<=[{_WIDE}])[ \t\r\f\v\n]*\n[ \t\r\f\v\n]*(?=[{_WIDE}])")
+_BETWEEN_WIDE = re.compile(rf"(?<=[{_WIDE}])[ \t\r\f\v]*\n[ \t\r\f\v\n]*(?=[{_WIDE}])")
 _SPACE = re.compile(r"[ \t\r\f\v\n\u00a0]+")
 _WIDE_CHAR = re.compile(rf"[{_WIDE}]")
 _LONGEST_WORD = 60
