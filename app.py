@@ -10,11 +10,13 @@ from streamlit import config
 from engine.api import routes
 from engine.api.web import middleware
 from engine.process import get_engine, serving
+from engine.serving import UPLOADS_TAKEN
 
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.
 config.set_option("server.allowedHosts", list(settings.allowed_hosts))
-config.set_option("server.maxUploadSize", settings.max_upload_mb)
+# More than can be used: a file that the browser refuses is in no report, one that comes here is named with its reason.
+config.set_option("server.maxUploadSize", UPLOADS_TAKEN * settings.max_upload_mb)
 
 
 @asynccontextmanager

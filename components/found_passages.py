@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.i18n import Words
-from components.knowledge_draw import draw_knowledge, table_csv
+from components.knowledge_draw import draw_knowledge
 from components.markup import Node, chip, fold, node
 from components.phrases import probability_text
+from components.spreadsheet import table_csv
 from components.terms import segments
 from engine.config import SearchMethod
 from engine.library.values import FoundPassage
@@ -53,7 +54,8 @@ def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMet
     passage = item.passage
     section = (node("span", "muted", passage.section),) if passage.section else ()
     where = node("div", "head", node("strong", "", passage.source), *section)
-    text = " ".join(passage.text.split())
+    # Rows of a table and items of a list each keep their line.
+    text = "\n".join(" ".join(line.split()) for line in passage.text.splitlines() if line.strip())
     cut = len(text) > _SNIPPET
     begun = node("p", "beginning", *_marked(text[:_SNIPPET] + "…" if cut else text, terms))
     # The whole text, with its own line breaks, where the beginning is not all of it.

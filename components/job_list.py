@@ -8,9 +8,10 @@ from typing import Literal, cast
 
 from components.amounts import count_text, span_text
 from components.i18n import Words
-from components.knowledge_draw import draw_knowledge, table_csv
+from components.knowledge_draw import draw_knowledge
 from components.markup import Node, button, chip, fold, node
 from components.phrases import fault_text
+from components.spreadsheet import table_csv
 from engine.library.values import JobState, JobStatus
 from engine.values import Fault
 
@@ -129,7 +130,7 @@ def _sum(job: JobStatus, words: Words) -> str:
         head = words.count("kb.done", sources, passages=passages)
     else:
         return words("kb.nothing_new")
-    return f"{head} {words('kb.done.in', time=span_text(job.seconds))}" if job.seconds else head
+    return words("kb.done.in", what=head, time=span_text(job.seconds)) if job.seconds else head
 
 
 def _counts(job: JobStatus, words: Words) -> list[Node]:

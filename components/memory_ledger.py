@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,11 +9,11 @@ from typing import Literal
 from components.i18n import Words
 from components.markup import Node, chip, fold, node
 from components.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
+from components.spreadsheet import table_csv
 from engine.values import Memory, RunRecord
 
 _BEGINNING = 220
 _COLUMNS = ("id", "passed", "question", "answer", "collection", "kept_at", "run", "sources")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DELETE = "delete:"
 Kind = Literal["all", "passed", "failed"]
 
@@ -94,11 +92,8 @@ def memory_ledger(
 
 def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
     """One row a memory, UTF-8 with a byte order mark; cells cannot start a formula."""
-    written = io.StringIO()
-    table = csv.writer(written)
-    table.writerow([words(f"memory.csv.{name}") for name in _COLUMNS])
-    for item in memories:
-        cells = (
+    rows = (
+        (
             item.id,
             words("memory.csv.yes" if item.passed else "memory.csv.no"),
             item.question,
@@ -108,10 +103,9 @@ def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
             item.run_id,
             ", ".join(item.sources),
         )
-        # Spreadsheets run a cell that begins like a formula.
-        table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells])
-    # Half a surrogate pair, as broken PDFs bring it, has no UTF-8 form.
-    return written.getvalue().encode("utf-8-sig", "replace")
+        for item in memories
+    )
+    return table_csv([words(f"memory.csv.{name}") for name in _COLUMNS], rows)
 
 
 def _card(item: Memory, recalled: int, words: Words, base: str) -> Node:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
 from components.phrases import probability_text, verdict_reason
 from components.search_ranks import found_in_both, ranks_text, ranks_tip
+from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
 from engine.config import RunConfig
 from engine.values import Comparison, PassageId, RunRecord, Verdict
@@ -44,7 +43,6 @@ _LABELS = (
     *("label_title", "label_yes", "label_no", "label_clear", "yours_yes", "yours_no", "would"),
     *("kind", "filter_kind", "all_kinds"),
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,34 +143,32 @@ def _given_label(sent: Any) -> PassageLabel | None:
 
 def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> bytes:
     """One row per passage and round, UTF-8 with a byte order mark; cells cannot start a formula."""
-    written = io.StringIO()
-    table = csv.writer(written)
-    table.writerow([words(f"csv.{name}") for name in _COLUMNS])
-    for line in lines:
-        for seen in line.sightings:
-            verdict = seen.verdict
-            cells = [
-                str(seen.round),
-                str(seen.rank),
-                line.passage.source,
-                line.passage.section,
-                f"{seen.similarity:.4f}",
-                f"{seen.raw_score:.4f}",
-                f"{seen.floor:.4f}",
-                gate_text(seen, config, words),
-                f"{seen.margin:.4f}",
-                verdict_label(verdict, words),
-                "" if verdict is None else probability_text(verdict.confidence),
-                "" if verdict is None else verdict_reason(verdict, words),
-                words(f"kind.{line.kind}") if line.kind else "",
-                "" if line.marker is None else f"[{line.marker}]",
-                "" if seen.vector_rank is None else str(seen.vector_rank),
-                "" if seen.text_rank is None else str(seen.text_rank),
-                "" if seen.text_score is None else f"{seen.text_score:.4f}",
-                line.passage.text,
-            ]
-            table.writerow([_inert(cell) for cell in cells])
-    return written.getvalue().encode("utf-8-sig")
+    rows = (_cells(line, seen, config, words) for line in lines for seen in line.sightings)
+    return table_csv([words(f"csv.{name}") for name in _COLUMNS], rows)
+
+
+def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> list[str]:
+    verdict = seen.verdict
+    return [
+        str(seen.round),
+        str(seen.rank),
+        line.passage.source,
+        line.passage.section,
+        f"{seen.similarity:.4f}",
+        f"{seen.raw_score:.4f}",
+        f"{seen.floor:.4f}",
+        gate_text(seen, config, words),
+        f"{seen.margin:.4f}",
+        verdict_label(verdict, words),
+        "" if verdict is None else probability_text(verdict.confidence),
+        "" if verdict is None else verdict_reason(verdict, words),
+        words(f"kind.{line.kind}") if line.kind else "",
+        "" if line.marker is None else f"[{line.marker}]",
+        "" if seen.vector_rank is None else str(seen.vector_rank),
+        "" if seen.text_rank is None else str(seen.text_rank),
+        "" if seen.text_score is None else f"{seen.text_score:.4f}",
+        line.passage.text,
+    ]
 
 
 def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
@@ -196,15 +192,6 @@ def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     missed = max(0.0, config.similarity_threshold - seen.similarity)
     digits = max(2, len(left) - 2)
     return words("drop.similarity", value=left, bound=right, missed=f"{missed:.{digits}f}")
-
-
-def _inert(cell: str) -> str:
-    # Spreadsheets run a cell that begins like a formula; numbers of our own may begin with a minus sign.
-    return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
-
-
-def _is_number(cell: str) -> bool:
-    return cell[1:].replace(".", "", 1).isdigit()
 
 
 def _labels(words: Words) -> dict[str, str]:

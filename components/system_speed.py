@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from components.amounts import span_text
 from components.i18n import Words
-from components.knowledge_draw import table_csv
 from components.markup import Node, button, chip, node
+from components.spreadsheet import table_csv
 from components.system_draw import draw_system, fault_nodes, figure, gauge
 from components.system_models import short_digest
 from engine.host.values import Measuring, ModelSpeed, SpeedStep

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 
 import streamlit as st
@@ -11,6 +9,7 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
 from components.phrases import outcome_text
+from components.spreadsheet import table_csv
 from engine.evaluation.flip_values import Flip, Flips, FlipVerdict, Side
 from engine.values import RunId
 
@@ -63,14 +62,19 @@ def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
 
 def flips_csv(flips: Flips, words: Words) -> bytes:
     """Every question that goes another way, for a spreadsheet; a cell never begins a formula."""
-    written = io.StringIO()
-    table = csv.writer(written)
-    heads = ("question", "before", "after", "change")
-    table.writerow([*(words(f"tune.flip.{name}") for name in heads), "verdict", "run"])
-    for flip in flips.shown:
-        cells = (flip.question, side_text(flip.before, words), side_text(flip.after, words), change_text(flip, words))
-        table.writerow([*(f"'{cell}" if cell[:1] in "=+-@\t" else cell for cell in cells), flip.verdict, flip.run_id])
-    return written.getvalue().encode("utf-8-sig")
+    head = [*(words(f"tune.flip.{name}") for name in ("question", "before", "after", "change")), "verdict", "run"]
+    rows = (
+        (
+            flip.question,
+            side_text(flip.before, words),
+            side_text(flip.after, words),
+            change_text(flip, words),
+            flip.verdict,
+            flip.run_id,
+        )
+        for flip in flips.shown
+    )
+    return table_csv(head, rows)
 
 
 def side_text(side: Side, words: Words) -> str:

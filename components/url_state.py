@@ -40,6 +40,11 @@ def note_page() -> None:
     st.session_state[_PATH] = path
 
 
+def moved_here() -> bool:
+    """Whether this run is the first since the page was come to from another one, or by an address."""
+    return bool(st.session_state.get(_MOVED))
+
+
 def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
     """Before the widget ``name`` is drawn: its value in the session state, or the address's where that was changed.
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -76,6 +76,16 @@ class Settings(BaseSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         ("127.0.0.1", "localhost"), description="Host names under which pages, API and event streams may be reached."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _login_apart(cls, values: Any) -> Any:
+        """User and password in ``milvus_uri`` become the token: addresses are shown, in messages and in records."""
+        given = values.get("milvus_uri") if isinstance(values, dict) else None
+        address, login = _without_login(given) if isinstance(given, str) else ("", "")
+        if not login:
+            return values
+        return {**values, "milvus_uri": address, "milvus_token": values.get("milvus_token") or login}
 
     @field_validator("milvus_addresses", "allowed_hosts", mode="before")
     @classmethod
@@ -145,8 +155,16 @@ class Settings(BaseSettings):
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
-        """Every Milvus address that a request may name (SPEC SC-11)."""
-        return tuple(address for address in (self.milvus_uri, *self.milvus_addresses) if address)
+        """Every Milvus address that a request may name (SPEC SC-11), without user and password."""
+        further = (_without_login(given)[0] for given in self.milvus_addresses)
+        return tuple(address for address in (self.milvus_uri, *further) if address)
+
+    def milvus_token_of(self, address: str) -> str:
+        """The token of one of the ``known_addresses``; no other server may learn it, so empty for any other."""
+        if address == self.milvus_uri:
+            return self.milvus_token.get_secret_value() if address else ""
+        logins = (_without_login(given) for given in self.milvus_addresses)
+        return next((login for known, login in logins if known == address), "")
 
     @classmethod
     def settings_customise_sources(
@@ -158,6 +176,14 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def _without_login(address: str) -> tuple[str, str]:
+    """An address without user and password, and those, as Milvus's token."""
+    scheme, separator, rest = address.strip().rpartition("://")
+    # A password may hold a slash, so the last @ counts wherever it stands.
+    login, at, place = rest.rpartition("@")
+    return (f"{scheme}{separator}{place}", unquote(login)) if separator and at else (address, "")
 
 
 def _ours(names: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from engine.knowledge.items import IngestItem
 from engine.knowledge.load import suffixes
 from engine.library.values import ChunkOptions
 from engine.roles import CollectionInfo
+from engine.serving import UPLOADS_TAKEN
 from pages.knowledge_draft import Batch, Draft, DraftFor
 from pages.knowledge_jobs import jobs_panel
 from pages.knowledge_preview import preview_panel
@@ -88,17 +90,35 @@ def files_choice(engine: Engine, words: Words) -> Batch:
         words("kb.upload"),
         type=[suffix.lstrip(".") for suffix in suffixes()],
         accept_multiple_files=True,
+        # A file that the browser refuses is in no report; one that comes here and is too large is named in it.
+        max_upload_size=UPLOADS_TAKEN * engine.settings.max_upload_mb,
         help=words("kb.upload.help", mb=engine.settings.max_upload_mb, suffixes=listed),
         key=f"kb_files_{generation}",
     )
-    st.caption(words("kb.formats"))
-    st.caption(words("kb.kinds"))
+    uploader_in_words(engine.settings.max_upload_mb, words)
+    st.caption(words("kb.formats"), help=words("kb.kinds"))
     ids = tuple(item.file_id for item in files or ())
 
     def read() -> tuple[IngestItem, ...]:
         return tuple(IngestItem(item.name, data=item.getvalue()) for item in files or ())
 
     return Batch(remembered("kb_uploaded", ids, read), ids)
+
+
+def uploader_in_words(most_mb: int, words: Words) -> None:
+    """Streamlit's own words in the box for files are English and cut off: ours stand in their place."""
+    box = ".st-key-kb_upload [data-testid='stFileUploaderDropzone']"
+    button, limit = (
+        json.dumps(text, ensure_ascii=False) for text in (words("kb.choose"), words("kb.most", mb=most_mb))
+    )
+    st.html(
+        f"<style>{box} [data-testid='stFileUploaderDropzoneInstructions'] {{ font-size: 0; }}"
+        f"{box} [data-testid='stFileUploaderDropzoneInstructions'] * {{ display: none; }}"
+        f"{box} [data-testid='stFileUploaderDropzoneInstructions']::after"
+        f" {{ content: {limit}; font-size: 0.875rem; }}"
+        f"{box} button [data-testid='stMarkdownContainer'] {{ font-size: 0; }}"
+        f"{box} button [data-testid='stMarkdownContainer']::after {{ content: {button}; font-size: 0.875rem; }}</style>"
+    )
 
 
 def cut_choice(words: Words) -> ChunkOptions:

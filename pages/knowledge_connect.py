@@ -9,6 +9,7 @@ import streamlit as st
 from components.connect import connection_cards, field_table, remote_table
 from components.faults import fault_box
 from components.i18n import Words
+from components.knowledge_draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
@@ -162,7 +163,8 @@ def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
         )
     vector = _field(inspected, chosen["vector"])
     metric = vector.metric or "COSINE"
-    st.caption(f"{words('connect.dim', dim=vector.dim, metric=metric)} · {words('connect.metric.note')}")
+    told = f"{words('connect.dim', dim=vector.dim, metric=metric)} · {words('connect.metric.note')}"
+    quiet(told, words, key="connect_dim")
     return FieldMap(key, chosen["text"], chosen["vector"], chosen["source"], chosen["title"], chosen["section"])
 
 

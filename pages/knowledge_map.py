@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.faults import fault_box
 from components.i18n import Words
+from components.knowledge_draw import quiet
 from components.life_lines import life_lines
 from components.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
 from components.phrases import outcome_text
@@ -92,7 +93,7 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     if named and given is None:
         st.caption(words("pmap.run.gone"))
     elif given is not None and not _searched(given, info):
-        st.caption(words("pmap.run.other", name=given.config.collection))
+        quiet(words("pmap.run.other", name=given.config.collection), words, key="kb_map_other")
     return finished_record(engine, chosen) if chosen else None
 
 

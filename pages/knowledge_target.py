@@ -11,8 +11,10 @@ from components.amounts import count_text
 from components.collection_cards import SAMPLES
 from components.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
 from components.i18n import Words
+from components.knowledge_draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import ProposedModel
 from engine.roles import CollectionInfo
 from pages.remembered import remembered
@@ -52,7 +54,8 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
     )
     if chosen:
         info = by_name[str(chosen)]
-        st.caption(words("kb.model.existing", model=model_name(info.embedding_model, words), dim=info.dim))
+        model = model_name(info.embedding_model, words)
+        quiet(words("kb.model.existing", model=model, dim=info.dim), words, key="kb_model_existing")
         return Target(info.name)
     return _new_collection(engine, set(by_name), words)
 
@@ -80,6 +83,8 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     if name in taken:
         st.caption(words("kb.name.taken", name=name))
         return Target(name)
+    if name and not _usable(name):
+        st.markdown(f":orange[:small[{words('kb.name.help')}]]")
     description = st.text_input(
         words("kb.description"),
         key="kb_description",
@@ -90,6 +95,14 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     model = _model_choice(engine, words)
     query, passage = _prefixes(words) if has_own_prefixes(model) else (None, None)
     return Target(name, True, model, query, passage, str(description or "").strip())
+
+
+def _usable(name: str) -> bool:
+    try:
+        check_new_name(name)
+    except WorkbenchError:
+        return False
+    return True
 
 
 def _model_choice(engine: Engine, words: Words) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.faults import fault_box
 from components.i18n import Words
+from components.knowledge_draw import quiet
 from components.markup import draw, node
 from components.setting_words import setting_text
 from components.tune_progress import batch_status
@@ -105,7 +106,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     n = len(query_set.cases)
     st.caption(words.count("tune.gather.price", n, calls=n * calls) if calls else words.count("tune.gather.builtin", n))
     if wanted.collection != config.collection:
-        st.caption(words("tune.gather.collection", collection=wanted.collection))
+        quiet(words("tune.gather.collection", collection=wanted.collection), words, key="tune_gather_collection")
     start = words.count("tune.gather.start", n)
     if st.button(start, type="primary", width="stretch", disabled=not engine.ready or not n, key="tune_start"):
         _begin(lambda: engine.batches.start(query_set.name, wanted, int(at_once)))

@@ -32,7 +32,12 @@ def import_form(engine: Engine, names: Sequence[str], words: Words) -> None:
     """A file of questions, and where its documents go."""
     st.caption(words("tune.import.kinds"))
     uploads = st.session_state.setdefault("tune_uploads", 0)
-    file = st.file_uploader(words("tune.import.file"), type=list(_KINDS), key=f"tune_file_{uploads}")
+    file = st.file_uploader(
+        words("tune.import.file"),
+        type=list(_KINDS),
+        max_upload_size=engine.settings.max_upload_mb,
+        key=f"tune_file_{uploads}",
+    )
     if file is None:
         st.session_state.pop(_READ, None)
         return

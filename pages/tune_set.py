@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.faults import fault_box
 from components.i18n import Words
+from components.knowledge_draw import quiet
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -111,7 +112,8 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
 
 
 def set_facts(engine: Engine, query_set: QuerySet, words: Words) -> None:
-    st.caption(words("tune.set.facts", origin=query_set.origin or "–", collection=query_set.collection))
+    facts = words("tune.set.facts", origin=query_set.origin or "–", collection=query_set.collection)
+    quiet(facts, words, key="tune_set_facts")
     sure = st.checkbox(words("tune.set.sure"), key=f"tune_sure_{query_set.name}")
     if st.button(words("tune.set.delete"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
         engine.evaluation.delete_query_set(query_set.name)

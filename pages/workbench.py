@@ -23,13 +23,14 @@ from components.presenter import demo_buttons, present_button
 from components.sample_questions import sample_buttons
 from components.settings_of import roles_of
 from components.slider_marks import slider_marks
-from components.url_state import base_path, put_into_url, take_from_url
+from components.url_state import base_path, moved_here, put_into_url, take_from_url
 from components.words_live import live_words
 from engine.budget import measured_tariff, worst_case
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
+from engine.samples import SAMPLE_COLLECTION
 from engine.samples.demos import is_demo
 from engine.values import SOURCE_KINDS, Fault, RunRecord, SourceKind
 from engine.whatif.price import Tariff
@@ -162,7 +163,7 @@ def source_kinds(collection: str) -> tuple[SourceKind, ...]:
 
 def ask(config: RunConfig, record: RunRecord | None) -> None:
     """The question, what to do next, and questions to try."""
-    text, box = proposed(record)
+    text, box = proposed(record, config.collection)
     active = record is not None and record.active
     # While the run goes on, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
@@ -190,9 +191,11 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
         st.session_state["question_shown"] = (asked, st.session_state["question_shown"][1])
         start(asked, config)
     st.caption(next_step(config, record))
-    picked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
-    if picked is not None:
-        start(picked, config)
+    # Of what else holds, nobody knows a question; those to try would find nothing there.
+    if config.collection == SAMPLE_COLLECTION:
+        picked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
+        if picked is not None:
+            start(picked, config)
     if record is None or is_demo(record.id):
         recorded_demos(record)
 
@@ -220,15 +223,18 @@ def next_step(config: RunConfig, record: RunRecord | None) -> str:
     return words("run.other_settings", names=words("list.joint").join(names))
 
 
-def proposed(record: RunRecord | None) -> tuple[str, str]:
-    """Text and widget key of the question box: the run's question, or one to begin with.
+def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
+    """Text and widget key of the question box: the run's question, or one to begin with where the samples answer it.
 
     The box stands in a form, which keeps what is typed in the browser until Enter; a text put into its session state
     would be lost in the next rerun that somebody else causes. A new key with a default of its own is not.
     """
-    begin = words("ask.proposed")
+    begin = words("ask.proposed") if collection == SAMPLE_COLLECTION else ""
     text = record.question if record else begin
     shown: tuple[str, int] = st.session_state.get("question_shown", (text, 0))
+    if record is None and shown[0] in ("", words("ask.proposed")) and not moved_here():
+        # Another collection was chosen: what may be typed meanwhile stays.
+        text = shown[0]
     if shown[0] != text:
         shown = (text, shown[1] + 1)
     st.session_state["question_shown"] = shown

@@ -21,7 +21,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     ),
     "passages.none": (
         "The search found nothing: the collection holds no passages. Add sources to it, or choose another one.",
-        "没有检索到任何片段：这个知识库是空的。请先添加来源，或换一个知识库。",
+        "没有检索到任何片段：这个集合是空的。请先添加来源，或换一个集合。",
     ),
     "passages.csv": ("Passages as CSV", "导出片段 CSV"),
     "passages.rank": ("Rank", "排名"),

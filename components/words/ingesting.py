@@ -11,6 +11,8 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.from.files": ("Upload files", "上传文件"),
     "kb.from.folder": ("Folder on this machine", "本机文件夹"),
     "kb.upload.help": ("Up to {mb} MB each: {suffixes}.", "每个不超过 {mb} MB：{suffixes}。"),
+    "kb.choose": ("Choose files", "选择文件"),
+    "kb.most": ("or drop them here, up to {mb} MB each", "或拖放到这里，每个不超过 {mb} MB"),
     "kb.formats": (
         "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and nothing "
         "is fetched that they link to.",
@@ -19,8 +21,9 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.folder": ("Path of a folder or a file", "文件夹或文件的路径"),
     "kb.folder.help": (
         "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders below "
-        "go in too; hidden ones and links that lead outside are left out.",
-        "指运行本工作台的那台机器上的路径，不一定是打开浏览器的这台。子文件夹里的文件也会入库；隐藏文件和指向外面的链接除外。",
+        "go in too; hidden ones, pictures and the like, and links that lead outside are left out.",
+        "指运行本工作台的那台机器上的路径，不一定是打开浏览器的这台。子文件夹里的文件也会入库；"
+        "隐藏文件、图片等非文档文件和指向外面的链接除外。",
     ),
     "kb.folder.empty": (
         "No file that can be read was found under this path. Known kinds: {suffixes}.",
@@ -43,14 +46,14 @@ INGESTING: Mapping[str, tuple[str, str]] = {
         "先选择文件，再看预览：怎样切分、哪些是新的、哪些读不了。",
     ),
     # Where to
-    "kb.into": ("Into collection", "放入集合"),
+    "kb.into": ("Into collection", "目标集合"),
     "kb.into.new": ("＋ New collection", "＋ 新集合"),
     "kb.into.rows": ("{name} · {n} passages", "{name} · {n} 个片段"),
     "kb.name": ("Name", "名称"),
     "kb.name.help": (
         "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can stand "
         "in the description.",
-        "字母、数字和下划线，以字母开头：运行和链接都用这个名字。其他内容可以写在说明里。",
+        "英文字母、数字和下划线，以字母开头：运行和链接都用这个名字。中文名称可以写在说明里。",
     ),
     "kb.name.taken": (
         "A collection {name} is there already; files go into it as it is.",
@@ -213,8 +216,8 @@ INGESTING: Mapping[str, tuple[str, str]] = {
         "{done} / {total} 个片段 · 每秒 {rate} 个 · 剩余 {left}",
     ),
     "kb.progress.over": ("{done} of {total} passages", "{done} / {total} 个片段"),
-    "kb.files": ("{n} files", "{n} 个文件"),
-    "kb.files.one": ("1 file", "1 个文件"),
+    "kb.files": ("{n} files that were dealt with", "已处理的 {n} 个文件"),
+    "kb.files.one": ("1 file that was dealt with", "已处理的 1 个文件"),
     "kb.files_done": ("{done} of {n} files", "{done} / {n} 个文件"),
     "kb.done": ("{n} sources with {passages} went in", "{n} 个来源已入库，共 {passages}"),
     "kb.done.one": ("1 source with {passages} went in", "1 个来源已入库，共 {passages}"),
@@ -225,7 +228,7 @@ INGESTING: Mapping[str, tuple[str, str]] = {
         "{passages} can be searched by words now",
         "{passages}现在可以按词检索",
     ),
-    "kb.done.in": ("in {time}", "用时 {time}"),
+    "kb.done.in": ("{what} in {time}", "{what}，用时 {time}"),
     "kb.nothing_new": ("Nothing new went in.", "没有新内容入库。"),
     "kb.count.added": ("{n} added", "新增 {n}"),
     "kb.count.replaced": ("{n} replaced", "替换 {n}"),

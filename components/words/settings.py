@@ -9,7 +9,7 @@ SETTINGS = {
     "settings.workflow.quality_loop": ("Quality control · 7 nodes", "质量控制 · 7 个节点"),
     "settings.workflow.dual_loop": ("Dual loop · 9 nodes", "双循环 · 9 个节点"),
     "settings.workflow.answer_evaluation": ("Answer evaluation · 6 nodes", "回答评估 · 6 个节点"),
-    "settings.collection": ("Collection", "知识库集合"),
+    "settings.collection": ("Collection", "集合"),
     "settings.collection.size": ("{n} passages", "{n} 个片段"),
     "settings.collection.size.one": ("1 passage", "1 个片段"),
     "settings.collection.samples": ("Samples", "示例知识库"),

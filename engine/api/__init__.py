@@ -237,7 +237,7 @@ def _listed(engine: Engine, address: str, field: str) -> str:
 
 
 def _plain(address: str) -> str:
-    return address.split("://", 1)[-1].rstrip("/").lower()
+    return address.split("://", 1)[-1].rpartition("@")[2].rstrip("/").lower()
 
 
 def _fault(item: Fault) -> dict[str, str]:

@@ -156,6 +156,13 @@ class Chunks(_Body):
         return ChunkOptions(self.target_tokens, self.most_tokens, self.overlap_tokens)
 
 
+def _embeds(model: str) -> str:
+    provider, _, name = model.partition(":")
+    if model not in ("", "builtin", "hashing") and (provider != "ollama" or not name.strip()):
+        raise ValueError("must be `builtin`, `hashing` or `ollama:NAME`")
+    return model
+
+
 class SourceRequest(_Body):
     """Body of ``POST /api/collections/{name}/sources``: one file."""
 
@@ -165,7 +172,7 @@ class SourceRequest(_Body):
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""
     chunks: Chunks = Chunks()
-    embedding_model: Annotated[StrictStr, Field(max_length=200)] = ""
+    embedding_model: Annotated[StrictStr, Field(max_length=200), AfterValidator(_embeds)] = ""
     """``builtin``, ``hashing`` or ``ollama:NAME``; empty: that of the collection, or of the settings for a new one."""
 
 

@@ -303,9 +303,7 @@ class KnowledgeBase:
 
     def _at(self, uri: str) -> MilvusStore:
         if uri not in self._stores:
-            # The token is for one server: another one that may be named must not learn it.
-            own = uri == self._settings.milvus_uri
-            self._stores[uri] = MilvusStore(uri, self._settings.milvus_token.get_secret_value() if own else "")
+            self._stores[uri] = MilvusStore(uri, self._settings.milvus_token_of(uri))
         return self._stores[uri]
 
     def _new_embedder(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import socket
@@ -50,9 +51,12 @@ def checked_place(place: Place) -> Place:
     if not address:
         return Place("", "", database)
     if len(address) > _LONGEST or not address.isprintable():
-        raise InvalidAddress.given(address)
+        raise InvalidAddress.given(_without_login(address))
     if embedded(address):
-        folder = Path(address).expanduser().absolute()
+        try:
+            folder = Path(address).expanduser().absolute()
+        except RuntimeError:  # the home of somebody who is not there
+            raise InvalidAddress.no_folder(address) from None
         if database:
             raise UnknownDatabase.named(database, str(folder))
         return Place(str(folder))
@@ -68,7 +72,8 @@ def _server(address: str, token: str, database: str) -> Place:
     # A bare word is more often a mistyped path than a host, so without a scheme the port must be there.
     named = "://" in address or port is not None
     shown_host = f"[{host}]" if ":" in host else host
-    if parts.scheme not in _SCHEMES or not _HOST.fullmatch(shown_host) or not named or parts.query or parts.fragment:
+    odd = parts.query or parts.fragment or "@" in parts.path
+    if parts.scheme not in _SCHEMES or not _HOST.fullmatch(shown_host) or not named or odd:
         raise InvalidAddress.given(_without_login(address))
     login = unquote(parts.netloc.rpartition("@")[0])
     where = shown_host if port is None else f"{shown_host}:{port}"
@@ -76,7 +81,8 @@ def _server(address: str, token: str, database: str) -> Place:
 
 
 def _without_login(address: str) -> str:
-    scheme, separator, rest = address.rpartition("://")
+    """The address as it may be shown: without what may be a user, a password or a token."""
+    scheme, separator, rest = re.split("[?#]", address, maxsplit=1)[0].rpartition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
@@ -156,7 +162,8 @@ def _told(error: Exception, place: Place, collection: str) -> WorkbenchError:
 
 def _scrubbed(text: str, token: str) -> str:
     """A foreign message without the token, should it repeat it."""
-    for secret in (token, token.partition(":")[2]):
+    # The last as it travels, in the header of every call.
+    for secret in (token, token.partition(":")[2], base64.b64encode(token.encode()).decode()):
         if secret:
             text = text.replace(secret, "…")
     return text if text.endswith((".", ":", "!", "…")) else f"{text}."

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,14 @@ class ConnectionFile:
         for entry in entries:
             try:
                 connection = _connection(entry)
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, OverflowError) as error:
                 fault = fault or self._set_aside(error)
             else:
                 found[connection.name] = connection
         if fault is not None:
-            self.write(found.values())
+            # Where the disk does not let it, the sound part is used all the same.
+            with suppress(ConnectionsDamaged):
+                self.write(found.values())
         return found, fault
 
     def write(self, connections: Iterable[Connection]) -> None:

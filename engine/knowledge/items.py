@@ -7,11 +7,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import SourceError, SourceMissing, SourceUnreadable, TooManyFiles
+from engine.errors import SourceError, SourceMissing, SourceUnreadable, SourceUnsupported, TooManyFiles
 from engine.knowledge.load import suffixes
 
 MOST_FILES = 20_000
 """Of one folder: a slip such as the root of a disk is said, and not walked for hours."""
+
+_MISSED = frozenset(
+    ".doc .dot .docm .rtf .odt .wps .pages .xls .xlsm .xlsb .ods .et .numbers .ppt .pps .pptm .ppsx .odp .dps"
+    " .epub .mobi .ofd .caj .eml .msg .rst .tex .mht .mhtml .xhtml".split()
+)
+"""Documents that no loader reads: in a folder they are reported, as whoever put them there would miss them."""
+_LOCK = "~$"
+"""Begins the name of a file that Office keeps beside a document that is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,8 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
     """Items for files and whole folders, and what cannot be read; blocks.
 
     A folder gives every file below it that can be loaded, named by its path relative to that folder with ``/``;
-    hidden ones are left out, and links that lead outside the folder are not followed. A file named directly is always
+    hidden ones are left out, and links that lead outside the folder are not followed. Documents of other kinds (old
+    Office files, mails) are reported; pictures, programs and the like are passed over. A file named directly is always
     an item, so that an unusable one is reported. Raises ``TooManyFiles`` where a folder has more than ``most``.
     """
     items: list[IngestItem] = []
@@ -67,20 +76,30 @@ def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -
     def told(error: OSError) -> None:
         failed.append((str(error.filename), _unreadable(str(error.filename), error)))
 
+    known, missed = suffixes(), list[str]()
     for path in _below(folder, told):
-        if path.suffix.lower() not in suffixes() or not path.is_file() or not path.resolve().is_relative_to(root):
+        suffix = path.suffix.lower()
+        if suffix not in known and suffix not in _MISSED:
             continue
-        if len(items) == most:
+        if not path.is_file() or not path.resolve().is_relative_to(root):
+            continue
+        if len(items) + len(missed) == most:
             raise TooManyFiles.below(str(folder), most)
-        items.append(IngestItem(path.relative_to(folder).as_posix(), path=path))
+        name = path.relative_to(folder).as_posix()
+        if suffix in known:
+            items.append(IngestItem(name, path=path))
+        else:
+            missed.append(name)
+    missed.sort(key=lambda name: name.split("/"))
+    failed += ((name, SourceUnsupported.named(name, known)) for name in missed)
     return sorted(items, key=lambda item: item.name.split("/"))
 
 
 def _below(folder: Path, told: Callable[[OSError], None]) -> Iterator[Path]:
-    """Every file below a folder but hidden ones; linked folders are not entered, for they may lead back up."""
+    """Every file below a folder but hidden and lock files; linked folders are not entered: they may lead back up."""
     for place, folders, files in os.walk(folder, onerror=told):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(place, name) for name in files if not name.startswith("."))
+        yield from (Path(place, name) for name in files if not name.startswith((".", _LOCK)))
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> SourceError:

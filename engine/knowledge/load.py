@@ -6,7 +6,10 @@ Text is read here; what needs a parser of its own is read in a process apart (:m
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import stat
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -21,7 +24,7 @@ from engine.errors import (
     SourceUnsupported,
 )
 from engine.knowledge.loaders.apart import read_apart
-from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section
+from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, whole
 from engine.knowledge.loaders.encoding import ENCODINGS, decode
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
@@ -90,10 +93,13 @@ def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     _check_name(name)
     _loader(name)
     try:
-        size = path.stat().st_size
-        if size > limit_mb * 1e6:
-            raise SourceTooLarge.named(name, size / 1e6, limit_mb)
-        data = path.read_bytes()
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
+            raise SourceUnreadable.named(name, os.strerror(errno.EISDIR if path.is_dir() else errno.ENODEV))
+        if found.st_size > limit_mb * 1e6:
+            raise SourceTooLarge.named(name, found.st_size / 1e6, limit_mb)
+        with path.open("rb") as file:
+            data = file.read(int(limit_mb * 1e6) + 1)  # it may grow meanwhile
     except FileNotFoundError as error:
         raise SourceMissing.at(str(path)) from error
     except OSError as error:
@@ -110,7 +116,7 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     if not data:
         raise SourceEmpty.named(name)
     try:
-        contents = loader(name, data)
+        contents = whole(name, len(data), loader(name, data))
     except (MemoryError, RecursionError) as error:
         raise SourceTooDemanding.named(name) from error
     sections = tuple(section for section in contents.sections if section.text.strip())

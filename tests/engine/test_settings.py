@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from engine.errors import InvalidSettings
 from engine.settings import Settings
@@ -102,3 +103,26 @@ def test_a_setting_that_names_no_embedding_model_is_refused_and_not_replaced(
     assert "WORKBENCH_EMBEDDING_MODEL" in error.fact
     assert "`ollama:MODEL`" in error.fact
     assert "Value error" not in error.fact
+
+
+@pytest.mark.parametrize(("token", "kept"), [("", "root:Sec/ret@1"), ("of-its-own", "of-its-own")])
+def test_a_login_in_the_address_of_milvus_becomes_the_token_and_is_shown_nowhere(
+    token: str, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_MILVUS_URI", "http://root:Sec%2Fret%401@milvus:19530")
+    monkeypatch.setenv("WORKBENCH_MILVUS_TOKEN", token)
+    settings = Settings.load()
+    assert (settings.milvus_uri, settings.store_uri) == ("http://milvus:19530",) * 2
+    assert settings.milvus_token_of("http://milvus:19530") == kept
+    assert "ret@1" not in repr(settings) and "of-its-own" not in repr(settings)
+
+
+def test_every_further_address_is_known_without_its_login_and_no_server_learns_that_of_another() -> None:
+    settings = Settings(
+        milvus_uri="http://one:1",
+        milvus_token=SecretStr("root:one"),
+        milvus_addresses=("http://root:two@two:2", "http://three:3"),
+    )
+    assert settings.known_addresses == ("http://one:1", "http://two:2", "http://three:3")
+    tokens = [settings.milvus_token_of(address) for address in (*settings.known_addresses, "http://four:4", "")]
+    assert tokens == ["root:one", "root:two", "", "", ""]

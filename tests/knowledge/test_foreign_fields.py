@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import InvalidAddress, UnknownDatabase, UnusableCollection
-from engine.knowledge.foreign_client import checked_place
+from engine.knowledge.foreign_client import checked_place, told_as_remote
 from engine.knowledge.foreign_fields import Seen, fields_of, layout_of, proposed_fields, why_unusable
 from engine.knowledge.foreign_models import proposed_models
 from engine.library.values import Connection, FieldMap, Place
@@ -178,6 +178,7 @@ def test_an_address_is_kept_in_one_form(given: str, kept: str) -> None:
         "a\nb.db",
         "h:99999",
         "x" * 600,
+        "~nobody-of-this-name/x.db",
     ],
 )
 def test_what_is_no_address_is_refused(given: str) -> None:
@@ -189,9 +190,36 @@ def test_a_login_in_an_address_becomes_the_token_and_is_in_no_message() -> None:
     place = checked_place(Place("http://root:Secret%21@milvus:19530"))
     assert (place.address, place.token) == ("http://milvus:19530", "root:Secret!")
     assert "Secret" not in repr(place)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "ftp://root:Secret@milvus:19530",
+        "http://root:Secret@milvus:19530\u200b",
+        "http://milvus:19530?token=Secret",
+        "http://milvus:19530/#Secret",
+        "http://milvus:19530/root:Secret@x",
+        "http://" + "x" * 600 + ":Secret@milvus",
+    ],
+)
+def test_no_message_repeats_a_login_or_a_token_of_an_address(given: str) -> None:
     with pytest.raises(InvalidAddress) as caught:
-        checked_place(Place("ftp://root:Secret@milvus:19530"))
+        checked_place(Place(given))
     assert "Secret" not in f"{caught.value}{caught.value.params}"
+
+
+@pytest.mark.parametrize("said", ["root:Secret7", "password Secret7", "header cm9vdDpTZWNyZXQ3"])
+def test_a_store_that_repeats_the_token_is_quoted_without_it(said: str) -> None:
+    with (
+        pytest.raises(UnusableCollection) as caught,
+        told_as_remote(Place("http://milvus:19530", "root:Secret7"), "wiki"),
+    ):
+        raise RuntimeError(f"it failed: {said}")
+    told = f"{caught.value}{caught.value.params}"
+    assert "it failed" in told
+    assert "Secret7" not in told and "cm9vdDpTZWNyZXQ3" not in told
+    assert caught.value.__suppress_context__
 
 
 def test_a_folder_has_no_databases() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import EmbeddingMismatch, SourceMissing
+from engine.errors import EmbeddingMismatch, SourceMissing, SourceUnsupported
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import NO_SUMMARIES, StoredPassage, Summaries, Vector
@@ -305,6 +305,17 @@ def test_a_folder_gives_its_files_by_relative_path_without_hidden_ones_and_outsi
     items, failed = items_of([folder])
     assert [item.name for item in items] == ["b.md", "inner.md", "sub/a.txt", "sub/deep/c.MARKDOWN"]
     assert failed == []
+
+
+def test_documents_of_other_kinds_in_a_folder_are_reported_and_locks_of_office_passed_over(tmp_path: Path) -> None:
+    for name in ("new.docx", "sub/old.DOC", "old.xls", "mail.eml", "photo.jpg", "tool.exe", "~$new.docx"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    items, failed = items_of([tmp_path])
+    assert [item.name for item in items] == ["new.docx"]
+    assert [(name, error.code) for name, error in failed] == [
+        (name, SourceUnsupported.code) for name in ("mail.eml", "old.xls", "sub/old.DOC")
+    ]
 
 
 def test_files_named_directly_are_items_and_missing_ones_are_reported(tmp_path: Path) -> None:

@@ -239,3 +239,11 @@ def test_any_bytes_give_a_document_or_an_error_that_names_the_file(data: bytes, 
     else:
         assert outcome.sections
         assert all(section.text.strip() for section in outcome.sections)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("## a ##", "a"), ("## a#", "a#"), ("## a ## b", "a ## b"), ("## #", "#"), ("##  a b \t###  ", "a b")],
+)
+def test_number_signs_that_close_a_heading_are_not_part_of_it(line: str, words: str) -> None:
+    assert load_bytes("a.md", f"{line}\ntext".encode()).sections[0].path == (words,)

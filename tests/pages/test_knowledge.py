@@ -85,7 +85,7 @@ def test_the_page_begins_with_adding_files_to_a_collection_of_ones_own(engine: E
     words = words_for(language)
     assert words("kb.intro") in visible(app)
     assert words("kb.first") in visible(app)
-    assert words("kb.kinds") in visible(app)
+    assert words("kb.kinds") in [item.proto.help for item in app.caption if item.value == words("kb.formats")]
     into = app.selectbox(key="kb_into")
     assert into.options[-1] == words("kb.into.new")
     assert not str(into.value).startswith("samples")
@@ -140,10 +140,20 @@ def test_the_name_of_a_file_is_never_markup(engine: Engine) -> None:
     assert "evil.example" in inline(app)
 
 
+def test_a_file_that_is_too_large_is_named_in_the_preview_and_not_left_out_by_the_browser(engine: Engine) -> None:
+    most = engine.settings.max_upload_mb
+    app = opened("knowledge")
+    assert app.file_uploader[0].proto.max_upload_size_mb > most
+    choose_files(app, ("large.md", b"x" * (most + 2) * 1_048_576), ("cats.md", CATS))
+    previewed(app)
+    assert "large.md" in inline(app) and "WB304" in inline(app)
+
+
 def test_a_collection_name_that_will_not_do_is_refused_with_the_rule(engine: Engine) -> None:
     app = opened("knowledge")
     app.selectbox(key="kb_into").set_value("").run()
     app.text_input(key="kb_name").set_value("no spaces!").run()
+    assert EN("kb.name.help") in visible(app)
     choose_files(app, ("cats.md", CATS))
     press(app, "kb_start")
     assert "WB206" in inline(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -230,6 +231,13 @@ def test_a_search_shows_similarity_and_marks_the_words_of_the_query(engine: Engi
     assert '"0.70"' in shown and EN("kb.found.cosine", value="0.90") in shown
     assert '["mark", {}, ["Cats"]]' in shown and '["mark", {}, ["eat"]]' in shown
     assert "kb_found_csv" in {item.key for item in app.get("download_button")}
+
+
+def test_rows_of_a_table_that_was_found_keep_their_lines(engine: Engine, library: FakeLibrary) -> None:
+    rows = passage("prices.xlsx", 1, "- model: A1;   price: 3\n\n- model: A2; price: 4", "Prices")
+    library.hits = [hit(1, passage=rows)]
+    app = opened("knowledge", view="search", kb_collection="samples", kb_query="weight")
+    assert json.dumps("- model: A1; price: 3\n- model: A2; price: 4") in inline(app)
 
 
 def test_both_ranks_are_shown_where_both_lists_were_joined(engine: Engine, library: FakeLibrary) -> None:

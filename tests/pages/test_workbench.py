@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import UiLanguage, words_for
 from engine.config import PARAMETERS, PRESETS, RunConfig
 from engine.engine import Engine
+from engine.knowledge.ingest import IngestItem
 from engine.values import RunRecord
 from tests.pages.driving import ask, button, given, inline, opened, picture, setting, visible
 
@@ -36,6 +37,16 @@ def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
     assert explained in [item.value for item in app.caption]
     assert picture(app)["record"] is None
     assert list(picture(app)["names"]) == ["retrieve", "grade", "rewrite", "generate"]
+
+
+def test_questions_about_the_samples_are_proposed_for_the_samples_alone(engine: Engine) -> None:
+    engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nCats eat fish.")], "pets_alone")
+    app = opened()
+    assert app.text_input[0].value == EN("ask.proposed")
+    setting(app, "collection").set_value("pets_alone").run()
+    assert app.text_input[0].value == EN("ask.proposed")  # the same box: something may be typed into it
+    assert EN("ask.samples") not in visible(app)
+    assert opened(collection="pets_alone").text_input[0].value == ""
 
 
 @pytest.mark.parametrize(

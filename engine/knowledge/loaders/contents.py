@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import SourceBomb
 from engine.values import SourceKind, SourceNote
@@ -96,6 +96,27 @@ class Allowance:
 
     def lines(self, texts: Iterable[str]) -> Iterator[str]:
         return map(self.line, texts)
+
+
+def whole(name: str, size: int, contents: Contents) -> Contents:
+    """The contents, if they are not too much (``SourceBomb``), without halves of characters, which no store holds."""
+    allowance = Allowance(name, size)
+    sections = []
+    for section in contents.sections:
+        text = allowance.line(_whole(section.text))
+        sections.append(Section(tuple(_whole(part) for part in section.path), text))
+    notes = tuple(
+        SourceNote(item.code, {key: _whole(value) for key, value in item.params.items()}) for item in contents.notes
+    )
+    return replace(contents, title=_whole(contents.title), sections=tuple(sections), notes=notes)
+
+
+def _whole(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 class Outline:

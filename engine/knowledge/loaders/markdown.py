@@ -8,7 +8,7 @@ from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LONGEST_FRONT_MATTER = 100
 _KINDS = "|".join(SOURCE_KINDS)
@@ -58,7 +58,7 @@ def load_markdown(name: str, data: bytes) -> Contents:
         if heading is None:
             lines.append(line)
             continue
-        level, words = len(heading.group(1)), heading.group(2).strip()[:LONGEST_HEADING]
+        level, words = len(heading.group(1)), _unclosed(heading.group(2))[:LONGEST_HEADING]
         close(level)
         while levels and levels[-1] >= level:
             levels.pop()
@@ -72,6 +72,13 @@ def load_markdown(name: str, data: bytes) -> Contents:
     if title and not sections:
         sections.append(Section((), title))
     return Contents(title, tuple(sections), kind, encoding_notes(decoded), decoded.encoding)
+
+
+def _unclosed(words: str) -> str:
+    """The words of a heading without the number signs that may close it."""
+    words = words.strip()
+    bare = words.rstrip("#")
+    return bare.rstrip() if bare != words and bare.endswith((" ", "\t")) else words
 
 
 def _front_matter(lines: list[str]) -> tuple[SourceKind, list[str]]:

@@ -25,7 +25,7 @@ _DEEPEST = 60
 def load_json(name: str, data: bytes) -> Contents:
     """Sections of a JSON file: one for each record of its list of records, else one for each top-level key.
 
-    Raises ``SourceDamaged`` with the place of the first error.
+    Raises ``SourceDamaged`` with the place of the first error, ``SourceBomb``.
     """
     decoded = read_text(name, data)
     try:
@@ -87,7 +87,9 @@ def _are_records(values: Sequence[Any]) -> bool:
     return bool(values) and all(isinstance(value, dict) for value in values)
 
 
-def _record_sections(allowance: Allowance, records: Sequence[Any]) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
+def _record_sections(
+    allowance: Allowance, records: Sequence[Any]
+) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
     """A section for each record; values that are no records are lines of one section."""
     kept = records[:MOST_RECORDS]
     cut = (note("rows_cut", kept=MOST_RECORDS),) if len(records) > len(kept) else ()

@@ -22,7 +22,10 @@ _LONGEST_CELL = 1_000_000
 
 
 def load_separated(name: str, data: bytes) -> Contents:
-    """One section of rows that each say their headers; raises ``SourceDamaged`` for a cell that never ends, ``SourceBomb``."""
+    """One section of rows that each say their headers.
+
+    Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.
+    """
     decoded = read_text(name, data)
     lines = decoded.text.split("\n")
     if lines[0].lower().startswith("sep="):  # as spreadsheet programs write for each other

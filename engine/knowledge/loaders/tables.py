@@ -80,9 +80,10 @@ def header_row(rows: Sequence[Sequence[str]]) -> int | None:
 
 def _names(row: Sequence[str], below: Sequence[str]) -> bool:
     """Whether a row holds names of columns: short words, or a word and years above something else."""
-    numbers = [place for place, cell in enumerate(row) if cell and _NUMBER.fullmatch(cell)]
+    # First, for a cell of a million digits would keep the expression busy for hours.
     if any(len(cell) > _LONGEST_HEADER for cell in row):
         return False
+    numbers = [place for place, cell in enumerate(row) if cell and _NUMBER.fullmatch(cell)]
     if not numbers:
         return True
     years = len(numbers) > 1 and 0 not in numbers and all(_YEAR.fullmatch(row[place]) for place in numbers)

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from engine.errors import SourceError, SourceTooDemanding
-from engine.knowledge.loaders.contents import Loader
+from engine.knowledge.loaders.contents import Loader, whole
 from engine.knowledge.loaders.frames import packed, packed_error, read_frame, write_frame
 
 LOADERS = {
@@ -43,7 +43,7 @@ def loader_of(suffix: str) -> Loader:
 def answer(suffix: str, name: str, data: bytes) -> dict[str, Any]:
     """The contents of a file or the error that it deserves, as plain values."""
     try:
-        return {"contents": packed(loader_of(suffix)(name, data))}
+        return {"contents": packed(whole(name, len(data), loader_of(suffix)(name, data)))}
     except SourceError as error:
         # The XML parser tells of full memory as of a mistake in the file.
         full = getattr(error.__cause__, "code", None) == _XML_NO_MEMORY
@@ -75,12 +75,24 @@ def main() -> None:
 
 def _grown() -> bool:
     """Whether a file made this process so large that a new one should read the next."""
+    return _peak_memory() > MOST_KEPT_MEMORY
+
+
+def _peak_memory() -> int:
+    """Most bytes of memory that this process has held; 0 where the system does not say.
+
+    Linux counts what a large app held before it began this process into ``ru_maxrss`` too, but not into ``VmHWM``.
+    """
+    with contextlib.suppress(OSError, ValueError), open("/proc/self/status", "rb") as told:
+        for line in told:
+            if line.startswith(b"VmHWM:"):
+                return int(line.split()[1]) * 1024
     try:
         import resource
     except ImportError:
-        return False
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024) > MOST_KEPT_MEMORY
+    return peak * (1 if sys.platform == "darwin" else 1024)
 
 
 def _limit_memory() -> None:

@@ -109,6 +109,18 @@ def test_a_reader_that_has_grown_large_is_not_kept(monkeypatch: pytest.MonkeyPat
     assert readers.idle() == ()
 
 
+def test_a_reader_of_a_large_app_is_kept_as_that_of_a_small_one() -> None:
+    program = (
+        "from engine.knowledge.loaders.apart import READERS, read_apart\n"
+        "from engine.knowledge.loaders.worker import MOST_KEPT_MEMORY\n"
+        "held = b'x' * (MOST_KEPT_MEMORY + 20_000_000)\n"
+        "read_apart('.html', 'a.html', b'<p>x</p>')\n"
+        "print(len(READERS.idle()))\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "1"
+
+
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs a handle that tells of the end of a process")
 def test_no_process_stays_behind_when_the_app_is_killed() -> None:
     program = (
