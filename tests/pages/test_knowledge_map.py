@@ -27,7 +27,8 @@ def run_id(engine: Engine) -> Iterator[RunId]:
 
 
 def mapped(language: str = "en", **query: str) -> AppTest:
-    return opened("knowledge", language, view="map", **query)
+    # Named: tests before this one may have left collections of their own in the engine that they share.
+    return opened("knowledge", language, view="map", **{"kb_collection": "samples", **query})
 
 
 def figure(app: AppTest) -> Mapping[str, Any]:

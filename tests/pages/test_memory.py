@@ -264,7 +264,7 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
     content = ledger_csv((FAST, laced), ZH)
     assert content.startswith(b"\xef\xbb\xbf")
     head, first, second = csv.reader(io.StringIO(content.decode("utf-8-sig")))
-    assert head == ["编号", "通过", "问题", "回答", "知识库", "记录时间", "运行", "来源"]
+    assert head == ["编号", "通过", "问题", "回答", "集合", "记录时间", "运行", "来源"]
     assert first[1:4] == ["是", FAST.question, FAST.answer]
     assert second[1:4] == ["否", "'=1+1", "'-2 ?"]
     assert second[-1] == "a.md, b.md"
