@@ -155,7 +155,8 @@ class Jobs:
     async def _run(self, job: _Job, manifest: Manifest) -> None:
         try:
             async with self._turn:
-                began = time.monotonic()
+                # A job that goes on has taken the time of its earlier stretches too.
+                began = time.monotonic() - job.status.seconds
                 job.status = replace(job.status, state="reading")
                 report = await self._work(manifest, lambda progress: _note(job, progress, began))
                 with suppress(OSError):  # it would be found as interrupted, and be done at once
@@ -305,25 +306,29 @@ def _interrupted(manifest: Manifest, path: Path) -> JobStatus:
     )
     seen: list[Progress] = []
     pace = Pace(seen.append, manifest.failed, status.files)
-    for entry in _entries(path):
+    entries, waiting = _noted(path)
+    for entry in entries:
         pace.read(entry)
-    pace.planned(_entries(path))
+    pace.planned(entries)
     pace.reused(0)
     last = seen[-1]
-    return replace(_with_report(status, last.report), done=last.done, total=last.total, files_done=last.files_done)
+    # Summaries are embedded with their source, and are no passages.
+    done = min(last.done + waiting, last.total)
+    return replace(_with_report(status, last.report), done=done, total=last.total, files_done=last.files_done)
 
 
-def _entries(path: Path) -> list[Entry]:
+def _noted(path: Path) -> tuple[list[Entry], int]:
+    """What became of every file, and how many vectors of the one under way are there already."""
     if not path.exists():
-        return []
+        return [], 0
     try:
         journal = Journal(path)
         try:
-            return journal.entries()
+            return journal.entries(), journal.waiting()
         finally:
             journal.close()
     except WorkbenchError:
-        return []
+        return [], 0
 
 
 def _files(manifest: Manifest) -> int:

@@ -141,6 +141,12 @@ class Journal:
                 rows.append(np.frombuffer(found[0], dtype=np.float32))
         return np.stack(rows) if rows else None
 
+    def waiting(self) -> int:
+        """Vectors of a source that is not written yet."""
+        with self._told_as_ours():
+            (count,) = self._db.execute("SELECT count(*) FROM vectors").fetchone()
+            return int(count)
+
     def keep(self, model: str, texts: Sequence[str], vectors: Vector) -> None:
         """Keep the vectors of a batch, shape (n, dim), until their source is written."""
         if not self.durable:

@@ -152,7 +152,7 @@ def test_a_stopped_job_keeps_its_vectors_and_another_process_goes_on_with_it(tmp
         return found, await ended(jobs, found.id)
 
     found, after = within(tmp_path, go_on, later)
-    assert (found.id, found.state, found.files, found.total) == (before.id, "interrupted", 1, 64)
+    assert (found.id, found.state, found.files, found.done, found.total) == (before.id, "interrupted", 1, 48, 64)
     assert (after.state, after.added, after.passages, after.done) == ("done", ("a.md",), 64, 64)
     assert sum(embedder.batches) == 3 * EMBED_BATCH
     assert later.batches[0] == EMBED_BATCH  # the fourth batch: three were kept
