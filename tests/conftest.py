@@ -34,7 +34,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if file.startswith("tests/browser/"):
                 return "browser"
-            return "milvus_server" if "server" in test.partition("[")[2].rstrip("]").split("-") else file
+            on_server = test.startswith("test_on_a_server") or "server" in test.partition("[")[2].rstrip("]").split("-")
+            return "milvus_server" if on_server else file
 
     return ByFile(config, log)
 

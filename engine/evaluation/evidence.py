@@ -104,5 +104,5 @@ def _places(tables: list[RunTable]) -> Places:
             places.met[n, r] = sum(1 << place for place, passage in enumerate(best) if table.met[passage])
             places.depth[n, r] = current.depth
             if not current.exhausted and current.depth:
-                places.deepest[n, r] = current.last_similarity
+                places.deepest[n, r] = current.below
     return places

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.config import SearchMethod
 from engine.values import Passage, PassageId
 
 RANK_CONSTANT = 1
@@ -23,6 +24,11 @@ LEAST_DEPTH = 20
 def search_depth(limit: int) -> int:
     """How many hits a list that words have a part in is made of, where ``limit`` are asked for."""
     return max(limit, LEAST_DEPTH)
+
+
+def most_similar_below(last: Passage, method: SearchMethod) -> float:
+    """The highest similarity that a passage after the last one of a list can have: words order by other things."""
+    return last.similarity if method == "vector" else 1.0
 
 
 def by_reciprocal_rank(by_vector: Sequence[Passage], by_words: Sequence[Passage], limit: int) -> tuple[Passage, ...]:

@@ -160,7 +160,7 @@ class _Sweep:
         if recorded.exhausted:
             return None
         deeper = self.grid.top_k - recorded.depth
-        might = (deeper > 0) & (recorded.last_similarity >= self.grid.similarity_threshold)
+        might = (deeper > 0) & (recorded.below >= self.grid.similarity_threshold)
         return np.where(might, deeper, 0) if might.any() else None
 
     def _still_as_recorded(self, recorded: RoundTable, kept: Words, unseen: IntArray | None) -> None:

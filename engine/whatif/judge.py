@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from engine.config import RunConfig
 from engine.decide import gated, passed_ids
+from engine.retrieval.reciprocal import most_similar_below
 from engine.values import BY_HAND, Candidate, Passage, PassageId, Round, RunRecord, Verdict
 from engine.whatif.clock import RecordedClock
 
@@ -58,16 +59,17 @@ class Judge:
 
     def gated(self, recorded: Round, config: RunConfig) -> tuple[Candidate, ...]:
         """The candidates of a recorded round with the ranks and gates that ``config`` gives them."""
-        return gated([item.passage for item in recorded.candidates], config)
+        passages = [item.passage for item in recorded.candidates]
+        # Where words order, what a shallower search leaves out may be more similar than what it finds.
+        return gated(passages if config.search == "vector" else passages[: config.fetch_k], config)
 
     def unseen(self, recorded: Round) -> int:
         """How many passages below the recorded depth these settings might keep."""
         depth = len(recorded.candidates)
         if depth < self.record.config.fetch_k or self.config.top_k <= depth:
             return 0
-        # Best first: what comes after the last one is no more similar than it.
-        last = recorded.candidates[-1].passage.similarity
-        return self.config.top_k - depth if last >= self.config.similarity_threshold else 0
+        most = most_similar_below(recorded.candidates[-1].passage, self.config.search)
+        return self.config.top_k - depth if most >= self.config.similarity_threshold else 0
 
     def enough_to_go_on(self, current: Round) -> bool:
         """Whether a passage has passed already; without one, a grader out of reach here fails the whole run."""

@@ -11,6 +11,7 @@ from engine.config import RunConfig
 from engine.decide import Evidence, passed_ids
 from engine.policies.quality import check_quality, deadline_s, decide_quality, outcome_of, rewrite_issues
 from engine.retrieval.fuse import fuse, lists_of, quotas
+from engine.retrieval.reciprocal import most_similar_below
 from engine.retrieval.rerank import by_relevance
 from engine.rewrite_input import NEAREST, nearest_passages, rewrite_request
 from engine.roles import RewriteRequest
@@ -50,8 +51,9 @@ class _QualityJudge(Judge):
         places = quotas(routing.shares, self.config.top_k)
         unseen = 0
         for kind, items in lists_of(recorded.candidates).items():
-            # A list shorter than was asked for has nothing below it; best first, so the last one bounds the rest.
-            cut_off = len(items) >= depth and items[-1].similarity >= self.config.similarity_threshold
+            # A list shorter than was asked for has nothing below it.
+            most = most_similar_below(items[-1], self.config.search) if len(items) >= depth else 0.0
+            cut_off = len(items) >= depth and most >= self.config.similarity_threshold
             wanted = self.config.top_k if routing.wide else places.get(kind, 0)
             unseen += max(0, wanted - len(items)) if cut_off else 0
         return min(unseen, self.config.top_k)
@@ -106,7 +108,11 @@ class _QualityWalk(Walk):
         if self.config.fetch_k <= depth or not recorded.searched:
             return False
         lists = lists_of(recorded.candidates)
-        below = [items[-1].similarity for kind, items in lists.items() if kind != "temporal" and len(items) >= depth]
+        below = [
+            most_similar_below(items[-1], self.config.search)
+            for kind, items in lists.items()
+            if kind != "temporal" and len(items) >= depth
+        ]
         shown = nearest_passages(recorded)
         return bool(below) and (len(shown) < NEAREST or max(below) >= shown[-1].similarity)
 

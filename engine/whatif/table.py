@@ -13,6 +13,7 @@ import numpy as np
 from engine.config import RunConfig
 from engine.decide import kept_passages, passed_ids
 from engine.retrieval.assemble import assemble
+from engine.retrieval.reciprocal import most_similar_below
 from engine.rewrite_input import failed_passages, rewrite_request
 from engine.values import Outcome, Passage, PassageId, Reason, Round, RunId, RunRecord, Verdict
 from engine.whatif.clock import RecordedClock
@@ -31,7 +32,8 @@ class RoundTable:
     depth: int
     exhausted: bool
     """The search found less than it was asked for, so that nothing lies below the depth."""
-    last_similarity: float
+    below: float
+    """The highest similarity that a passage below the depth can have."""
     rank: IntArray
     """[passages], from 1; 0 where this round did not find the passage."""
     similarity: FloatArray
@@ -199,7 +201,7 @@ class _Layout:
         return RoundTable(
             depth=len(current.candidates),
             exhausted=len(current.candidates) < config.fetch_k,
-            last_similarity=current.candidates[-1].passage.similarity if current.candidates else 0.0,
+            below=most_similar_below(current.candidates[-1].passage, config.search) if current.candidates else 0.0,
             rank=rank,
             similarity=similarity,
             version=version,

@@ -254,7 +254,7 @@ def test_a_kept_token_is_used_again_without_any_page_having_it(engine: Engine, p
 
 
 @pytest.mark.milvus_server
-def test_a_collection_that_is_not_loaded_is_listed_unread_and_loaded_when_it_is_used(
+def test_on_a_server_a_collection_that_is_not_loaded_is_listed_unread_and_loaded_when_it_is_used(
     engine: Engine, server: str
 ) -> None:
     there = Elsewhere(server, f"t_{uuid.uuid4().hex[:8]}_")
