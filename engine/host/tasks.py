@@ -154,26 +154,18 @@ class Pulls:
         ongoing.tell(lambda status: replace(status, done=status.total, remaining_s=0.0))
 
 
-class Measurements:
-    """One measurement at a time; what it finds is kept for the graders of this host."""
+class _OneAtATime(Generic[S]):
+    """Work of which there is one at a time; its last status stays until the next."""
 
     def __init__(self, loop: LoopThread, resources: Resources) -> None:
         self._loop = loop
         self._resources = resources
         self._guard = threading.Lock()
-        self._current: Ongoing[Measuring] | None = None
+        self._current: Ongoing[S] | None = None
 
     @property
-    def status(self) -> Measuring | None:
+    def status(self) -> S | None:
         return self._current.status if self._current is not None else None
-
-    def start(self, name: str) -> None:
-        """Raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another goes on."""
-        model = chat_model(name)
-        with self._guard:
-            if self._current is not None and not self._current.over:
-                raise HostBusy.with_(self._current.status.model)
-            self._current = Ongoing(self._loop, Measuring(model.model, "running")).start(self._measure)
 
     def stop(self) -> None:
         if self._current is not None:
@@ -183,6 +175,18 @@ class Measurements:
         if self._current is not None:
             self._current.stop()
             self._current.wait(_CLOSING_S)
+
+
+class Measurements(_OneAtATime[Measuring]):
+    """One measurement at a time; what it finds is kept for the graders of this host."""
+
+    def start(self, name: str) -> None:
+        """Raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another goes on."""
+        model = chat_model(name)
+        with self._guard:
+            if self._current is not None and not self._current.over:
+                raise HostBusy.with_(self._current.status.model)
+            self._current = Ongoing(self._loop, Measuring(model.model, "running")).start(self._measure)
 
     async def _measure(self, ongoing: Ongoing[Measuring]) -> None:
         model = RoleModel(ongoing.status.model)
@@ -207,18 +211,8 @@ class Measurements:
         ongoing.tell(lambda status: replace(status, result=speed, elapsed_s=time.perf_counter() - began))
 
 
-class SelfTests:
+class SelfTests(_OneAtATime[SelfTesting]):
     """One self-test at a time."""
-
-    def __init__(self, loop: LoopThread, resources: Resources) -> None:
-        self._loop = loop
-        self._resources = resources
-        self._guard = threading.Lock()
-        self._current: Ongoing[SelfTesting] | None = None
-
-    @property
-    def status(self) -> SelfTesting | None:
-        return self._current.status if self._current is not None else None
 
     def start(self, collection: str, grader: str) -> Ongoing[SelfTesting]:
         """Raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another goes on."""
@@ -239,15 +233,6 @@ class SelfTests:
         if ongoing.status.result is None:
             raise HostError("The self-test was stopped.", remedy="Start it again.", params={"subject": collection})
         return ongoing.status.result
-
-    def stop(self) -> None:
-        if self._current is not None:
-            self._current.stop()
-
-    def close(self) -> None:
-        if self._current is not None:
-            self._current.stop()
-            self._current.wait(_CLOSING_S)
 
     async def _test(self, ongoing: Ongoing[SelfTesting]) -> None:
         grader = RoleModel(ongoing.status.grader)
