@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.config import RunConfig
+from engine.config import GraphOptions, RunConfig
 from engine.values import (
     Candidate,
     Comparison,
@@ -43,6 +43,24 @@ def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
     return "kept" if similarity >= config.similarity_threshold else "below_threshold"
 
 
+def gate_in(item: Candidate, config: RunConfig) -> Gate:
+    """The gate of a candidate under ``config``, whatever config it was recorded with.
+
+    With graph + vector retrieval each stage has a threshold of its own (SPEC GH-04): what the graph found is cut by
+    ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what was
+    scored anew is cut by ``rerank_threshold`` too.
+    """
+    gate = gate_of(item.rank, item.passage.similarity, config)
+    options = config.options
+    if gate == "beyond_top_k" or not isinstance(options, GraphOptions):
+        return gate
+    if item.graph_score is not None:
+        gate = "kept" if item.graph_score >= options.graph_threshold else "below_graph"
+    if gate == "kept" and item.rerank_score is not None and item.rerank_score < options.rerank_threshold:
+        return "below_rerank"
+    return gate
+
+
 def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ...]:
     """Passages in rank order with gate and margin under ``config``; none is lost."""
     return tuple(
@@ -58,9 +76,7 @@ def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ..
 
 def kept_passages(current: Round, config: RunConfig) -> list[Passage]:
     """The round's kept passages under ``config``, whatever config the round was recorded with."""
-    return [
-        item.passage for item in current.candidates if gate_of(item.rank, item.passage.similarity, config) == "kept"
-    ]
+    return [item.passage for item in current.candidates if gate_in(item, config) == "kept"]
 
 
 def passed_ids(current: Round, config: RunConfig) -> list[PassageId]:

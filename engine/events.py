@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Literal
 
 from engine.config import RunConfig
 from engine.values import (
+    Attachment,
     Candidate,
+    CellCitation,
     Citation,
     Context,
     Decision,
@@ -19,12 +21,14 @@ from engine.values import (
     Fault,
     Fork,
     FoundSection,
+    GraphEvidence,
     Memory,
     ModelCall,
     NodeExecution,
     Outcome,
     PassageId,
     QualityCheck,
+    QueryAnalysis,
     Recall,
     Rewrite,
     Round,
@@ -34,6 +38,7 @@ from engine.values import (
     RunRecord,
     Strategy,
     TriedRoute,
+    UnsupportedMarker,
     Verdict,
 )
 
@@ -55,6 +60,7 @@ class RunStarted(_Event):
     config: RunConfig
     started_at: str
     fork: Fork | None = None
+    attachments: tuple[Attachment, ...] = ()
     kind: Literal["run_started"] = "run_started"
 
 
@@ -95,6 +101,7 @@ class Retrieved(_Event):
     strategy: Strategy | None = None
     attempt: int = 0
     sections: tuple[FoundSection, ...] = ()
+    graph: GraphEvidence | None = None
     kind: Literal["retrieved"] = "retrieved"
 
     @classmethod
@@ -112,6 +119,7 @@ class Retrieved(_Event):
             strategy=opened.strategy,
             attempt=opened.attempt,
             sections=opened.sections,
+            graph=opened.graph,
         )
 
 
@@ -131,6 +139,14 @@ class Fused(_Event):
     round: int
     candidates: tuple[Candidate, ...]
     kind: Literal["fused"] = "fused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysed(_Event):
+    """The query was looked at before anything is searched (graph + vector retrieval)."""
+
+    analysis: QueryAnalysis
+    kind: Literal["analysed"] = "analysed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +258,8 @@ class AnswerCompleted(_Event):
     answer: str
     citations: tuple[Citation, ...] = ()
     removed_markers: tuple[str, ...] = ()
+    cell_citations: tuple[CellCitation, ...] = ()
+    unsupported: tuple[UnsupportedMarker, ...] = ()
     kind: Literal["answer_completed"] = "answer_completed"
 
 
@@ -267,6 +285,7 @@ Event = (
     | Retrieved
     | Routed
     | Fused
+    | Analysed
     | Reranked
     | QualityChecked
     | MemoryRecalled
@@ -304,6 +323,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
             config=event.config,
             started_at=event.started_at,
             fork=event.fork,
+            attachments=event.attachments,
             last_seq=event.seq,
         )
     if record is None:
@@ -353,6 +373,8 @@ def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]: 
             return {"rounds": _with_verdict(record.rounds, event)}
         case Fused():
             return {"rounds": _with_round(record.rounds, event.round, candidates=event.candidates)}
+        case Analysed():
+            return {"analysis": event.analysis}
         case Reranked():
             return {"rounds": _with_round(record.rounds, event.round, reranked=event.order)}
         case QualityChecked():
@@ -382,7 +404,13 @@ def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]: 
         case TokenStreamed():
             return {"answer": record.answer + event.text}
         case AnswerCompleted():
-            return {"answer": event.answer, "citations": event.citations, "removed_markers": event.removed_markers}
+            return {
+                "answer": event.answer,
+                "citations": event.citations,
+                "removed_markers": event.removed_markers,
+                "cell_citations": event.cell_citations,
+                "unsupported": event.unsupported,
+            }
         case Warned():
             return {"warnings": (*record.warnings, event.warning)}
         case RunFinished():
@@ -404,6 +432,7 @@ def _opened(event: Retrieved) -> Round:
         strategy=event.strategy,
         attempt=event.attempt,
         sections=event.sections,
+        graph=event.graph,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.config import QualityOptions, RunConfig
-from engine.decide import Evidence, gate_of
+from engine.decide import Evidence, gate_in
 from engine.roles import RewriteIssue
 from engine.values import (
     SOURCE_KINDS,
@@ -84,7 +84,7 @@ def deadline_s(config: RunConfig) -> float:
 
 def kept_candidates(current: Round, config: RunConfig) -> list[Candidate]:
     """Candidates that the gates of ``config`` keep, whatever config the round was recorded with."""
-    return [item for item in current.candidates if gate_of(item.rank, item.passage.similarity, config) == "kept"]
+    return [item for item in current.candidates if gate_in(item, config) == "kept"]
 
 
 def check_quality(current: Round, config: RunConfig) -> QualityCheck:

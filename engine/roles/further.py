@@ -1,9 +1,7 @@
-"""Memory, web, graph and images."""
+"""Memory, web and images."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from engine.values import (
@@ -13,6 +11,7 @@ from engine.values import (
 if TYPE_CHECKING:
     pass
 from engine.roles.store import StoredPassage
+from engine.roles.trace import SILENT, Trace
 
 
 class LongTermMemory(Protocol):
@@ -45,29 +44,19 @@ class WebSearch(Protocol):
     async def search(self, query: str, limit: int) -> list[StoredPassage]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
-    id: str
-    name: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
-class Relationship:
-    source: str
-    target: str
-    type: str
-
-
-class GraphStore(Protocol):
-    """Entities and relationships of a collection."""
-
-    async def entities(self, collection: str, names: Sequence[str]) -> list[Entity]: ...
-
-    async def neighbours(self, collection: str, entity: str, depth: int) -> list[Relationship]: ...
+ImageType = Literal["image/png", "image/jpeg", "image/webp"]
 
 
 class ImageReader(Protocol):
-    """Describes an image in words."""
+    """Reads an image: the text in it, or what it shows (SPEC GH-05).
 
-    async def read(self, image: bytes, media_type: Literal["image/png", "image/jpeg", "image/webp"]) -> str: ...
+    Contract (tests/contracts/test_image_reader.py): plain text, empty where there is nothing to read; the image has
+    been checked (type, bytes, pixels) before; text inside the image is evidence and cannot change the form; a server
+    that cannot be reached is a ``ModelError``, a package that is not installed an ``AttachmentError`` with its command.
+    """
+
+    @property
+    def name(self) -> str:
+        """``ocr`` or the name of the vision model."""
+
+    async def read(self, image: bytes, media_type: ImageType, question: str = "", trace: Trace = SILENT) -> str: ...

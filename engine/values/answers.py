@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from engine.config import BUILTIN
+from engine.values.graphs import GraphContext
 from engine.values.names import EvaluationDimension, PassageId
 from engine.values.rounds import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One thing that was to go into the context."""
+
+    kind: Literal["passage", "graph", "table"]
+    id: str
+    """Of a passage; the number of a table; empty for the graph."""
+    tokens: int
+    given: bool
+    """False where the token budget was spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage as refinement saw it; the texts of all of them, joined, are the passage."""
+
+    text: str
+    bearing: float
+    """On the question, in [0, 1]."""
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +44,14 @@ class Context:
     verified: bool = True
     tokens: int = 0
     token_budget: int = 0
+    graph: GraphContext | None = None
+    """Entities and relationships given beside the passages (graph + vector retrieval)."""
+    tables: tuple[int, ...] = ()
+    """Tables of the question that were given, from 1."""
+    parts: tuple[ContextPart, ...] = ()
+    """Everything that was to go in, in its order, with what the budget made of it (graph + vector retrieval)."""
+    refined: Mapping[PassageId, tuple[Sentence, ...]] = field(default_factory=dict)
+    """Sentences of passages that were cut before generation, kept and cut ones, in the order of the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +62,16 @@ class Citation:
     passage_id: PassageId
     source: str
     section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedMarker:
+    """A marker that was taken out: the passage is there, but the sentence does not follow from it."""
+
+    marker: str
+    sentence: str
+    support: float
+    """Of the sentence by the passage, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Literal, NewType
 PassageId = NewType("PassageId", str)
 RunId = NewType("RunId", str)
 Language = Literal["zh", "en", "other"]
-Gate = Literal["kept", "below_threshold", "beyond_top_k"]
+Gate = Literal["kept", "below_threshold", "beyond_top_k", "below_graph", "below_rerank"]
+"""``below_graph`` and ``below_rerank`` are cut by the thresholds of those stages (graph + vector retrieval)."""
 Relation = Literal["<", ">=", "=="]
 Quantity = Literal[
     "pass_rate",
@@ -66,6 +67,9 @@ LoopReason = Literal[
     "max_epochs",
     "evaluator_failed",
     "writer_failed",
+    "bypass",
+    "simple",
+    "needs_search",
 ]
 """What only the deciding nodes of the other loops say."""
 Reason = Literal[GateReason, LoopReason]

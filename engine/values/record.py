@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.config import RunConfig, WorkflowName
-from engine.values.answers import Citation, Context, Draft
+from engine.values.answers import Citation, Context, Draft, UnsupportedMarker
+from engine.values.attachments import Attachment, CellCitation
 from engine.values.calls import Fault, ModelCall, NodeExecution
 from engine.values.decisions import Decision, Rewrite
+from engine.values.graphs import QueryAnalysis
 from engine.values.memories import Memory, Recall, RouteChoice, TriedRoute
 from engine.values.names import Outcome, PassageId, RunId
 from engine.values.rounds import Passage, Round, Verdict
@@ -52,6 +54,13 @@ class RunRecord:
     answer: str = ""
     citations: tuple[Citation, ...] = ()
     removed_markers: tuple[str, ...] = ()
+    cell_citations: tuple[CellCitation, ...] = ()
+    unsupported: tuple[UnsupportedMarker, ...] = ()
+    """Markers taken out of the answer because what they point to does not bear the sentence out."""
+    attachments: tuple[Attachment, ...] = ()
+    """Images and tables of the question, as they were read."""
+    analysis: QueryAnalysis | None = None
+    """Of the query (graph + vector retrieval)."""
     drafts: tuple[Draft, ...] = ()
     """Every answer of a workflow that evaluates its answers; ``answer`` is the one that stands."""
     recall: Recall | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.config import GradeOn
+from engine.values.graphs import GraphEvidence, RetrievalList, Stage
 from engine.values.names import (
     AnswerKind,
     Gate,
@@ -37,6 +38,8 @@ class Passage:
     """Place among the hits by vectors, from 1; None where no list by words was searched too, or it was not in it."""
     text_rank: int | None = None
     """Place among the hits by words (BM25), from 1; None where these were not searched or it was not among them."""
+    dated: str = ""
+    """ISO 8601 date of what it tells; empty where its source has none."""
     text_score: float | None = None
     """BM25 score, 0 and up; comparable within one query only."""
 
@@ -57,6 +60,20 @@ class Candidate:
     """Its rank in each list that was fused, from 1."""
     fused: float = 0.0
     """Reciprocal-rank score that gave ``rank``; 0 where nothing was fused."""
+    found_in: Mapping[RetrievalList, int] = field(default_factory=dict)
+    """Its rank in each list of a mode, from 1 (graph + vector retrieval)."""
+    graph_score: float | None = None
+    """How near it lies to the query in the graph, in [0, 1]; None where the graph did not find it."""
+    via: tuple[str, ...] = ()
+    """Ids of the entities, relationships or communities that led to it, the strongest first."""
+    places: Mapping[Stage, int] = field(default_factory=dict)
+    """Its place after each stage, from 1; the last one is ``rank``."""
+    duplicate_of: PassageId | None = None
+    """The better passage that it nearly repeats, below which it was pushed down."""
+    freshness: float | None = None
+    """In [0, 1], 1 for the newest dated passage of the round; None where it has no date."""
+    rerank_score: float | None = None
+    """Query-passage match in [0, 1]; None where it was not scored anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +217,8 @@ class Round:
     """The pass of the outer loop that it belongs to, from 0 (dual loop)."""
     sections: tuple[FoundSection, ...] = ()
     """What a hierarchical search looked inside, best first."""
+    graph: GraphEvidence | None = None
+    """What was taken from the knowledge graph (graph + vector retrieval)."""
 
     @property
     def kept(self) -> tuple[Passage, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.decide import gate_of
+from engine.decide import gate_in
 from engine.values import Candidate, PassageId, RunRecord, Verdict
 
 Failure = Literal[
@@ -177,7 +177,7 @@ def _labelled(found: Diagnosis) -> Diagnosis:
 
 
 def _kept(item: Candidate, record: RunRecord) -> bool:
-    return gate_of(item.rank, item.passage.similarity, record.config) == "kept"
+    return gate_in(item, record.config) == "kept"
 
 
 def _dropped(item: Candidate, record: RunRecord) -> dict[str, float]:

@@ -1,0 +1,140 @@
+"""What only one workflow has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import get_args
+
+from engine.config.parameters import (
+    DUAL_PARAMETERS,
+    EVALUATION_PARAMETERS,
+    GRAPH_PARAMETERS,
+    QUALITY_PARAMETERS,
+    QUALITY_WEIGHTS,
+    GradeOn,
+    ModeFrom,
+    Reranking,
+    WorkflowName,
+    check_all,
+    require,
+    require_flags,
+)
+from engine.errors import InvalidConfig
+
+_ROUNDING = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCorrectiveOptions:
+    """What only the four-node loop has: nothing beyond :class:`RunConfig`."""
+
+
+@dataclass(frozen=True, slots=True)
+class QualityOptions:
+    """What only the quality-control loop has: weights, cut-offs and the graded number (SPEC QL-01, QL-02)."""
+
+    coverage_weight: float = 0.4
+    relevance_weight: float = 0.3
+    diversity_weight: float = 0.2
+    count_weight: float = 0.1
+    grade_on: GradeOn = "weighted"
+    high_score: float = 0.7
+    medium_score: float = 0.5
+    """Scores from which a round is graded high, and medium; below it is low and rewritten."""
+
+    def __post_init__(self) -> None:
+        check_all(self, QUALITY_PARAMETERS)
+        require("grade_on", self.grade_on, get_args(GradeOn))
+        total = sum(getattr(self, name) for name in QUALITY_WEIGHTS)
+        if abs(total - 1.0) > _ROUNDING:
+            raise InvalidConfig(
+                f"The four quality weights sum to {total:.4g}.",
+                remedy=f"Set {', '.join(QUALITY_WEIGHTS)} so that they sum to 1.",
+                params={"field": "coverage_weight", "sum": f"{total:.4g}"},
+                field="coverage_weight",
+            )
+        if self.high_score < self.medium_score:
+            raise InvalidConfig.out_of_range("high_score", self.medium_score, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DualLoopOptions:
+    """What only the dual loop has (SPEC DL-04, DL-06, DL-07)."""
+
+    max_corrections: int = 2
+    """Answers that may be corrected; at most one more answer than that is written."""
+    memory: bool = True
+    """Whether earlier answers are recalled and this one is kept."""
+    web_search: bool = False
+    """Whether the web may be searched where the settings of this machine name a search engine."""
+
+    def __post_init__(self) -> None:
+        check_all(self, DUAL_PARAMETERS)
+        require_flags(self, "memory", "web_search")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEvaluationOptions:
+    """What only the answer-evaluation loop has (SPEC AE-01)."""
+
+    gener_epoch: int = 3
+    """Answers that may be written at most, the first included."""
+
+    def __post_init__(self) -> None:
+        check_all(self, EVALUATION_PARAMETERS)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOptions:
+    """What only graph + vector retrieval has (SPEC GH-01, GH-02, GH-04, GH-06)."""
+
+    hops: int = 2
+    """How many relationships away from the entities of the query an entity may lie."""
+    max_entities: int = 8
+    """Entities that a search begins from, at most."""
+    max_communities: int = 3
+    """Community summaries that a search in mode ``global`` looks inside."""
+    graph_weight: float = 0.5
+    """Share of the graph in ``mix``; the rest is that of the vectors."""
+    graph_threshold: float = 0.0
+    """Least graph score of a passage that the graph found; the similarity threshold does not cut these."""
+    rerank: Reranking = "by_mode"
+    rerank_k: int = 15
+    """How many of the best passages are scored anew."""
+    rerank_threshold: float = 0.0
+    """Least score of a passage that was scored anew."""
+    duplicate_threshold: float = 0.9
+    """Likeness to a passage above it from which on a passage is pushed down as a near-duplicate."""
+    freshness_weight: float = 0.1
+    """What being the newest dated passage counts for in the order, against 1 for relevance."""
+    refine: bool = False
+    """Whether passages are cut to the sentences that bear on the question before generation."""
+    sentence_threshold: float = 0.3
+    """Least bearing of a sentence that refinement keeps."""
+    context_tokens: int = 2000
+    """Budget for graph, tables and passages together; never more than the generator's own."""
+    answer_directly: bool = True
+    """Whether a simple query is answered without a search."""
+    mode_from: ModeFrom = "config"
+    """Whether the mode is the config's, or the one that the analysis of the query suggests."""
+
+    def __post_init__(self) -> None:
+        check_all(self, GRAPH_PARAMETERS)
+        require("rerank", self.rerank, get_args(Reranking))
+        require("mode_from", self.mode_from, get_args(ModeFrom))
+        require_flags(self, "refine", "answer_directly")
+
+
+WorkflowOptions = SelfCorrectiveOptions | QualityOptions | DualLoopOptions | AnswerEvaluationOptions | GraphOptions
+
+OPTIONS: Mapping[WorkflowName, type[WorkflowOptions]] = MappingProxyType(
+    {
+        "self_corrective": SelfCorrectiveOptions,
+        "quality_loop": QualityOptions,
+        "dual_loop": DualLoopOptions,
+        "answer_evaluation": AnswerEvaluationOptions,
+        "graph_hybrid": GraphOptions,
+    }
+)

@@ -1,0 +1,60 @@
+"""Which model plays which role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName, checked
+from engine.errors import InvalidConfig
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModel:
+    """Which model plays a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain."""
+
+    model: str = BUILTIN
+    temperature: float = 0.0
+    seed: int = 7
+    num_ctx: int = 8192
+    """Tokens of context asked of Ollama; other providers ignore it."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, str):
+            raise unusable_model("The name of a model must be a text.", "")
+        provider, colon, name = self.model.partition(":")
+        if self.model != BUILTIN:
+            if not colon or not provider.strip() or len(self.model) > 200:
+                raise unusable_model(f"The model {self.model[:80]!r} has no provider.", self.model[:80])
+            if not name.strip():
+                raise unusable_model(f"The model {self.model[:80]!r} names a provider and no model.", self.model[:80])
+        for field_name, parameter in MODEL_PARAMETERS.items():
+            object.__setattr__(self, field_name, checked(field_name, getattr(self, field_name), parameter))
+
+    @property
+    def built_in(self) -> bool:
+        return self.model == BUILTIN
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModels:
+    """The model of every role of a run."""
+
+    grader: RoleModel = RoleModel()
+    rewriter: RoleModel = RoleModel()
+    generator: RoleModel = RoleModel()
+    evaluator: RoleModel = RoleModel()
+    router: RoleModel = RoleModel()
+    reranker: RoleModel = RoleModel()
+    """Built in: the calibrated grader; ``cross_encoder:NAME`` where its package is installed; or a chat model."""
+    extractor: RoleModel = RoleModel()
+    vision: RoleModel = RoleModel()
+
+    def of(self, role: RoleName) -> RoleModel:
+        model: RoleModel = getattr(self, role)
+        return model
+
+
+def unusable_model(fact: str, model: str) -> InvalidConfig:
+    remedy = "Write `builtin`, `ollama:MODEL` or `provider:model`."
+    named = {"model": model} if model else {}
+    return InvalidConfig(fact, remedy=remedy, params={"field": "models", **named}, field="models")

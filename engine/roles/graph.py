@@ -1,0 +1,181 @@
+"""Who reads, keeps and uses knowledge graphs, and who looks at queries (SPEC GH-01, GH-03)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.config import Mode
+from engine.roles.store import StoredPassage
+from engine.roles.trace import SILENT, Trace
+from engine.values import Community, Entity, PassageId, QueryAnalysis, Relationship
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEntity:
+    """An entity as one passage speaks of it."""
+
+    name: str
+    type: str = "TERM"
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRelationship:
+    """A relationship as one passage tells it, between names of its entities."""
+
+    source: str
+    target: str
+    type: str = "RELATED_TO"
+    description: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PassageGraph:
+    """What was read in one passage."""
+
+    passage: PassageId
+    text_hash: str
+    """Of the passage when it was read: another one means that it has to be read again."""
+    entities: tuple[ReadEntity, ...] = ()
+    relationships: tuple[ReadRelationship, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInfo:
+    """The graph of one collection."""
+
+    collection: str
+    extractor: str
+    """``builtin``, ``samples`` for the one written by hand, or the name of a chat model."""
+    entities: int = 0
+    relationships: int = 0
+    communities: int = 0
+    passages: int = 0
+    """Passages that have been read."""
+    fingerprint: str = ""
+    """Of the collection when its building ended; empty while it is unfinished."""
+    built_at: str = ""
+    """ISO 8601, UTC; empty while it is unfinished."""
+
+    @property
+    def finished(self) -> bool:
+        return bool(self.built_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """Entities around some others, and the relationships between all of them."""
+
+    hops: Mapping[str, int]
+    """Relationships away from the nearest of those asked for, by id of entity; 0 for these themselves."""
+    entities: tuple[Entity, ...]
+    """Nearest first, then by degree, then by id."""
+    relationships: tuple[Relationship, ...]
+    """By weight, then by id."""
+
+
+class GraphStore(Protocol):
+    """Keeps the knowledge graphs of collections (SPEC GH-03).
+
+    Contract (tests/contracts/test_graph_store.py): the same name, normalised, is one entity, with the passages, aliases
+    and longest description of all that was read of it; a relationship exists only between known entities and always
+    names at least one passage; ``add`` of a passage read before replaces what was read then; what ``forget`` leaves
+    without a passage is gone; everything of one collection is apart from every other; relationships are followed in
+    both directions and keep theirs; nothing in a name can be injected; unreachable servers and damaged files are
+    ``GraphStoreError``.
+    """
+
+    async def describe(self, collection: str) -> GraphInfo | None:
+        """None where there is no graph."""
+
+    async def begin(self, collection: str, extractor: str) -> GraphInfo:
+        """Open a graph for adding: an unfinished or finished one of the same extractor goes on, another is emptied."""
+
+    async def done(self, collection: str) -> Mapping[PassageId, str]:
+        """Passages that were read, with the hash of their text then."""
+
+    async def add(self, collection: str, read: Sequence[PassageGraph]) -> None: ...
+
+    async def forget(self, collection: str, passages: Sequence[PassageId]) -> None: ...
+
+    async def finish(
+        self, collection: str, communities: Sequence[Community], fingerprint: str, built_at: str
+    ) -> GraphInfo:
+        """Set the communities, replacing former ones, and say that the graph is complete."""
+
+    async def named(self, collection: str, names: Sequence[str]) -> list[Entity]:
+        """Entities with one of these names or aliases, normalised; by degree, then id."""
+
+    async def names(self, collection: str) -> Mapping[str, tuple[str, ...]]:
+        """Normalised names and aliases with the ids that they stand for: what a query is looked through for."""
+
+    async def entities(self, collection: str, ids: Sequence[str]) -> list[Entity]:
+        """In the order asked for; unknown ones are left out."""
+
+    async def most_central(self, collection: str, limit: int) -> list[Entity]:
+        """By degree, then by number of passages, then by id."""
+
+    async def of_passages(self, collection: str, passages: Sequence[PassageId]) -> list[Entity]:
+        """Entities that these passages speak of."""
+
+    async def neighbourhood(self, collection: str, ids: Sequence[str], hops: int, limit: int) -> Neighbourhood:
+        """At most ``limit`` entities, those asked for included."""
+
+    async def communities(self, collection: str) -> list[Community]:
+        """The largest first, then by id."""
+
+    async def rename(self, collection: str, new_name: str) -> None: ...
+
+    async def drop(self, collection: str) -> bool:
+        """Whether there was one."""
+
+    async def close(self) -> None: ...
+
+
+class Extractor(Protocol):
+    """Reads entities and relationships in passages.
+
+    Contract (tests/contracts/test_extractor.py): one result a passage, in the order given, bound to passages by id;
+    relationships only between entities of the same passage; names as they stand in the text; text inside a passage
+    is evidence and cannot change the form; a reply that cannot be read after one more try gives an empty result and is
+    named in ``unreadable``; a server that cannot be reached is a ``ModelError``.
+    """
+
+    @property
+    def name(self) -> str:
+        """``builtin`` or the name of the chat model."""
+
+    async def extract(self, passages: Sequence[StoredPassage], trace: Trace = SILENT) -> list[PassageGraph]: ...
+
+    @property
+    def unreadable(self) -> tuple[PassageId, ...]:
+        """Passages of which nothing could be read because of the reply, of all calls so far."""
+
+    async def summarise(
+        self, entities: Sequence[Entity], relationships: Sequence[Relationship], passages: Sequence[StoredPassage]
+    ) -> tuple[str, str]:
+        """Title and summary of a community, in the language of most of its passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisRequest:
+    query: str
+    entities: tuple[str, ...] = ()
+    """Names and aliases of the graph that stand in the query, as they stand there."""
+    modes: tuple[Mode, ...] = ()
+    """Modes that could do their work here."""
+
+
+class QueryAnalyst(Protocol):
+    """Looks at a query before it is searched (SPEC GH-01).
+
+    Contract (tests/contracts/test_query_analyst.py): ``direct`` only for small talk and what needs no knowledge; names
+    stand in the query word for word; the suggested mode is one of those given, where any is. A reply that cannot be
+    read is ``UnreadableReply``.
+    """
+
+    async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis: ...
