@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from components.words_live_graph import GRAPH
 from components.words_live_loops import LOOPS
 
 LiveWords = Mapping[str, str]
@@ -129,7 +130,7 @@ EN: LiveWords = MappingProxyType(
         "file_name": "workflow",
         "question": "Question",
         "round": "round {n}",
-        **{key: english for key, (english, _) in LOOPS.items()},
+        **{key: english for key, (english, _) in {**LOOPS, **GRAPH}.items()},
     }
 )
 
@@ -238,7 +239,7 @@ ZH: LiveWords = MappingProxyType(
         "file_name": "workflow",
         "question": "问题",
         "round": "第 {n} 轮",
-        **{key: chinese for key, (_, chinese) in LOOPS.items()},
+        **{key: chinese for key, (_, chinese) in {**LOOPS, **GRAPH}.items()},
     }
 )
 

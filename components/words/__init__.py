@@ -24,6 +24,7 @@ from components.words.system_parts import SYSTEM_PARTS
 from components.words.tune import TUNE
 from components.words.what_if import WHAT_IF
 from components.words.what_if_loops import WHAT_IF_LOOPS
+from components.words.workflow_graph import WORKFLOW_GRAPH
 from components.words.workflows import WORKFLOWS
 
 AREAS = (
@@ -32,6 +33,7 @@ AREAS = (
     LOOPS,
     SETTINGS,
     WORKFLOWS,
+    WORKFLOW_GRAPH,
     KNOWLEDGE,
     CONNECT,
     PASSAGE_MAP,
