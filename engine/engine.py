@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Self, Unpack
 
 from engine.archive import Archive
+from engine.attachments.admission import admitted
 from engine.config import RunConfig, WorkflowName
 from engine.errors import InvalidQuestion, UnknownMemory, WorkbenchError
 from engine.evaluation.opening import Evaluations
@@ -30,7 +31,7 @@ from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.settings import Settings
-from engine.values import Fault, Memory, PassageId, RunId, RunRecord
+from engine.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord
 from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
@@ -100,10 +101,19 @@ class Engine:
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
-    def start(self, question: str, config: RunConfig | None = None, *, run_id: str | None = None) -> RunId:
-        """Begin a run and return its id at once; raises ``InvalidQuestion``, ``InvalidConfig``, ``TooManyRuns``.
+    def start(
+        self,
+        question: str,
+        config: RunConfig | None = None,
+        *,
+        run_id: str | None = None,
+        attachments: Sequence[Attachment] = (),
+    ) -> RunId:
+        """Begin a run and return its id at once.
 
-        ``run_id`` is for a caller that has to know the id before the run exists; it must be unused.
+        ``run_id`` is for a caller that has to know the id before the run exists; it must be unused. ``attachments`` are
+        what :meth:`read_attachment` gave, or what somebody made of it. Raises ``InvalidQuestion``, ``InvalidConfig``,
+        ``AttachmentError`` and ``TooManyRuns``.
         """
         config = config or RunConfig()
         workflow(config.workflow)
@@ -113,7 +123,7 @@ class Engine:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:
             raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
-        return self._runs.begin(question, config, run_id=run_id)
+        return self._runs.begin(question, config, run_id=run_id, attachments=admitted(attachments, config))
 
     def fork(
         self,
@@ -138,15 +148,19 @@ class Engine:
         )
         return self._runs.begin(record.question, config, branch)
 
-    def run(self, question: str, config: RunConfig | None = None) -> RunRecord:
-        """Run a question to its end and return its record, whatever the outcome."""
-        run = self._runs.named(self.start(question, config))
+    def run(
+        self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
+    ) -> RunRecord:
+        """Run a question to its end and return its record, whatever the outcome; raises as :meth:`start` does."""
+        run = self._runs.named(self.start(question, config, attachments=attachments))
         run.wait()
         return run.record
 
-    def stream(self, question: str, config: RunConfig | None = None) -> Iterator[Event]:
+    def stream(
+        self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
+    ) -> Iterator[Event]:
         """The same run as typed events; closing the iterator before its end cancels the run."""
-        run = self._runs.named(self.start(question, config))
+        run = self._runs.named(self.start(question, config, attachments=attachments))
         try:
             yield from run.follow()
         finally:

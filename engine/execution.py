@@ -66,6 +66,7 @@ async def _run(
         clock=run.clock,
         generation_allowance_s=resources.settings.generation_allowance_s,
         run_id=run.id,
+        attachments=run.record.attachments,
     )
     module = workflow(config.workflow)
     state: Mapping[str, Any] = module.initial_state(question)

@@ -18,7 +18,7 @@ from engine.fork import Branch
 from engine.loop_thread import LoopThread
 from engine.nodes.run_context import fault_of
 from engine.runs import LiveRun
-from engine.values import RunId
+from engine.values import Attachment, RunId
 
 KEPT_IN_MEMORY = 50
 """Runs that stay here, finished ones included; older ones are read from their records."""
@@ -39,7 +39,13 @@ class LiveRuns:
         self._closed = False
 
     def begin(
-        self, question: str, config: RunConfig, branch: Branch | None = None, *, run_id: str | None = None
+        self,
+        question: str,
+        config: RunConfig,
+        branch: Branch | None = None,
+        *,
+        run_id: str | None = None,
+        attachments: tuple[Attachment, ...] = (),
     ) -> RunId:
         """Start a run, or go on from ``branch``; raises ``TooManyRuns``, and ``EngineClosed`` after :meth:`close`."""
         with self._guard:
@@ -48,7 +54,7 @@ class LiveRuns:
             if self._active() >= self._most_active:
                 raise TooManyRuns.limit(self._most_active)
             run = LiveRun(RunId(run_id or uuid.uuid4().hex), self._on_event)
-            run.begin(question, config, branch.fork if branch else None)
+            run.begin(question, config, branch.fork if branch else None, attachments)
             self._runs[run.id] = run
             self._forget_oldest()
             self._loop.soon(self._launch, run, question, config, branch)

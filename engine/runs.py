@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from engine.config import RunConfig
 from engine.events import Event, RunFinished, RunStarted, fold
 from engine.nodes.run_context import RunClock
-from engine.values import Fork, RunId, RunRecord
+from engine.values import Attachment, Fork, RunId, RunRecord
 
 
 class LiveRun:
@@ -29,11 +29,26 @@ class LiveRun:
         self._changed = threading.Condition()
         self._listeners: set[Callable[[], None]] = set()
 
-    def begin(self, question: str, config: RunConfig, fork: Fork | None = None) -> None:
+    def begin(
+        self,
+        question: str,
+        config: RunConfig,
+        fork: Fork | None = None,
+        attachments: tuple[Attachment, ...] = (),
+    ) -> None:
         """Start the clock and emit the first event."""
         self.clock = RunClock(config.budget_s)
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.emit(RunStarted(run_id=self.id, question=question, config=config, started_at=started_at, fork=fork))
+        self.emit(
+            RunStarted(
+                run_id=self.id,
+                question=question,
+                config=config,
+                started_at=started_at,
+                fork=fork,
+                attachments=attachments,
+            )
+        )
 
     def emit(self, event: Event) -> None:
         """Number and time an event, add it to the picture, and wake whoever waits; after the last one, nothing."""

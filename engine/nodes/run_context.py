@@ -24,6 +24,7 @@ from engine.roles import (
     Writer,
 )
 from engine.values import (
+    Attachment,
     Fault,
     FoundSection,
     ModelCall,
@@ -170,6 +171,8 @@ class RunContext:
     generation_allowance_s: float = 30.0
     standing: Standing = nothing_stands
     run_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    """Images and tables of the question, within their limits and never blank."""
     visits: Counter[str] = field(default_factory=Counter)
 
     def warn(self, error: WorkbenchError, node: str = "") -> None:
