@@ -56,9 +56,16 @@ def gate_in(item: Candidate, config: RunConfig) -> Gate:
         return gate
     if item.graph_score is not None:
         gate = "kept" if item.graph_score >= options.graph_threshold else "below_graph"
-    if gate == "kept" and item.rerank_score is not None and item.rerank_score < options.rerank_threshold:
+    if gate == "kept" and _below_rerank(item, options):
         return "below_rerank"
     return gate
+
+
+def _below_rerank(item: Candidate, options: GraphOptions) -> bool:
+    if item.rerank_score is not None:
+        return item.rerank_score < options.rerank_threshold
+    # A near-duplicate is not scored: a copy must not be kept where the threshold cuts what it repeats.
+    return options.rerank_threshold > 0 and item.duplicate_of is not None and "reranked" in item.places
 
 
 def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ...]:

@@ -1,0 +1,58 @@
+"""How much of one text another one repeats: what near-duplicates are told by. Pure, without a model."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+
+SHINGLE = 5
+"""Characters that are compared at a time: a changed word leaves nearly all of a passage's shingles as they were."""
+LEAST_SHARE = 0.5
+"""Shares below this are not told: no ``duplicate_threshold`` can be lower."""
+
+Shares = Mapping[tuple[int, int], float]
+
+
+def repeated_share(text: str, other: str) -> float:
+    """Share of ``text`` that stands in ``other`` too, in [0, 1]; case, white space and punctuation aside.
+
+    One-sided: what is wholly contained in a longer passage brings nothing new, and the longer one does.
+    """
+    own, its = shingles(text), shingles(other)
+    return len(own & its) / len(own)
+
+
+@lru_cache(maxsize=4096)
+def shingles(text: str) -> frozenset[str]:
+    """The distinct pieces of :data:`SHINGLE` letters and digits of a text; never empty."""
+    letters = "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+    if len(letters) <= SHINGLE:
+        # A shorter text repeats another one only where it is the same.
+        return frozenset((letters or text,))
+    return frozenset(letters[start : start + SHINGLE] for start in range(len(letters) - SHINGLE + 1))
+
+
+@lru_cache(maxsize=128)
+def repeated_shares(texts: tuple[str, ...]) -> Shares:
+    """By place of a text and of another one the share of the first that the other repeats, from ``LEAST_SHARE`` on.
+
+    Remembered: a what-if asks it of the same passages at every move of a slider.
+    """
+    pieces = [shingles(text) for text in texts]
+    holders: dict[str, list[int]] = {}
+    for place, own in enumerate(pieces):
+        for piece in own:
+            holders.setdefault(piece, []).append(place)
+    found: dict[tuple[int, int], float] = {}
+    for place, own in enumerate(pieces):
+        common = Counter(other for piece in own for other in _others(holders[piece], place))
+        shares = {(place, other): count / len(own) for other, count in common.items()}
+        found.update({pair: share for pair, share in shares.items() if share >= LEAST_SHARE})
+    return MappingProxyType(found)
+
+
+def _others(places: Sequence[int], place: int) -> Sequence[int]:
+    return [other for other in places if other != place] if len(places) > 1 else ()
