@@ -36,6 +36,17 @@ from engine.errors.evaluation import (
     UnknownMeasure,
     UnknownQuerySet,
 )
+from engine.errors.graph import (
+    GraphDamaged,
+    GraphDatabaseMissing,
+    GraphDriverMissing,
+    GraphFileNewer,
+    GraphFileUnusable,
+    GraphMissing,
+    GraphRefused,
+    GraphStoreError,
+    GraphUnreachable,
+)
 from engine.errors.host import (
     DiskFull,
     DiskLow,
@@ -188,6 +199,15 @@ __all__ = [
     "ForkRefused",
     "FullTextMissing",
     "GraderFailed",
+    "GraphDamaged",
+    "GraphDatabaseMissing",
+    "GraphDriverMissing",
+    "GraphFileNewer",
+    "GraphFileUnusable",
+    "GraphMissing",
+    "GraphRefused",
+    "GraphStoreError",
+    "GraphUnreachable",
     "HostBusy",
     "HostError",
     "HostNotesDamaged",
