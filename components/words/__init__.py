@@ -7,6 +7,7 @@ from components.words.compare import COMPARE
 from components.words.connect import CONNECT
 from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
+from components.words.graph import GRAPH
 from components.words.ingesting import INGESTING
 from components.words.knowledge import KNOWLEDGE
 from components.words.loops import LOOPS
@@ -37,6 +38,7 @@ AREAS = (
     KNOWLEDGE,
     CONNECT,
     PASSAGE_MAP,
+    GRAPH,
     INGESTING,
     MEMORY,
     SYSTEM,

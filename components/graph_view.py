@@ -1,0 +1,237 @@
+"""A knowledge graph to look around in: zoom, search, and from an entity or a relationship to its passages.
+
+The picture is SVG that the browser draws; beside it stands what is chosen, below it everything once more as a list, for
+whoever reads with the keyboard or hears the page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import streamlit as st
+
+from components.graph_layout import layout_of
+from components.graph_picture import Dot, GraphPicture, Line
+from components.i18n import Words
+from components.markup import script
+from engine.values import PassageId
+
+Act = Literal["around", "passage"]
+
+_KINDS = 7
+"""Types, or communities, with a colour and a shape of their own; all others share one more."""
+_DESCRIPTION = 600
+"""Characters of a description that leave for the browser."""
+_PASSAGES = 12
+"""Passages of what is chosen that are shown."""
+
+_component = st.components.v2.component(
+    "graph_view",
+    html='<section class="wb graph"></section>',
+    css=script("tokens.css", "graph_view.css"),
+    js=script(
+        "dom.js", "graph_view_shapes.js", "graph_view_draw.js", "graph_view_detail.js", "graph_view_moves.js",
+        "graph_view.js",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage behind what is chosen."""
+
+    place: str
+    """Source and section, or whatever tells it from others."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEvent:
+    """What the reader did."""
+
+    selected: str | None
+    """Id of the dot or line that is chosen; stays until another is, or none."""
+    act: Act | None = None
+    """What was pressed in this rerun: to see what lies around an entity, or to go to a passage."""
+    target: str = ""
+    """Id of the entity or the passage that it was about."""
+
+
+def chosen_in(picture: GraphPicture, key: str) -> str | None:
+    """What is chosen in the view drawn under ``key``, for its passages to be read before it is drawn."""
+    chosen = (st.session_state.get(key) or {}).get("selected")
+    return str(chosen) if chosen in picture.items else None
+
+
+def wanted_passages(picture: GraphPicture, key: str) -> tuple[PassageId, ...]:
+    """Those to hand over as ``passages``: the first of what is chosen."""
+    chosen = chosen_in(picture, key)
+    return picture.items[chosen].passages[:_PASSAGES] if chosen else ()
+
+
+def graph_view(
+    picture: GraphPicture,
+    words: Words,
+    *,
+    key: str,
+    passages: Mapping[PassageId, ShownPassage] | None = None,
+    around: bool = False,
+    open_passage: str = "",
+    selected: str | None = None,
+) -> GraphEvent:
+    """Draw the graph; ``passages`` are those of what is chosen (:func:`wanted_passages`), by id.
+
+    With ``around`` an entity offers to show what lies around it, with ``open_passage`` a passage has a button of this
+    label. ``selected`` chooses something where the reader has not chosen yet, as a link does.
+    """
+    state = st.session_state.get(key) or {}
+    chosen = state.get("selected") if "selected" in state else selected
+    result = _component(
+        key=key,
+        data={
+            "lang": words.html_language,
+            **graph_data(picture, words),
+            "selected": chosen,
+            "passages": {str(name): [item.place, item.text] for name, item in (passages or {}).items()},
+            "around": around,
+            "open": open_passage,
+            "words": _phrases(words),
+        },
+        on_selected_change=_nothing,
+        on_act_change=_nothing,
+    )
+    act = result.act
+    now = result.selected if result.selected in picture.items else None
+    if isinstance(act, Mapping) and act.get("name") in ("around", "passage"):
+        last = f"{key}_serial"
+        # A press counts once, however often it is delivered.
+        if st.session_state.get(last) != act.get("serial"):
+            st.session_state[last] = act.get("serial")
+            name: Act = "around" if act["name"] == "around" else "passage"
+            return GraphEvent(now, name, str(act.get("target", "")))
+    return GraphEvent(now)
+
+
+def graph_data(picture: GraphPicture, words: Words) -> dict[str, Any]:
+    """The JSON that the browser draws from: places, looks, and every text as text."""
+    places = _places(picture.dots, picture.lines)
+    kinds = _legend([dot.type for dot in picture.dots])
+    groups = _legend([dot.group for dot in picture.dots if dot.group])
+    titles = picture.groups or {}
+    return {
+        "dots": [_dot(dot, places[dot.id], kinds, groups, words) for dot in picture.dots],
+        "lines": [_line(line, words) for line in picture.lines if line.source in places and line.target in places],
+        "kinds": [[place, type_text(name, words), n] for name, place, n in _named(kinds, words)],
+        "groups": [[place, titles.get(name, name), n] for name, place, n in _named(groups, words)],
+        "overview": bool(picture.dots) and picture.dots[0].look == "community",
+        "looks": sorted({dot.look for dot in picture.dots}),
+    }
+
+
+def type_text(name: str, words: Words) -> str:
+    """A type of entities as it is said; one without words of ours as the extractor wrote it, not in capitals."""
+    key = f"graph.type.{name}"
+    return words(key) if key in words else name.replace("_", " ").lower()
+
+
+def relation_text(name: str, words: Words) -> str:
+    """A type of relationships as it is said."""
+    key = f"graph.relation.{name}"
+    return words(key) if key in words else name.replace("_", " ").lower()
+
+
+def line_text(line: Line, words: Words) -> str:
+    """What a line says in a word or two."""
+    return words.count("graph.joins", line.count) if line.count else relation_text(line.type, words)
+
+
+_Legend = Mapping[str, tuple[int, int]]
+
+
+def _legend(names: Sequence[str]) -> _Legend:
+    """Place of each name's colour and how often it occurs; those beyond the last colour share it."""
+    ranked = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+    return {name: (min(place, _KINDS), count) for place, (name, count) in enumerate(ranked)}
+
+
+def _named(legend: _Legend, words: Words) -> list[tuple[str, int, int]]:
+    own = [(name, place, count) for name, (place, count) in legend.items() if place < _KINDS]
+    rest = [count for place, count in legend.values() if place == _KINDS]
+    return [*own, (words("graph.others", n=len(rest)), _KINDS, sum(rest))] if rest else own
+
+
+def _dot(dot: Dot, place: tuple[float, float], kinds: _Legend, groups: _Legend, words: Words) -> dict[str, Any]:
+    facts = []
+    if dot.size:
+        facts.append(words.count("graph.members", dot.size))
+    else:
+        facts.append(type_text(dot.type, words))
+        facts.append(words.count("graph.degree", dot.degree))
+    if dot.hops:
+        facts.append(words.count("graph.hops", dot.hops))
+    if dot.score is not None:
+        facts.append(words("graph.score", score=f"{dot.score:.2f}"))
+    return {
+        "id": dot.id,
+        "name": dot.name,
+        "kind": kinds[dot.type][0],
+        "group": groups[dot.group][0] if dot.group in groups else _KINDS,
+        "community": dot.group,
+        "look": dot.look,
+        "x": place[0],
+        "y": place[1],
+        "r": dot.radius,
+        "facts": facts,
+        "told": dot.description[:_DESCRIPTION],
+        "aliases": list(dot.aliases),
+        "members": list(dot.members),
+        "size": dot.size,
+        "passages": [str(item) for item in dot.passages[:_PASSAGES]],
+        "n": len(dot.passages),
+    }
+
+
+def _line(line: Line, words: Words) -> dict[str, Any]:
+    return {
+        "id": line.id,
+        "source": line.source,
+        "target": line.target,
+        "label": line_text(line, words),
+        "told": line.description[:_DESCRIPTION],
+        "weight": line.weight,
+        "directed": not line.count,
+        "passages": [str(item) for item in line.passages[:_PASSAGES]],
+        "n": len(line.passages),
+    }
+
+
+@lru_cache(maxsize=16)
+def _places(dots: tuple[Dot, ...], lines: tuple[Line, ...]) -> dict[str, tuple[float, float]]:
+    # Half a second for 500 entities, and the page is drawn anew at every press.
+    return layout_of(
+        [dot.id for dot in dots],
+        [(line.source, line.target, line.weight) for line in lines],
+        [dot.group for dot in dots],
+        [dot.radius for dot in dots],
+    )
+
+
+_PHRASES = (
+    *("picture", "picture.overview", "keys", "hint", "hint.overview", "central", "largest", "close", "self"),
+    *("find", "find.overview", "find.none", "colour", "colour.kind", "colour.group", "in", "out", "fit", "save"),
+    *("relations", "more.relations", "aliases", "include", "around", "whole", "full", "less"),
+    *("passages", "passages.wait", "passages.more", "unread", "list", "list.entities", "list.communities"),
+    *("look.asked", "look.linked", "look.near"),
+)
+
+
+def _phrases(words: Words) -> dict[str, str]:
+    return {name: words(f"graph.{name}") for name in _PHRASES}
+
+
+def _nothing() -> None:
+    """A value or a trigger exists on the result only where a callback is named."""
