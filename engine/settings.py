@@ -25,6 +25,7 @@ from engine.errors import InvalidSettings
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
+_NEO4J_SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 
 
 class Settings(BaseSettings):
@@ -40,6 +41,16 @@ class Settings(BaseSettings):
     milvus_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Further Milvus addresses that an API request may name."
     )
+    neo4j_uri: str = Field(
+        "",
+        description="Address of a Neo4j server (`bolt://` or `neo4j://`) for knowledge graphs; empty: a file in the "
+        "data folder. Workbenches that share a server need databases of their own.",
+    )
+    neo4j_user: str = Field("neo4j", description="User name at the Neo4j server.")
+    neo4j_password: SecretStr = Field(
+        SecretStr(""), description="Password at the Neo4j server; empty: none is asked for."
+    )
+    neo4j_database: str = Field("", description="Database of the Neo4j server; empty: its own default.")
     ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama.")
     ollama_keep_alive: str = Field("10m", description="How long Ollama keeps a model loaded after a call.")
     openai_url: str = Field(
@@ -80,12 +91,10 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _login_apart(cls, values: Any) -> Any:
-        """User and password in ``milvus_uri`` become the token: addresses are shown, in messages and in records."""
-        given = values.get("milvus_uri") if isinstance(values, dict) else None
-        address, login = _without_login(given) if isinstance(given, str) else ("", "")
-        if not login:
+        """User and password in an address become settings apart: addresses are shown, in messages and in records."""
+        if not isinstance(values, dict):
             return values
-        return {**values, "milvus_uri": address, "milvus_token": values.get("milvus_token") or login}
+        return _milvus_login_apart(_neo4j_login_apart(values))
 
     @field_validator("milvus_addresses", "allowed_hosts", mode="before")
     @classmethod
@@ -99,6 +108,22 @@ class Settings(BaseSettings):
         if value not in ("builtin", "hashing") and (provider != "ollama" or not name.strip()):
             raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
         return value
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _graph_address(cls, value: str) -> str:
+        address = value.strip().rstrip("/")
+        try:
+            parts = urlsplit(address)
+            usable = parts.scheme in _NEO4J_SCHEMES and bool(parts.hostname) and parts.port != 0
+            usable = usable and not (parts.path or parts.query or parts.fragment)
+        except ValueError:
+            usable = False
+        if address and (not usable or not address.isprintable() or " " in address):
+            raise PydanticCustomError(
+                "graph_address", "it must be an address such as `bolt://127.0.0.1:7687`, or empty"
+            )
+        return address
 
     @field_validator("searxng_url", "openai_url")
     @classmethod
@@ -176,6 +201,27 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def _milvus_login_apart(values: dict[str, Any]) -> dict[str, Any]:
+    given = values.get("milvus_uri")
+    address, login = _without_login(given) if isinstance(given, str) else ("", "")
+    if not login:
+        return values
+    return {**values, "milvus_uri": address, "milvus_token": values.get("milvus_token") or login}
+
+
+def _neo4j_login_apart(values: dict[str, Any]) -> dict[str, Any]:
+    given = values.get("neo4j_uri")
+    address, login = _without_login(given) if isinstance(given, str) else ("", "")
+    if not login:
+        return values
+    user, _, password = login.partition(":")
+    apart = {
+        "neo4j_user": values.get("neo4j_user") or user,
+        "neo4j_password": values.get("neo4j_password") or password,
+    }
+    return {**values, "neo4j_uri": address, **apart}
 
 
 def _without_login(address: str) -> tuple[str, str]:

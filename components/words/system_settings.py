@@ -7,6 +7,11 @@ SETTINGS_ABOUT_ZH: dict[str, str] = {
     "milvus_uri": "Milvus 服务器地址；留空则使用内嵌的 Milvus Lite。",
     "milvus_token": "Milvus 服务器的令牌（`用户:密码`）。",
     "milvus_addresses": "API 请求还可以指定的其他 Milvus 地址。",
+    "neo4j_uri": "存放知识图谱的 Neo4j 服务器地址（`bolt://` 或 `neo4j://`）；留空则存入数据文件夹中的文件。"
+    "几个工作台共用一台服务器时，各自需要单独的数据库。",
+    "neo4j_user": "Neo4j 服务器的用户名。",
+    "neo4j_password": "Neo4j 服务器的密码；留空表示服务器不要求登录。",
+    "neo4j_database": "Neo4j 服务器中的数据库；留空则用服务器的默认数据库。",
     "ollama_url": "Ollama 的地址。",
     "ollama_keep_alive": "一次调用之后，Ollama 让模型保持加载多久。",
     "openai_url": "兼容 OpenAI 协议的服务器（LM Studio、vLLM、llama.cpp）地址，用于 `openai:模型名`；"

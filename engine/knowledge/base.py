@@ -11,6 +11,8 @@ from engine.config import BUILTIN, SearchMethod
 from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded, UnknownCollection
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
+from engine.knowledge.graph.keeping import without_passages
+from engine.knowledge.graph.opening import graph_store
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
 from engine.knowledge.milvus_schema import check_new_name
@@ -24,6 +26,7 @@ from engine.memory.milvus_memory import MilvusMemory
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.roles.graph import GraphStore
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.settings import Settings
 from engine.values import Fault, PassageId
@@ -46,6 +49,7 @@ class KnowledgeBase:
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
         self._memory: MilvusMemory | None = None
+        self._graphs: GraphStore | None = None
         self._opening: asyncio.Task[None] | None = None
         self.opened_in_s: float | None = None
         """How long the opening took; None until it is open."""
@@ -137,6 +141,16 @@ class KnowledgeBase:
             self._memory = MilvusMemory(self._settings.store_uri, token, embedder, lambda: self._calibration(embedder))
         return self._memory
 
+    @property
+    def graphs(self) -> GraphStore:
+        """Knowledge graphs, by the names of collections and never by aliases; opened by the first call of a method.
+
+        Raises ``GraphDriverMissing`` where a server is set and the package for it is not installed.
+        """
+        if self._graphs is None:
+            self._graphs = graph_store(self._settings)
+        return self._graphs
+
     async def collections(self) -> list[CollectionInfo]:
         """Those of the settings' own store, then the connected ones, as last seen where they do not answer."""
         own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
@@ -168,7 +182,15 @@ class KnowledgeBase:
         return await self._store()
 
     async def delete_source(self, collection: str, source: str) -> int:
-        return await (await self._holding(collection)).delete_source(collection, source)
+        """Delete the passages of a source, from the collection and from its knowledge graph; how many there were."""
+        store = await self._holding(collection)
+        info = await store.describe(collection)
+
+        async def ids() -> list[PassageId]:
+            return [passage.id for passage in await store.passages(info.name, source)]
+
+        async with without_passages(self.graphs, info.name, ids):
+            return await store.delete_source(collection, source)
 
     async def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Change what is put before queries of a collection; what is stored does not depend on it.
@@ -265,6 +287,8 @@ class KnowledgeBase:
             self._opening.cancel()
         if self._memory is not None:
             await self._memory.close()
+        if self._graphs is not None:
+            await self._graphs.close()
         await self.foreign.close()
         for store in self._stores.values():
             await store.close()

@@ -16,6 +16,7 @@ from engine.knowledge.foreign_client import close_client, open_client
 from engine.knowledge.foreign_look import inspect, look, vector_of
 from engine.knowledge.foreign_models import installed_embedders, proposed_models
 from engine.knowledge.foreign_store import ForeignStore
+from engine.knowledge.graph.keeping import dropped
 from engine.knowledge.milvus_connection import Client
 from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import (
@@ -91,8 +92,11 @@ class Connections:
         return self._loop.call(self._connect(connection))
 
     def disconnect(self, name: str) -> None:
-        """Forget a connection and its token; nothing changes where it leads. Raises ``UnknownCollection``."""
-        self._loop.call(self._knowledge.foreign.remove(name))
+        """Forget a connection, its token and its knowledge graph; nothing changes where it leads.
+
+        Raises ``UnknownCollection``.
+        """
+        self._loop.call(self._disconnect(name))
 
     def all(self) -> tuple[Connection, ...]:
         """By name, without their tokens."""
@@ -105,6 +109,10 @@ class Connections:
     @property
     def _knowledge(self) -> KnowledgeBase:
         return self._resources.knowledge
+
+    async def _disconnect(self, name: str) -> None:
+        async with dropped(self._knowledge.graphs, name):
+            await self._knowledge.foreign.remove(name)
 
     async def _all(self) -> tuple[Connection, ...]:
         return self._knowledge.foreign.all()

@@ -21,6 +21,7 @@ from engine.errors import (
 from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
+from engine.knowledge.graph.keeping import dropped, renamed
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.passage_map import passage_map
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
@@ -68,7 +69,7 @@ class Library:
         return self._loop.call(self._create(name, embedding_model, description, query_prefix, passage_prefix))
 
     def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
-        """Give a collection another name; sources, summaries, aliases and memories go with it.
+        """Give a collection another name; sources, summaries, aliases, memories and its knowledge graph go with it.
 
         Records of earlier runs keep the old name, for they say what was. It stays an alias unless ``keep_old`` is
         False, so that branches of those runs, saved settings and API calls still find the collection. Raises
@@ -90,7 +91,7 @@ class Library:
         return self._loop.call(self._set_description(collection, text))
 
     def drop(self, collection: str) -> None:
-        """Delete a collection with its sources, summaries and aliases, for good.
+        """Delete a collection with its sources, summaries, aliases and knowledge graph, for good.
 
         Records of runs and memories stay: they are the user's history, and can be deleted on their own pages. Raises
         ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``, ``CollectionBusy``.
@@ -148,9 +149,10 @@ class Library:
         await self._check_idle(info)
         await self._check_free(new_name)
         store = await self._knowledge.own_store()
-        renamed = await store.rename(info.name, new_name, keep_old=keep_old)
+        async with renamed(self._knowledge.graphs, info.name, new_name):
+            found = await store.rename(info.name, new_name, keep_old=keep_old)
         await self._knowledge.memory().rename_collection(info.name, new_name)
-        return renamed
+        return found
 
     async def _set_alias(self, alias: str, collection: str) -> CollectionInfo:
         info = await self._own(collection, samples=True)
@@ -171,7 +173,8 @@ class Library:
         if info.name != collection:
             raise AliasTaken.named(collection, info.name)
         await self._check_idle(info)
-        await (await self._knowledge.own_store()).drop(collection)
+        async with dropped(self._knowledge.graphs, collection):
+            await (await self._knowledge.own_store()).drop(collection)
 
     async def _search(self, collection: str, query: str, limit: int, method: SearchMethod) -> list[FoundPassage]:
         query = self._checked_query(query)

@@ -1,0 +1,43 @@
+"""What happens to the graph of a collection when the collection changes.
+
+Each looks at the graph first: with a graph store that does not answer nothing is done at all, and what is changed is
+never half changed because of it. The graph itself changes last, for it is dear where a chat model read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from engine.roles.graph import GraphStore
+from engine.values import PassageId
+
+Ids = Callable[[], Awaitable[Sequence[PassageId]]]
+
+
+@asynccontextmanager
+async def without_passages(graphs: GraphStore, collection: str, ids: Ids) -> AsyncIterator[None]:
+    """Around the deletion of passages, which the graph then forgets; ``ids`` is asked only where there is a graph."""
+    there = await graphs.describe(collection) is not None
+    passages = await ids() if there else ()
+    yield
+    if passages:
+        await graphs.forget(collection, passages)
+
+
+@asynccontextmanager
+async def renamed(graphs: GraphStore, collection: str, new_name: str) -> AsyncIterator[None]:
+    """Around the renaming of a collection, which the graph then follows."""
+    there = await graphs.describe(collection) is not None
+    yield
+    if there:
+        await graphs.rename(collection, new_name)
+
+
+@asynccontextmanager
+async def dropped(graphs: GraphStore, collection: str) -> AsyncIterator[None]:
+    """Around the deletion of a collection, with which its graph goes."""
+    there = await graphs.describe(collection) is not None
+    yield
+    if there:
+        await graphs.drop(collection)

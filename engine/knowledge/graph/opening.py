@@ -1,0 +1,29 @@
+"""Which store keeps the knowledge graphs of this machine: a file of the data folder, or the server of the settings."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from engine.errors import GraphDriverMissing
+from engine.knowledge.graph.sqlite_store import SqliteGraphs
+from engine.roles.graph import GraphStore
+from engine.settings import Settings
+
+FILE = "graphs.db"
+
+
+def graph_store(settings: Settings) -> GraphStore:
+    """The store of the settings; nothing is opened before the first call.
+
+    Raises ``GraphDriverMissing`` where a server is set and the package for it is not installed.
+    """
+    if not settings.neo4j_uri:
+        # Collections of another passage store may have the same names, and the file stays where it is.
+        return SqliteGraphs(settings.data_dir / FILE, settings.milvus_uri)
+    if find_spec("neo4j") is None:
+        raise GraphDriverMissing.now()
+    from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+
+    space = settings.milvus_uri or str(settings.store_path.absolute())
+    password = settings.neo4j_password.get_secret_value()
+    return Neo4jGraphs(settings.neo4j_uri, settings.neo4j_user, password, database=settings.neo4j_database, space=space)
