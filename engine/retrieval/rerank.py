@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from engine.roles import SILENT, Grader, Trace
 from engine.values import Passage, PassageId, Verdict
 
+_EVEN = 0.5
+_DIGITS = 9
+"""1 - (1 - 0.3) is not 0.3: a score that is taken apart and put together again must meet a bar that it met before."""
+
 
 class GraderReranker:
     """Reranks by a grader's verdicts (contract: :class:`engine.roles.Reranker`); raises what the grader raises."""
@@ -33,3 +37,16 @@ def by_relevance(passages: Sequence[Passage], verdicts: Mapping[PassageId, Verdi
         return -(verdict.p_relevant if verdict is not None else 0.0), -passage.similarity, passage.id
 
     return sorted(passages, key=order)
+
+
+def scored_verdict(score: float, name: str) -> Verdict:
+    """A score in [0, 1] of a reranker that judges nothing else, as the verdict that its P(relevant) stands for."""
+    relevant = score >= _EVEN
+    return Verdict(relevant, score if relevant else 1.0 - score, "", grader=name)
+
+
+def scores_of(ranked: Sequence[tuple[Passage, Verdict]]) -> dict[PassageId, float]:
+    """By passage what a reranker gave it; without those whose score could not be read."""
+    return {
+        passage.id: round(verdict.p_relevant, _DIGITS) for passage, verdict in ranked if verdict.relevant is not None
+    }

@@ -31,8 +31,10 @@ class Grader(Protocol):
 class Reranker(Protocol):
     """Scores passages by how well they answer the question.
 
-    Contract (tests/contracts/test_reranker.py): calibrated P(relevant) by passage id, in [0, 1]; judged passages are
-    reported through ``trace.verdict``; the order of the result is non-increasing in P.
+    Contract (tests/contracts/test_reranker.py): P(relevant) by passage id, in [0, 1]; every passage comes back once,
+    the order of the result is non-increasing in P. A reranker that is the run's grader reports what it judged through
+    ``trace.verdict``; the scores of any other are no verdicts, and only its calls are reported. What has no readable
+    score is ``unreadable`` (``relevant`` None).
     """
 
     async def rerank(

@@ -15,6 +15,7 @@ from engine.llm.dual_rewriter import ChatDualRewriter
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
 from engine.llm.quality_rewriter import ChatQualityRewriter
+from engine.llm.reranker import ChatReranker
 from engine.llm.source_router import ChatSourceRouter
 from engine.llm.strategy_router import ChatStrategyRouter
 from engine.llm.writer import ChatWriter
@@ -24,6 +25,7 @@ from engine.roles import (
     Evaluator,
     Generator,
     Grader,
+    Reranker,
     Rewriter,
     SourceRouter,
     StrategyRouter,
@@ -108,6 +110,10 @@ def ollama_dual_rewriter() -> Rewriter:
     return ChatDualRewriter(_MODEL, settings())
 
 
+def ollama_reranker() -> Reranker:
+    return ChatReranker(_MODEL, settings())
+
+
 def ollama_strategy_router() -> StrategyRouter:
     return ChatStrategyRouter(_MODEL, settings())
 
@@ -132,6 +138,8 @@ def obedient(request: RecordedRequest) -> str:
         return _strategy(question, fenced("memory", asked), fields["route"]["enum"])
     if "shares" in fields:
         return _routing(list(fields["shares"]["properties"]), fenced("query", asked)[0])
+    if "scores" in fields:
+        return _scores(question, fenced("passage", asked))
     if "relevant" in fields:
         return _verdict(question, fenced("passage", asked)[0])
     if "query" in fields:
@@ -184,6 +192,12 @@ def _verdict(question: str, passage: str) -> str:
     relevant = share >= 0.5
     reason = f"It shares {share:.0%} of the words."
     return json.dumps({"relevant": relevant, "confidence": 0.5 + abs(share - 0.5), "reason": reason})
+
+
+def _scores(question: str, passages: list[str]) -> str:
+    wanted = _words(question)
+    shares = [len(wanted & _words(passage)) / len(wanted) if wanted else 0.0 for passage in passages]
+    return json.dumps({"scores": {str(number): round(10 * share, 1) for number, share in enumerate(shares, 1)}})
 
 
 def _rewrite(question: str, asked: str) -> str:

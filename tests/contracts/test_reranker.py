@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
-from engine.retrieval.rerank import GraderReranker, by_relevance
+from engine.config import RoleModel
+from engine.retrieval.cross_encoder import cross_encoder
+from engine.retrieval.rerank import GraderReranker, by_relevance, scores_of
 from engine.roles import SILENT, Reranker, Trace
 from engine.values import Passage, PassageId, Verdict
+from tests.contracts.chat_models import ollama_reranker
 from tests.contracts.test_grader import GRADERS
 from tests.support.listening import Listening
 from tests.support.loop_fakes import verdict
+from tests.support.tiny_cross_encoder import write_cross_encoder
 
-RERANKERS: Mapping[str, Callable[[], Reranker]] = {
-    f"grader: {name}": lambda make=make: GraderReranker(make())  # type: ignore[misc]
-    for name, make in GRADERS.items()
-}
 QUESTION = "Where is rapid-acting insulin injected, and why there?"
 RIGHT = Passage(
     PassageId("right"), "a.md", "Rapid-acting insulin is injected into the abdomen: absorption is fastest.", 0.6, 0.9
 )
 WRONG = Passage(PassageId("wrong"), "b.md", "A tree with n vertices has exactly n − 1 edges.", 0.05, 0.7)
 ODD = Passage(PassageId("odd"), "c.md", "}{][ \x00", 0.05, 0.7)
+
+
+@cache
+def tiny_cross_encoder() -> Reranker:
+    """A model made here, in the folder where the program looks for it; loaded once for all tests."""
+    data_dir = Path(mkdtemp(prefix="reranker-"))
+    atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
+    name = "tiny/overlap"
+    write_cross_encoder(data_dir / "rerankers" / name, [QUESTION, RIGHT.text, WRONG.text])
+    return cross_encoder(RoleModel(f"cross_encoder:{name}"), data_dir)
+
+
+GRADING: Mapping[str, Callable[[], Reranker]] = {
+    f"grader: {name}": lambda make=make: GraderReranker(make())  # type: ignore[misc]
+    for name, make in GRADERS.items()
+}
+SCORING: Mapping[str, Callable[[], Reranker]] = {"cross encoder": tiny_cross_encoder, "ollama": ollama_reranker}
+"""Whose scores are no verdicts of the run's grader."""
+RERANKERS = {**GRADING, **SCORING}
 
 
 @pytest.fixture(params=RERANKERS)
@@ -49,11 +74,31 @@ def test_the_order_given_changes_nothing(reranker: Reranker) -> None:
     assert rerank(reranker, WRONG, RIGHT) == rerank(reranker, RIGHT, WRONG)
 
 
-def test_every_verdict_is_reported(reranker: Reranker) -> None:
+@pytest.mark.parametrize("name", GRADING)
+def test_every_verdict_is_reported(name: str) -> None:
     """SC-10"""
     trace = Listening()
-    ranked = rerank(reranker, WRONG, RIGHT, trace=trace)
+    ranked = rerank(GRADING[name](), WRONG, RIGHT, trace=trace)
     assert trace.verdicts == {item.id: judged for item, judged in ranked}
+
+
+@pytest.mark.parametrize("name", SCORING)
+def test_a_score_is_no_verdict_and_its_call_is_reported(name: str) -> None:
+    """GH-04, SC-10: nothing but the run's grader may say what is relevant."""
+    trace = Listening()
+    ranked = rerank(SCORING[name](), WRONG, RIGHT, trace=trace)
+    assert trace.verdicts == {}
+    assert [(call.role, call.error) for call in trace.calls] == [("reranker", "")]
+    assert QUESTION in "".join(message.content for message in trace.calls[0].messages)
+    assert scores_of(ranked)[RIGHT.id] > 0.5 > scores_of(ranked)[WRONG.id]
+
+
+@pytest.mark.parametrize("name", SCORING)
+def test_many_passages_come_back_whatever_the_batches_they_are_scored_in(name: str) -> None:
+    """GH-04"""
+    many = [replace(WRONG, id=PassageId(f"w{place}")) for place in range(23)]
+    ranked = rerank(SCORING[name](), *many, RIGHT)
+    assert len({item.id for item, _ in ranked}) == 24 and ranked[0][0] is RIGHT
 
 
 def test_nothing_gives_nothing(reranker: Reranker) -> None:

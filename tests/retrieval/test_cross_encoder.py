@@ -1,0 +1,121 @@
+"""A cross encoder from files at hand, and everything that can be wrong with them: GH-04."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engine.config import RoleModel
+from engine.errors import (
+    CrossEncoderMisnamed,
+    CrossEncoderMissing,
+    CrossEncoderPackageMissing,
+    CrossEncoderUnusable,
+    ModelError,
+)
+from engine.retrieval.cross_encoder import CrossEncoderReranker, Score, cross_encoder, sigmoid
+from engine.values import Passage, PassageId, Verdict
+from tests.support.listening import Listening
+from tests.support.tiny_cross_encoder import write_cross_encoder
+
+MODEL = RoleModel("cross_encoder:tiny/overlap")
+ASKED = "Where is insulin injected?"
+TOLD = "Insulin is injected into the abdomen."
+
+
+def passage(name: str, text: str = TOLD, section: str = "") -> Passage:
+    return Passage(PassageId(name), "a.md", text, 0.5, 0.5, section=section)
+
+
+def rerank(reranker: CrossEncoderReranker, *passages: Passage) -> list[tuple[Passage, Verdict]]:
+    return asyncio.run(reranker.rerank(ASKED, passages, Listening()))
+
+
+@pytest.mark.parametrize("name", ["../up", "a/../b", "/etc", "a/b/c", ".hidden", "a b", "", "a/.b", "a\\b", "ü"])
+def test_a_name_cannot_lead_out_of_its_folder(name: str, tmp_path: Path) -> None:
+    """GH-04"""
+    with pytest.raises(CrossEncoderMisnamed):
+        cross_encoder(RoleModel(f"cross_encoder:{name or '-'}"), tmp_path)
+
+
+def test_files_that_are_not_there_are_named_with_the_command_that_fetches_them(tmp_path: Path) -> None:
+    """GH-04: nothing is downloaded in the middle of a run."""
+    with pytest.raises(CrossEncoderMissing) as raised:
+        rerank(cross_encoder(MODEL, tmp_path), passage("a"))
+    assert raised.value.params["command"].startswith("hf download tiny/overlap onnx/model.onnx tokenizer.json")
+    assert str(tmp_path / "rerankers" / "tiny" / "overlap") in raised.value.fact
+    assert isinstance(raised.value, ModelError)
+
+
+def test_files_that_came_since_are_found_the_next_time(tmp_path: Path) -> None:
+    """GH-04: a failure is not remembered, and the file may lie at the top of its folder."""
+    reranker = cross_encoder(MODEL, tmp_path)
+    with pytest.raises(CrossEncoderMissing):
+        rerank(reranker, passage("a"))
+    write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, TOLD], "model.onnx")
+    assert rerank(reranker, passage("a"))[0][1].p_relevant > 0.5
+
+
+def test_files_that_are_damaged_are_said_to_be_so(tmp_path: Path) -> None:
+    """GH-04"""
+    folder = tmp_path / "rerankers" / "tiny" / "overlap"
+    write_cross_encoder(folder, [ASKED, TOLD])
+    (folder / "onnx" / "model.onnx").write_bytes(b"not a model")
+    trace = Listening()
+    with pytest.raises(CrossEncoderUnusable):
+        asyncio.run(cross_encoder(MODEL, tmp_path).rerank(ASKED, [passage("a")], trace))
+    assert trace.calls[0].error.startswith("WB343") and trace.calls[0].parsed is None
+
+
+def test_without_the_package_there_is_a_command_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GH-04: it is an extra."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "fastembed"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    with pytest.raises(CrossEncoderPackageMissing, match="pip install fastembed"):
+        rerank(cross_encoder(MODEL, tmp_path), passage("a"))
+
+
+def test_a_heading_is_read_with_its_passage(tmp_path: Path) -> None:
+    """GH-04"""
+    seen: list[str] = []
+
+    def score(question: str, texts: Sequence[str]) -> Sequence[float]:
+        seen.extend(texts)
+        return [0.0] * len(texts)
+
+    rerank(CrossEncoderReranker("cross_encoder:x", score), passage("a", "It is.", "Sites"), passage("b", "It was."))
+    assert seen == ["Sites\nIt is.", "It was."]
+
+
+@pytest.mark.parametrize("logits", [[float("nan")], [], [1.0, 2.0], [float("inf")]])
+def test_scores_that_are_none_are_no_order(logits: list[float]) -> None:
+    """GH-04"""
+    score: Score = lambda question, texts: logits  # noqa: E731 - one line says it
+    with pytest.raises(CrossEncoderUnusable):
+        rerank(CrossEncoderReranker("cross_encoder:x", score), passage("a"))
+
+
+def test_when_the_time_is_over_nobody_waits_for_the_model() -> None:
+    """GH-04, SC-08"""
+
+    class Late(Listening):
+        def time_left_s(self) -> float:
+            return 0.0
+
+    trace, score = Late(), lambda question, texts: [0.0]
+    with pytest.raises(TimeoutError):
+        asyncio.run(CrossEncoderReranker("cross_encoder:x", score).rerank(ASKED, [passage("a")], trace))
+    assert trace.calls[0].error == "interrupted"
+
+
+def test_a_logit_however_large_is_a_share() -> None:
+    """GH-04"""
+    assert [sigmoid(value) for value in (-1e4, 0.0, 1e4)] == [0.0, 0.5, 1.0]
+    assert sigmoid(2.0) + sigmoid(-2.0) == pytest.approx(1.0)

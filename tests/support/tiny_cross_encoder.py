@@ -1,0 +1,81 @@
+"""A cross encoder small enough to make in a test: real ONNX and a real tokenizer; it counts the words of a question."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import onnx
+from onnx import TensorProto, helper
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+_WEIGHT, _BIAS = 1.5, -4.0
+
+
+def write_cross_encoder(folder: Path, texts: Iterable[str], model_file: str = "onnx/model.onnx") -> None:
+    """A model folder as a model hub has them; only the words of ``texts`` are known to it."""
+    (folder / model_file).parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(_model(), str(folder / model_file))
+    tokenizer = _tokenizer(texts)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    about = {"model_max_length": 256, "pad_token": "[PAD]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(about), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps({"pad_token_id": 0}), encoding="utf-8")
+
+
+def _tokenizer(texts: Iterable[str]) -> Tokenizer:
+    words = sorted({word for text in texts for word in re.findall(r"\w+|[^\w\s]+", text.lower())})
+    vocabulary = {word: place for place, word in enumerate((*SPECIAL, *words))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    return tokenizer
+
+
+def _model() -> Any:
+    """Logit = weight · (words of the passage that stand in the question) + bias; special tokens do not count."""
+    nodes = [
+        helper.make_node("Unsqueeze", ["input_ids", "last"], ["rows"]),
+        helper.make_node("Unsqueeze", ["input_ids", "middle"], ["columns"]),
+        helper.make_node("Equal", ["rows", "columns"], ["same"]),
+        helper.make_node("Cast", ["same"], ["same_f"], to=TensorProto.FLOAT),
+        helper.make_node("Greater", ["input_ids", "specials"], ["word"]),
+        helper.make_node("Cast", ["word"], ["word_f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["token_type_ids"], ["second"], to=TensorProto.FLOAT),
+        helper.make_node("Sub", ["one", "second"], ["first"]),
+        helper.make_node("Mul", ["first", "word_f"], ["asked"]),
+        helper.make_node("Mul", ["second", "word_f"], ["told"]),
+        helper.make_node("Unsqueeze", ["asked", "last"], ["asked_column"]),
+        helper.make_node("MatMul", ["same_f", "asked_column"], ["met"]),
+        helper.make_node("Squeeze", ["met", "last"], ["times"]),
+        helper.make_node("Min", ["times", "one"], ["once"]),
+        helper.make_node("Mul", ["once", "told"], ["counted"]),
+        helper.make_node("ReduceSum", ["counted", "middle"], ["sum"], keepdims=1),
+        helper.make_node("Mul", ["sum", "weight"], ["weighed"]),
+        helper.make_node("Add", ["weighed", "bias"], ["logits"]),
+    ]
+    shape = ["batch", "length"]
+    graph = helper.make_graph(
+        nodes,
+        "overlap",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in ("input_ids", "token_type_ids")],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])],
+        initializer=[
+            helper.make_tensor("last", TensorProto.INT64, [1], [2]),
+            helper.make_tensor("middle", TensorProto.INT64, [1], [1]),
+            helper.make_tensor("specials", TensorProto.INT64, [], [len(SPECIAL) - 1]),
+            helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
+            helper.make_tensor("weight", TensorProto.FLOAT, [], [_WEIGHT]),
+            helper.make_tensor("bias", TensorProto.FLOAT, [], [_BIAS]),
+        ],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
