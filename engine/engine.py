@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from engine.archive import Archive
 from engine.attachments.admission import admitted
-from engine.config import RunConfig, WorkflowName
+from engine.attachments.readers import read_with
+from engine.config import RoleModel, RunConfig, WorkflowName
 from engine.errors import InvalidQuestion, UnknownMemory, WorkbenchError
 from engine.evaluation.opening import Evaluations
 from engine.events import Event
@@ -20,6 +21,7 @@ from engine.fork import branch_off
 from engine.host.host import Host
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.connections import Connections
+from engine.library.graphs import Graphs
 from engine.library.ingestions import Ingestions
 from engine.library.library import Library
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
@@ -68,6 +70,7 @@ class Engine:
         self._loop = LoopThread("engine-loop")
         self._runs = LiveRuns(self._loop, self.resources, self._store.append, settings.max_concurrent_runs)
         self.ingestions = Ingestions(self._loop, self.resources)
+        self.graphs = Graphs(self._loop, self.resources, self.ingestions)
         self.library = Library(self._loop, self.resources, self.ingestions.jobs)
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.faults)
@@ -165,6 +168,20 @@ class Engine:
             yield from run.follow()
         finally:
             self._runs.stop(run)
+
+    def read_attachment(
+        self, name: str, data: bytes, config: RunConfig | None = None, *, question: str = ""
+    ) -> Attachment:
+        """Read an image or a table for a question to come, by what its bytes are; blocks until it is read.
+
+        An image is read by the vision model of ``config``, which looks at it with the question in mind, or by the
+        built-in text recognition. Whatever was read may be corrected before it goes into :meth:`start`. Raises
+        ``AttachmentError``, ``SourceBomb``, ``SourceEncrypted`` and ``ModelError``.
+        """
+        model = config.models.vision if config else RoleModel()
+        return self._loop.call(
+            read_with(model, self.settings, self.resources.ollama, name=name, data=data, question=question)
+        )
 
     def cancel(self, run_id: str) -> bool:
         """Stop a run within one step; False where it had ended already. Raises ``UnknownRun``."""

@@ -5,6 +5,8 @@ Several per code where one class states several facts: the first whose parameter
 
 from __future__ import annotations
 
+from components.words.faults_attachments import ATTACHMENT_FAULTS_ZH
+
 FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB000": (("运行因意外的 {kind} 而中止。", "请查看工作台日志中的回溯信息，并反馈给我们。"),),
     "WB100": (
@@ -394,6 +396,7 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
             "请确认 WORKBENCH_SEARXNG_URL 是一个 SearXNG 的地址，并且它的输出格式中有 `json`。",
         ),
     ),
+    **ATTACHMENT_FAULTS_ZH,
 }
 
 FRAGMENTS_ZH: dict[str, str] = {

@@ -10,6 +10,8 @@ from engine.errors import AttachmentEmpty, AttachmentsNotTaken, TooManyAttachmen
 from engine.values import Attachment
 
 MOST_ATTACHMENTS = 6
+MOST_PIXELS = 40_000_000
+"""Of one image: what a telephone takes; each is three bytes once decoded."""
 MOST_ROWS = 200
 MOST_COLUMNS = 40
 LONGEST_CELL = 300
@@ -17,6 +19,7 @@ LONGEST_CELL = 300
 LONGEST_TEXT = 8000
 """Characters that were read in one image: some four pages."""
 LONGEST_NAME = 200
+KINDS_SHOWN = ("PNG", "JPEG", "WebP", "CSV", "XLSX", "Markdown", "HTML")
 TAKES_ATTACHMENTS: frozenset[WorkflowName] = frozenset({"graph_hybrid"})
 
 

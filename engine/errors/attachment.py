@@ -89,7 +89,7 @@ class AttachmentEmpty(AttachmentError):
     def table(cls, name: str) -> Self:
         return cls(
             f"No table was found in {name[:200]!r}.",
-            remedy="Attach a file with rows and columns, or type the table into the question box.",
+            remedy="Attach a file with rows and columns.",
             params={"table": name[:200]},
         )
 
@@ -146,25 +146,38 @@ class ReadingTimedOut(AttachmentError):
     code = "WB360"
 
     @classmethod
-    def after(cls, name: str, seconds: float) -> Self:
+    def after(cls, seconds: float) -> Self:
         return cls(
-            f"Reading {name[:200]!r} was given up after {seconds:g} seconds.",
-            remedy="Cut out the part that matters, or choose a vision model.",
-            params={"name": name[:200], "seconds": f"{seconds:g}"},
+            f"Reading this attachment was given up after {seconds:g} seconds.",
+            remedy="Cut out the part that matters, or choose a vision model for images.",
+            params={"seconds": f"{seconds:g}"},
         )
 
 
 class ReadingFailed(AttachmentError):
-    """Text recognition broke down; it works in a process of its own, so nothing else was hurt."""
+    """The reader broke down; it works in a process of its own, so nothing else was hurt."""
 
     code = "WB361"
 
     @classmethod
-    def named(cls, name: str) -> Self:
+    def now(cls) -> Self:
         return cls(
-            f"The text recognition broke down over {name[:200]!r}.",
-            remedy="Save the image as PNG and attach that, or choose a vision model.",
-            params={"name": name[:200]},
+            "The reader of attachments broke down over this one.",
+            remedy="Save it anew in another form, such as PNG or CSV, and attach that.",
+        )
+
+
+class ModelCannotSee(AttachmentError):
+    """Ollama itself would leave the image out without a word, and the model would make something up."""
+
+    code = "WB363"
+
+    @classmethod
+    def named(cls, model: str) -> Self:
+        return cls(
+            f"The model {model} takes no images.",
+            remedy="Choose a vision model, such as `ollama:gemma3:4b`, or the built-in text recognition.",
+            params={"model": model},
         )
 
 

@@ -258,7 +258,7 @@ class ChatModel:
     async def _pieces(
         self, client: BaseChatModel, messages: Sequence[Message], schema: Schema | None
     ) -> AsyncGenerator[Any, None]:
-        sent = [(_LANGCHAIN_ROLES[message.role], message.content) for message in messages]
+        sent = self._sent(messages)
         if schema is None:
             stream = client.astream(sent)
         elif self.provider == "ollama":
@@ -277,6 +277,10 @@ class ChatModel:
         finally:
             # An async generator that is left early keeps its connection until it is closed.
             await cast("AsyncGenerator[Any, None]", stream).aclose()
+
+    def _sent(self, messages: Sequence[Message]) -> list[tuple[str, Any]]:
+        """The messages as LangChain takes them."""
+        return [(_LANGCHAIN_ROLES[message.role], message.content) for message in messages]
 
     async def _client(self) -> BaseChatModel:
         made = self._clients.find()

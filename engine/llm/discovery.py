@@ -62,8 +62,13 @@ class OllamaStatus:
 
     def digest(self, name: str) -> str:
         """Digest of a model by its name, ``:latest`` left out or not; empty where it is not installed."""
+        found = self.model(name)
+        return found.digest if found else ""
+
+    def model(self, name: str) -> InstalledModel | None:
+        """A model by its name, ``:latest`` left out or not; None where it is not installed."""
         wanted = {name, f"{name}:latest"}
-        return next((model.digest for model in self.models if model.name in wanted), "")
+        return next((model for model in self.models if model.name in wanted), None)
 
 
 async def ollama_status(settings: Settings) -> OllamaStatus:

@@ -23,19 +23,22 @@ IDLE_S = 30.0
 MOST_FILES = 200
 """Files that one reader reads, so that what a library leaks does not add up."""
 
+WORKER = "engine.knowledge.loaders.worker"
+
 _ROOT = Path(__file__).resolve().parents[3]
 
 
 class Reader:
     """One process, reading one file at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = WORKER) -> None:
+        """``module``: what the process runs; it calls :func:`engine.knowledge.loaders.worker.serve`."""
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
         self.files = 0
         self.grown = False
         """A file made it larger than is worth keeping."""
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "engine.knowledge.loaders.worker"],
+        self._process = subprocess.Popen(  # noqa: S603 - one of our own modules
+            [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -108,7 +111,8 @@ class Reader:
 class Readers:
     """A few reading processes for all threads; each call takes one or waits for one."""
 
-    def __init__(self, most: int = MOST_READERS, idle_s: float = IDLE_S) -> None:
+    def __init__(self, most: int = MOST_READERS, idle_s: float = IDLE_S, module: str = WORKER) -> None:
+        self._module = module
         self._free = threading.BoundedSemaphore(most)
         self._lock = threading.Lock()
         self._idle: list[Reader] = []
@@ -154,7 +158,7 @@ class Readers:
                     return reader
                 reader.close()
         try:
-            return Reader()
+            return Reader(self._module)
         except OSError as error:
             raise SourceUnreadable.named(name, error.strerror or type(error).__name__) from error
 

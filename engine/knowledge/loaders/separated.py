@@ -10,7 +10,7 @@ from typing import Literal
 
 from engine.errors import SourceDamaged
 from engine.knowledge.loaders.contents import Allowance, Contents, Section, note
-from engine.knowledge.loaders.encoding import read_text
+from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import table_lines
 
@@ -26,18 +26,23 @@ def load_separated(name: str, data: bytes) -> Contents:
 
     Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.
     """
+    decoded, rows = separated_rows(name, data)
+    notes = encoding_notes(decoded)
+    if len(rows) > MOST_ROWS:
+        notes += (note("rows_cut", kept=MOST_ROWS),)
+    body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows[:MOST_ROWS])))
+    return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding)
+
+
+def separated_rows(name: str, data: bytes) -> tuple[Decoded, list[list[str]]]:
+    """The text and its rows, one more than ``MOST_ROWS`` where there are more; raises as :func:`load_separated`."""
     decoded = read_text(name, data)
     lines = decoded.text.split("\n")
     if lines[0].lower().startswith("sep="):  # as spreadsheet programs write for each other
         lines = lines[1:]
     text = "\n".join(lines)
     delimiter = _delimiter(lines, "\t" if name.lower().endswith(".tsv") else ",")
-    rows = _rows(name, text, delimiter)
-    notes = encoding_notes(decoded)
-    if len(rows) > MOST_ROWS:
-        notes += (note("rows_cut", kept=MOST_ROWS),)
-    body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows[:MOST_ROWS])))
-    return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding)
+    return decoded, _rows(name, text, delimiter)
 
 
 def _rows(name: str, text: str, delimiter: str) -> list[list[str]]:

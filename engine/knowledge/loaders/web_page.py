@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import SourceDamaged, SourceEmpty
 from engine.knowledge.loaders.contents import Contents, Outline, Section, heading
-from engine.knowledge.loaders.encoding import read_text
+from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import table_text
 from engine.knowledge.loaders.wrapping import joined_lines
@@ -42,6 +42,27 @@ _SHARE_OF_MAIN = 0.4
 
 def load_html(name: str, data: bytes) -> Contents:
     """Sections by heading; the title is the page's own, else its first heading."""
+    root, decoded = _parsed(name, data)
+    titles = [text for text in root.xpath("//head/title/text()|//title/text()") if text.strip()]
+    walk = _Walk(root, whole=False)
+    sections = walk.sections()
+    if not sections:  # the page is made of what usually stands around one
+        walk = _Walk(root, whole=True)
+        sections = walk.sections()
+    title = heading(titles[0]) if titles else ""
+    return Contents(title or walk.outline.title, sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
+
+
+def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> list[list[list[str]]]:
+    """Rows of each table of data, in the order of the page; a cell over several places fills only the first of them.
+
+    One row and one column more than allowed are given where there are more. Raises as :func:`load_html`.
+    """
+    root, _ = _parsed(name, data)
+    return [_grid(_cells(table), most_rows + 1, most_columns + 1) for table in root.iter("table") if _is_data(table)]
+
+
+def _parsed(name: str, data: bytes) -> tuple[HtmlElement, Decoded]:
     from lxml import etree, html
 
     head = data[:_HEAD]
@@ -55,14 +76,7 @@ def load_html(name: str, data: bytes) -> Contents:
         if not decoded.text.strip():
             raise SourceEmpty.named(name) from error
         raise SourceDamaged.named(name, "it holds no HTML") from error
-    titles = [text for text in root.xpath("//head/title/text()|//title/text()") if text.strip()]
-    walk = _Walk(root, whole=False)
-    sections = walk.sections()
-    if not sections:  # the page is made of what usually stands around one
-        walk = _Walk(root, whole=True)
-        sections = walk.sections()
-    title = heading(titles[0]) if titles else ""
-    return Contents(title or walk.outline.title, sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
+    return root, decoded
 
 
 def _main(root: HtmlElement) -> HtmlElement:
@@ -203,16 +217,47 @@ def _joined(pieces: Sequence[str]) -> str:
 
 def _table(table: HtmlElement) -> str | None:
     """The rows of a table of data; None for one that only lays out a page."""
-    if any(table.find(f".//{tag}") is not None for tag in ("table", "ul", "ol", *_HEADINGS)):
+    if not _is_data(table):
         return None
-    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
-    if max((len(row) for row in rows), default=0) < 2:
-        return None
+    rows = _cells(table)
     headed = all(cell.tag == "th" for cell in rows[0]) and bool(rows[0])
     caption = table.find("caption")
     above = joined_lines(caption.text_content()).strip() if caption is not None else ""
     text = table_text([[joined_lines(cell.text_content()) for cell in row] for row in rows], headed)
     return f"{above}\n{text}" if above else text
+
+
+def _is_data(table: HtmlElement) -> bool:
+    if any(table.find(f".//{tag}") is not None for tag in ("table", "ul", "ol", *_HEADINGS)):
+        return False
+    return max((len(row) for row in _cells(table)), default=0) >= 2
+
+
+def _cells(table: HtmlElement) -> list[list[HtmlElement]]:
+    return [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+
+
+def _grid(rows: Sequence[Sequence[HtmlElement]], most_rows: int, most_columns: int) -> list[list[str]]:
+    """Texts by row and column, cells that span several at the place where a browser draws them."""
+    taken: dict[tuple[int, int], str] = {}
+    for down, row in enumerate(rows[:most_rows]):
+        across = 0
+        for cell in row:
+            while (down, across) in taken:
+                across += 1
+            if across >= most_columns:
+                break
+            wide, high = _span(cell, "colspan", most_columns), _span(cell, "rowspan", most_rows)
+            taken |= {(down + y, across + x): "" for y in range(high) for x in range(wide)}
+            taken[down, across] = joined_lines(cell.text_content()).strip()
+            across += wide
+    width = min(most_columns, max((x for _, x in taken), default=-1) + 1)
+    return [[taken.get((y, x), "") for x in range(width)] for y in range(min(len(rows), most_rows))]
+
+
+def _span(cell: HtmlElement, name: str, most: int) -> int:
+    stated = (cell.get(name) or "1").strip()
+    return min(most, max(1, int(stated))) if stated.isascii() and stated.isdecimal() and len(stated) < 6 else 1
 
 
 def _preformatted(element: HtmlElement) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceError
@@ -27,21 +28,41 @@ def load_workbook(name: str, data: bytes) -> Contents:
 
     Raises ``SourceDamaged`` for what Excel would repair, ``SourceBomb`` for a text without end.
     """
+    with _opened(name, data) as book:
+        sections, notes = _sheets(book, Allowance(name, len(data)))
+        title = document_title(without_control(book.properties.title or ""))
+    return Contents(title, sections, notes=notes)
+
+
+def first_sheet(name: str, data: bytes, most_rows: int) -> tuple[list[list[str]], bool]:
+    """Rows of the first visible sheet with something in it, and whether others have something too.
+
+    At most ``most_rows`` rows; raises as :func:`load_workbook`.
+    """
+    with _opened(name, data) as book:
+        visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        for place, sheet in enumerate(visible, start=1):
+            rows = list(_Rows(sheet, most_rows))
+            if rows:
+                return rows, any(next(iter(_Rows(other, 1)), None) for other in visible[place:])
+    return [], False
+
+
+@contextmanager
+def _opened(name: str, data: bytes) -> Iterator[Any]:
     package = checked_package(name, data, ".xlsx")
     import openpyxl
 
     try:
         book = openpyxl.load_workbook(package, read_only=True, data_only=True, keep_links=False)
         try:
-            sections, notes = _sheets(book, Allowance(name, len(data)))
-            title = document_title(without_control(book.properties.title or ""))
+            yield book
         finally:
             book.close()
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # the parser has no errors of its own
         raise SourceDamaged.named(name, "its sheets are missing or broken") from error
-    return Contents(title, sections, notes=notes)
 
 
 def _sheets(book: Any, allowance: Allowance) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:

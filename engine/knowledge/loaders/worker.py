@@ -10,6 +10,7 @@ import faulthandler
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -30,6 +31,7 @@ LOADERS = {
 MOST_MEMORY = 2_000_000_000
 """Bytes of address space, where the system has such a limit."""
 MOST_KEPT_MEMORY = 400_000_000
+"""A file that makes the process larger than this is the last that it reads."""
 _XML_NO_MEMORY = 2
 """libxml2's XML_ERR_NO_MEMORY."""
 
@@ -53,29 +55,31 @@ def answer(suffix: str, name: str, data: bytes) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until the input ends; a file that takes longer than its time ends the process."""
+    serve(answer, MOST_MEMORY, MOST_KEPT_MEMORY)
+
+
+def serve(reply_to: Callable[[str, str, bytes], dict[str, Any]], most_memory: int, most_kept: int) -> None:
+    """Answer until the input ends; a file that takes longer than its time ends the process.
+
+    ``most_memory``: bytes of address space; ``most_kept``: bytes held at worst that are worth keeping the process for.
+    """
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     # A library that prints must not write into the replies.
     os.dup2(2, 1)
     # Ctrl-C is for the app, which tells this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _limit_memory()
+    _limit_memory(most_memory)
     while (frame := read_frame(requests)) is not None:
         head, data = frame
         # Works even where a parser in C never comes back to Python.
         faulthandler.dump_traceback_later(head["seconds"], exit=True, file=sys.stderr)
-        reply = answer(head["suffix"], head["name"], data)
+        reply = reply_to(head["suffix"], head["name"], data)
         faulthandler.cancel_dump_traceback_later()
         try:
-            write_frame(replies, {**reply, "grown": _grown()})
+            write_frame(replies, {**reply, "grown": _peak_memory() > most_kept})
         except OSError:
             return
-
-
-def _grown() -> bool:
-    """Whether a file made this process so large that a new one should read the next."""
-    return _peak_memory() > MOST_KEPT_MEMORY
 
 
 def _peak_memory() -> int:
@@ -95,11 +99,11 @@ def _peak_memory() -> int:
     return peak * (1 if sys.platform == "darwin" else 1024)
 
 
-def _limit_memory() -> None:
+def _limit_memory(most: int) -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

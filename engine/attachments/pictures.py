@@ -1,0 +1,63 @@
+"""Images decoded, upright and small enough; runs in a process apart, for decoders written in C meet foreign bytes."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from engine.attachments.admission import MOST_PIXELS
+from engine.errors import SourceDamaged
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MOST_SIDE_READ = 3000
+"""Pixels: a page of A4 at 250 dpi, at which the smallest print can be read."""
+_MOST_SIDE_SENT = 1568
+"""Pixels: vision models make larger images smaller themselves."""
+_QUALITY = 90
+
+
+def pixels(name: str, data: bytes) -> NDArray[np.uint8]:
+    """Rows × columns × (blue, green, red), the way text recognition takes them; raises ``SourceDamaged``."""
+    import numpy as np
+
+    image = _upright(name, data, _MOST_SIDE_READ)
+    return np.ascontiguousarray(np.asarray(image)[:, :, ::-1])
+
+
+def jpeg(name: str, data: bytes) -> bytes:
+    """A JPEG for a vision model, without what a camera writes beside the picture, such as its place."""
+    out = io.BytesIO()
+    _upright(name, data, _MOST_SIDE_SENT).save(out, "JPEG", quality=_QUALITY)
+    return out.getvalue()
+
+
+def _upright(name: str, data: bytes, most_side: int) -> Any:
+    from PIL import Image, ImageOps
+
+    # Its header was looked at before; what the decoder makes of it may be something else.
+    Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+    try:
+        image: Image.Image = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP"))
+        # Of a JPEG only as many pixels are decoded as are needed.
+        image.draft("RGB", (most_side, most_side))
+        image.thumbnail((most_side, most_side))
+        image = ImageOps.exif_transpose(image)
+        if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+            # Writing on a transparent ground was made to stand on a page.
+            page = Image.new("RGBA", image.size, "white")
+            image = Image.alpha_composite(page, image.convert("RGBA"))
+        return image.convert("RGB")
+    except (
+        Image.DecompressionBombError,
+        OSError,
+        ValueError,
+        SyntaxError,
+        IndexError,
+        KeyError,
+        TypeError,
+        EOFError,
+    ) as error:
+        raise SourceDamaged.named(name, "it is no whole image") from error

@@ -1,0 +1,45 @@
+"""Who reads the images of a question: text recognition, or the vision model that the config names."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from engine.attachments.image_header import image_header
+from engine.attachments.reading import read_attachment
+from engine.builtin.ocr import OcrReader
+from engine.config import RoleModel
+from engine.errors import ModelCannotSee
+from engine.llm.discovery import OllamaStatus
+from engine.roles import ImageReader
+from engine.settings import Settings
+from engine.values import Attachment
+
+
+async def image_reader(
+    model: RoleModel, settings: Settings, status: Callable[[], Awaitable[OllamaStatus]]
+) -> ImageReader:
+    """The reader of a model; raises ``ModelCannotSee`` for one that Ollama knows to take no images."""
+    if model.built_in:
+        return OcrReader()
+    from engine.llm.vision import ChatVision
+
+    provider, _, name = model.model.partition(":")
+    if provider == "ollama":
+        found = (await status()).model(name)
+        if found is not None and "vision" not in found.capabilities:
+            raise ModelCannotSee.named(model.model)
+    return ChatVision(model, settings)
+
+
+async def read_with(
+    model: RoleModel,
+    settings: Settings,
+    status: Callable[[], Awaitable[OllamaStatus]],
+    *,
+    name: str,
+    data: bytes,
+    question: str = "",
+) -> Attachment:
+    """An attachment by its name and bytes; a table needs no model, whichever is named."""
+    reader = OcrReader() if image_header(data) is None else await image_reader(model, settings, status)
+    return await read_attachment(name, data, reader, question)

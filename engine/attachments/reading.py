@@ -1,0 +1,103 @@
+"""From the bytes of a file, whatever its name says, to an :class:`Attachment`; or from what somebody typed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from engine.attachments.admission import MOST_PIXELS, fitted
+from engine.attachments.apart import read_apart
+from engine.attachments.image_header import ImageHeader, image_header
+from engine.errors import (
+    AttachmentDamaged,
+    AttachmentEmpty,
+    AttachmentMissing,
+    AttachmentTooLarge,
+    ImageTooLarge,
+)
+from engine.roles import SILENT, ImageReader, Trace
+from engine.values import Attachment
+
+LARGEST_MB = 20.0
+_MILLION = 1_000_000
+
+
+async def read_attachment(
+    name: str, data: bytes, reader: ImageReader, question: str = "", trace: Trace = SILENT
+) -> Attachment:
+    """An image as the reader read it, or a table as it stands in the file, cut to the limits.
+
+    The text of an image may be empty: its reader found nothing, and a person may still say what it shows. Raises
+    ``AttachmentError``, ``SourceBomb`` or ``SourceEncrypted`` for workbooks that are never opened, and ``ModelError``
+    where a vision model failed.
+    """
+    name = PurePath(name.replace("\\", "/")).name or "attachment"
+    header = checked(name, data)
+    digest = hashlib.sha256(data).hexdigest()
+    if header is None:
+        found = await asyncio.to_thread(read_apart, "table", name, data)
+        return _table(name, found, digest)
+    try:
+        text = await reader.read(data, header.media_type, question, trace)
+    except AttachmentDamaged:
+        # A reader is given an image without its name.
+        raise AttachmentDamaged.named(name) from None
+    return fitted(Attachment("image", name, text=text, read_by=reader.name, digest=digest))
+
+
+def checked(name: str, data: bytes) -> ImageHeader | None:
+    """The header of an image that may be decoded; None for what may be a table. Nothing is unpacked.
+
+    Raises ``AttachmentTooLarge``, ``AttachmentEmpty``, ``AttachmentDamaged``, and ``ImageTooLarge`` for an image of
+    more than ``MOST_PIXELS`` pixels, however few bytes it has.
+    """
+    if len(data) > LARGEST_MB * _MILLION:
+        raise AttachmentTooLarge.named(name, len(data) / _MILLION, LARGEST_MB)
+    if not data:
+        raise AttachmentEmpty.named(name)
+    header = image_header(data)
+    if header is None:
+        return None
+    if header.pixels == 0:
+        raise AttachmentDamaged.named(name)
+    if header.pixels > MOST_PIXELS:
+        raise ImageTooLarge.pixels(name, header.width, header.height, MOST_PIXELS // _MILLION)
+    return header
+
+
+def file_bytes(path: str) -> bytes:
+    """The bytes of a file, one more than allowed where it has more; raises ``AttachmentMissing``."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(int(LARGEST_MB * _MILLION) + 1)
+    except OSError as error:
+        raise AttachmentMissing.at(path, f"{error.strerror or type(error).__name__}.") from error
+
+
+def described(name: str, text: str) -> Attachment:
+    """An image by what somebody says of it."""
+    return fitted(Attachment("image", name, text=text, edited=True))
+
+
+def typed_table(name: str, rows: Sequence[Sequence[str]], header: bool = True) -> Attachment:
+    """A table by its rows."""
+    return fitted(Attachment("table", name, rows=tuple(tuple(row) for row in rows), header=header, edited=True))
+
+
+def _table(name: str, found: str, digest: str) -> Attachment:
+    told = json.loads(found)
+    caption = str(told["caption"])
+    made = Attachment(
+        kind="table",
+        # A line above the header often says the unit of the numbers below it.
+        name=f"{name} · {caption}" if caption else name,
+        rows=tuple(tuple(row) for row in told["rows"]),
+        header=bool(told["headed"]),
+        read_by=str(told["form"]),
+        digest=digest,
+        cut="tables" if told["others"] else "",
+    )
+    return fitted(made)

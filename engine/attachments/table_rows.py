@@ -1,0 +1,105 @@
+"""Rows of the table in a file, by what its bytes are; runs in a process apart, for parsers meet foreign bytes here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from engine.attachments.admission import MOST_COLUMNS, MOST_ROWS
+from engine.errors import SourceEmpty
+from engine.knowledge.loaders.encoding import read_text
+from engine.knowledge.loaders.separated import separated_rows
+from engine.knowledge.loaders.tables import header_row
+from engine.knowledge.loaders.web_page import html_tables
+from engine.knowledge.loaders.workbook import first_sheet
+
+Rows = Sequence[Sequence[str]]
+_SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+_EMPHASIS = re.compile(r"(\*\*|__|`)(.+?)\1")
+_BAR = re.compile(r"(?<!\\)\|")
+_FORMS = {".csv": "csv", ".tsv": "csv", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
+_LEAST_ALIKE = 0.8
+"""Share of rows with one width from which a text without a telling name counts as separated values."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRead:
+    """The largest table of a file."""
+
+    form: str
+    rows: Rows
+    """A row and a column more than allowed where there are more."""
+    headed: bool
+    caption: str = ""
+    """Lines above the header, such as a title with units."""
+    others: bool = False
+    """Whether the file has further tables, which were left out."""
+
+
+def table_of(name: str, data: bytes) -> TableRead:
+    """The first sheet of a workbook, else the largest table of a text; its suffix says which form is tried first.
+
+    Raises ``SourceEmpty`` where there is no table, and what else the readers of files raise.
+    """
+    if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+        rows, others = first_sheet(name, data, MOST_ROWS + 1)
+        return _told(name, "xlsx", [rows], others)
+    own = _FORMS.get(PurePosixPath(name.lower()).suffix, "")
+    for form in sorted(_READERS, key=lambda form: form != own):
+        tables = _READERS[form](name, data, form == own)
+        if tables:
+            return _told(name, form, tables)
+    raise SourceEmpty.named(name)
+
+
+def _told(name: str, form: str, tables: Sequence[Rows], others: bool = False) -> TableRead:
+    rows = max(tables, key=lambda table: sum(bool(cell) for row in table for cell in row))
+    shown = [[" ".join(cell.split()) for cell in row[: MOST_COLUMNS + 1]] for row in rows[: MOST_ROWS + 1]]
+    shown = [row for row in shown if any(row)]
+    if not shown:
+        raise SourceEmpty.named(name)
+    place = header_row(shown[:10])
+    caption = "; ".join(cell for row in shown[: place or 0] for cell in row if cell)
+    return TableRead(form, shown[place or 0 :], place is not None, caption, others or len(tables) > 1)
+
+
+def _separated(name: str, data: bytes, named: bool) -> list[Rows]:
+    _, rows = separated_rows(name, data)
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    widths = [len(row) for row in rows]
+    alike = max((widths.count(width) for width in set(widths) if width > 1), default=0)
+    if named or (len(rows) > 1 and alike >= _LEAST_ALIKE * len(rows)):
+        return [rows] if rows else []
+    return []
+
+
+def _markdown(name: str, data: bytes, named: bool) -> list[Rows]:
+    lines = read_text(name, data).text.split("\n")
+    tables: list[Rows] = []
+    for place, line in enumerate(lines[1:], start=1):
+        if "-" in line and "|" in line + lines[place - 1] and _SEPARATOR.fullmatch(line) and "|" in lines[place - 1]:
+            end = next((n for n in range(place + 1, len(lines)) if "|" not in lines[n]), len(lines))
+            tables.append([_cells(text) for text in (lines[place - 1], *lines[place + 1 : end])])
+    return tables
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [_EMPHASIS.sub(r"\2", cell).replace("\\|", "|").strip() for cell in _BAR.split(inner)]
+
+
+def _html(name: str, data: bytes, named: bool) -> list[Rows]:
+    if b"<table" not in data.lower() and not named:
+        return []
+    return [table for table in html_tables(name, data, MOST_ROWS, MOST_COLUMNS) if table]
+
+
+_READERS: dict[str, Callable[[str, bytes, bool], list[Rows]]] = {
+    "html": _html,
+    "markdown": _markdown,
+    "csv": _separated,
+}
+"""By form, the one that is hardest to mistake first."""
