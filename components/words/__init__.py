@@ -12,6 +12,7 @@ from components.words.ingesting import INGESTING
 from components.words.knowledge import KNOWLEDGE
 from components.words.loops import LOOPS
 from components.words.memory import MEMORY
+from components.words.mode_race import MODE_RACE
 from components.words.passage_map import PASSAGE_MAP
 from components.words.presenter import PRESENTER
 from components.words.presenter_loops import PRESENTER_LOOPS
@@ -39,6 +40,7 @@ AREAS = (
     CONNECT,
     PASSAGE_MAP,
     GRAPH,
+    MODE_RACE,
     INGESTING,
     MEMORY,
     SYSTEM,

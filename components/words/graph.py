@@ -63,4 +63,42 @@ GRAPH: Mapping[str, tuple[str, str]] = {
     "graph.hops": ("{n} steps away", "相隔 {n} 步"),
     "graph.hops.one": ("1 step away", "相隔 1 步"),
     "graph.score": ("score {score}", "得分 {score}"),
+    # What a mode could not do
+    "graph.note": ("{list}: {what}", "{list}：{what}"),
+    "graph.from.vector": ("Vectors", "向量"),
+    "graph.from.local": ("Entities", "实体"),
+    "graph.from.global": ("Communities", "社区"),
+    "graph.from.attachment": ("Attachment", "附件"),
+    "graph.note.no_graph": (
+        "the collection has no knowledge graph. Build one under Knowledge → Graph.",
+        "这个集合没有知识图谱，可在“知识库 → 图谱”里构建。",
+    ),
+    "graph.note.no_entity": (
+        "nothing in the query is an entity of the graph, so there was nothing to begin from.",
+        "问题里没有图谱认识的实体，无从出发。",
+    ),
+    "graph.note.no_passages": (
+        "what was found in the graph led to no passage.",
+        "图谱里找到的内容没有对应的片段。",
+    ),
+    "graph.note.no_communities": (
+        "the graph has no communities with summaries.",
+        "图谱里没有带摘要的社区。",
+    ),
+    "graph.note.graph_unfinished": (
+        "the graph is not finished, so only a part of the passages is in it.",
+        "图谱还没建完，只收录了一部分片段。",
+    ),
+    "graph.note.graph_stale": (
+        "the collection has changed since the graph was built.",
+        "图谱建成之后，集合又有改动。",
+    ),
+    "graph.note.graph_unreachable": (
+        "the graph could not be read. See System → Health.",
+        "图谱无法读取，请看“系统 → 健康”。",
+    ),
+    "graph.fell_back": (
+        "This mode could not do its own work; searched instead: {lists}.",
+        "此模式没能完成自己的检索，改为检索：{lists}。",
+    ),
 }

@@ -1,0 +1,198 @@
+"""One question in every mode, a column each: what each found and made of it, and what only the graph found."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.answer import answer_badge
+from components.answer_text import Cite, answer_prose
+from components.graph_notes import notes_box
+from components.i18n import Words
+from components.markup import Node, chip, fold, node, script
+from components.phrases import duration_text, fault_text, node_text, outcome_text, reason_text
+from components.run_link import run_link
+from engine.config import Mode
+from engine.mode_race import ModeLane, ModeRace, RacedPassage
+from engine.values import RunRecord
+
+_LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
+_SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
+_SNIPPET = 130
+_LONG = 260
+"""Characters of an answer that stand open in a column as narrow as these."""
+
+_component = st.components.v2.component(
+    "workbench_mode_race",
+    html='<div class="wb side race"></div>',
+    css=script("tokens.css", "markup.css", "loops.css", "side_by_side.css", "mode_race.css"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
+)
+
+
+def mode_race_view(race: ModeRace, words: Words, *, key: str, base: str = "") -> None:
+    """Draw what the race showed, a column for each mode, and the passages by mode; ``base`` begins the links."""
+    _component(
+        key=key,
+        data={"lang": words.html_language, "nodes": [item.plain() for item in mode_race_nodes(race, words, base=base)]},
+        on_action_change=lambda: None,
+    )
+
+
+def mode_race_nodes(race: ModeRace, words: Words, *, base: str = "") -> tuple[Node, ...]:
+    """The whole race as trees of text, in reading order."""
+    lanes = node("div", "lanes", *(_lane(lane, race, words, base) for lane in race.lanes))
+    found = () if race.finding == "running" else (_finding(race, words),)
+    return (*found, lanes, *([_passages(race, words)] if race.passages else []))
+
+
+def mode_text(mode: Mode, words: Words) -> str:
+    return words(f"settings.mode.{mode}")
+
+
+def _finding(race: ModeRace, words: Words) -> Node:
+    look, sign = _SIGNS.get(race.finding, ("warn", "!"))
+    said = [node("strong", "", words.count(f"race.finding.{race.finding}", len(race.only_graph)))]
+    if race.unable and race.finding != "unable":
+        names = words("list.joint").join(mode_text(mode, words) for mode in race.unable)
+        said.append(node("p", "warn-ink", f"! {words('race.unable', modes=names)}"))
+    said.append(node("p", "muted small", words("race.same_time")))
+    return node("div", f"box {look}", node("span", "icon", sign, aria_hidden="true"), node("div", "grow", *said),
+                role="status")  # fmt: skip
+
+
+def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
+    record = lane.record
+    head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), _outcome(record, words))
+    about = node("p", "muted small about", words(f"settings.mode.about.{lane.mode}"))
+    flag = notes_box(lane.notes, lane.fell_back_to, words)
+    link = node("a", "open small", words("side.open"), href=run_link(record.id, record.config, words, base))
+    parts = (*([flag] if flag else []), _now(lane, words), _numbers(lane, race, words), _answer(record, words))
+    return node("section", "card lane", head, about, *parts, link, aria_label=mode_text(lane.mode, words))
+
+
+def _outcome(record: RunRecord, words: Words) -> Node:
+    look = "accent" if record.outcome is None else _LOOKS.get(record.outcome, "warn")
+    return chip(look, outcome_text(record.outcome, words))
+
+
+def _now(lane: ModeLane, words: Words) -> Node | str:
+    """Where a run is, why it ended early, or that it searched nothing on purpose."""
+    record = lane.record
+    if record.active:
+        at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+        text = words("side.running", node=node_text(at, words)) if at else words("side.waiting")
+        return node("p", "muted small", text)
+    if lane.skipped:
+        return node("p", "small", chip("grey", words("race.skipped")), " ", words("race.skipped.note"))
+    if record.outcome in ("cancelled", "interrupted") and record.reason:
+        return node("p", "muted small", reason_text(record.reason, words))
+    return ""
+
+
+def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
+    record = lane.record
+    alone = len(race.unique.get(lane.mode, ()))
+    own = words.count("race.alone", alone) if alone else ""
+    built_in = words("side.calls.built_in", n=record.built_in_calls) if record.built_in_calls else ""
+    calls = f"{record.calls} · {built_in}" if built_in else str(record.calls)
+    rows = [("time", duration_text(record.duration_ms), ""), ("calls", calls, ""), ("searches", str(lane.searches), "")]
+    if not lane.skipped:
+        best = "–" if lane.best_similarity is None else f"{lane.best_similarity:.2f}"
+        rows += [
+            ("kept", str(len(lane.kept)), own),
+            ("passed", str(len(lane.passed)), ""),
+            ("best", best, ""),
+            ("cited", str(len(lane.cited)), ""),
+        ]
+    if lane.entities:
+        rows.append(("entities", words("list.joint").join(lane.entities), ""))
+    cells: list[Node] = []
+    for name, value, note in rows:
+        small = (node("span", "muted small", note),) if note else ()
+        cells += [node("span", "muted", words(f"race.{name}")), node("span", "value num", value, *small)]
+    return node("div", "numbers", *cells)
+
+
+def _answer(record: RunRecord, words: Words) -> Node:
+    title = node("span", "subheading", words("side.answer"))
+    if record.error is not None:
+        fact, remedy = fault_text(record.error, words)
+        return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
+    if not record.answer:
+        return node("div", "said", title, node("p", "muted", "…" if record.active else words("side.no_answer")))
+    if record.active:
+        return node("div", "said", title, node("p", "prose", record.answer[:_LONG]))
+    look, badge = answer_badge(record, words)
+    prose = answer_prose(record.answer, _markers(record, words))
+    if len(record.answer) > _LONG:
+        short = node("p", "muted", f"{' '.join(record.answer.split())[:_LONG].rstrip()}…")
+        prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("race.whole"))), prose)
+    return node("div", "said", title, chip(look, badge), prose)
+
+
+def _markers(record: RunRecord, words: Words) -> Cite:
+    """Markers that only say where they point: the passages themselves are on the workbench."""
+    cited = {citation.marker: citation for citation in record.citations}
+
+    def cite(marker: int) -> Node | None:
+        if marker not in cited:
+            return None
+        place = " § ".join(part for part in (cited[marker].source, cited[marker].section) if part)
+        said = words("answer.citation", n=marker, place=place)
+        return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
+
+    return cite
+
+
+def _passages(race: ModeRace, words: Words) -> Node:
+    """Every passage that a mode kept, with its rank there: shared ones first, the graph's own marked."""
+    searched = [lane for lane in race.lanes if not lane.skipped]
+    head = node("tr", "", node("th", "", words("side.passage"), scope="col"),
+                *(node("th", "", mode_text(lane.mode, words), scope="col") for lane in searched))  # fmt: skip
+    rows = [_row(item, race, searched, words) for item in race.passages]
+    counts = words("race.counts", n=len(race.passages), shared=len(race.shared), graph=len(race.only_graph))
+    table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
+    return node(
+        "section",
+        "card",
+        node("div", "head", node("strong", "heading", words("race.passages")), node("span", "muted small", counts)),
+        node("p", "muted small", words("race.legend")),
+        node("div", "scroll", table),
+    )
+
+
+def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words) -> Node:
+    passage = item.passage
+    chips = []
+    if item.by_graph:
+        chips.append(chip("accent", words("race.only_graph"), words("race.only_graph.help")))
+    if passage.id in race.shared:
+        chips.append(chip("grey", words("race.shared")))
+    elif len(item.modes) == 1:
+        chips.append(chip("plain", words("race.only", mode=mode_text(item.modes[0], words))))
+    section = f" § {passage.section}" if passage.section else ""
+    text = " ".join(passage.text.split())
+    said = node(
+        "td",
+        "",
+        node("strong", "", passage.source),
+        node("span", "muted", section),
+        node("div", "muted small", f"{text[:_SNIPPET]}…" if len(text) > _SNIPPET else text),
+        *([node("div", "marks", *chips)] if chips else []),
+    )
+    return node("tr", "of-graph" if item.by_graph else "", said, *(_mark(lane, item, words) for lane in lanes))
+
+
+def _mark(lane: ModeLane, item: RacedPassage, words: Words) -> Node:
+    name = item.passage.id
+    label = mode_text(lane.mode, words)
+    if name not in lane.kept:
+        return node("td", "mark", node("span", "muted", "–", aria_label=words("race.not_kept")), data_label=label)
+    rank = node("span", "num", f"#{lane.kept[name]}", title=words("race.rank", rank=lane.kept[name]))
+    if name in lane.cited:
+        marker = lane.cited[name]
+        return node("td", "mark", rank, " ", chip("pass", f"✓ [{marker}]", words("side.marker", n=marker)),
+                    data_label=label)  # fmt: skip
+    verdict = ("pass-ink", "✓", "race.did_pass") if name in lane.passed else ("warn-ink", "✗", "race.did_not_pass")
+    sign = node("span", verdict[0], verdict[1], title=words(verdict[2]), aria_label=words(verdict[2]))
+    return node("td", "mark", rank, " ", sign, data_label=label)

@@ -1,0 +1,166 @@
+"""One question in every mode of graph + vector retrieval: what each found, at what cost, and what only the graph found
+(SPEC GH-02)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar, get_args
+
+from engine.config import Mode
+from engine.values import Outcome, Passage, PassageId, RunRecord
+from engine.values.graphs import ModeNote, RetrievalList
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+_ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
+_GRAPH: frozenset[RetrievalList] = frozenset({"local", "global"})
+
+_T = TypeVar("_T")
+
+Finding = Literal["running", "cited", "found", "nothing", "unable", "no_baseline", "cut_short"]
+"""What the graph was good for: ``cited``, an answer rests on a passage that vectors alone did not find; ``found``, it
+found some, and no answer rests on them; ``nothing``: it found none; ``unable``: no mode could use the graph;
+``no_baseline``: without ``naive`` there is nothing to hold it against; ``cut_short``: a run did not come to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeLane:
+    """One mode's run in figures."""
+
+    record: RunRecord
+    mode: Mode
+    answered: bool
+    skipped: bool
+    """It was to search nothing, or the query was answered without a search: nothing was graded and nothing is cited."""
+    kept: Mapping[PassageId, int]
+    """What it kept, with its rank in the newest round that kept it."""
+    passed: frozenset[PassageId]
+    cited: Mapping[PassageId, int]
+    """What its answer rests on, with the marker."""
+    notes: tuple[ModeNote, ...]
+    """What parts of it could not do, in any round."""
+    fell_back_to: tuple[RetrievalList, ...]
+    """Lists that were searched in place of its own."""
+    entities: tuple[str, ...]
+    """Names of entities that its searches began from."""
+    searches: int
+    best_similarity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RacedPassage:
+    """A passage that at least one mode kept."""
+
+    passage: Passage
+    modes: tuple[Mode, ...]
+    """Those that kept it."""
+    by_graph: bool
+    """The graph led to it, and vectors alone did not find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRace:
+    lanes: tuple[ModeLane, ...]
+    passages: tuple[RacedPassage, ...]
+    """Those that most modes share first, then by rank."""
+    shared: tuple[PassageId, ...]
+    """Kept by every mode that searched."""
+    unique: Mapping[Mode, tuple[PassageId, ...]]
+    """Kept by this mode alone."""
+    only_graph: tuple[PassageId, ...]
+    finding: Finding
+    unable: tuple[Mode, ...]
+    """Modes that could do nothing of their own, so that others' lists were searched."""
+
+
+def mode_race(records: Sequence[RunRecord]) -> ModeRace:
+    """Hold runs of one question in several modes against each other, in the order of the modes."""
+    lanes = tuple(sorted((_lane(item) for item in records), key=lambda lane: MODES.index(lane.mode)))
+    passages = _passages(lanes)
+    searched = [lane for lane in lanes if lane.kept]
+    shared = tuple(item.passage.id for item in passages if len(searched) > 1 and len(item.modes) == len(searched))
+    unique = {lane.mode: tuple(item.passage.id for item in passages if item.modes == (lane.mode,)) for lane in searched}
+    only_graph = tuple(item.passage.id for item in passages if item.by_graph)
+    unable = tuple(lane.mode for lane in lanes if lane.fell_back_to)
+    return ModeRace(lanes, passages, shared, unique, only_graph, _finding(lanes, only_graph), unable)
+
+
+def _lane(record: RunRecord) -> ModeLane:
+    graphs = [item.graph for item in record.rounds if item.graph is not None]
+    kept = {
+        candidate.passage.id: candidate.rank
+        for current in record.rounds
+        for candidate in current.candidates
+        if candidate.gate == "kept"
+    }
+    verdicts = {name: verdict for current in record.rounds for name, verdict in current.verdicts.items()}
+    bar = record.config.min_confidence
+    found = [candidate.passage.similarity for current in record.rounds for candidate in current.candidates]
+    begun = [item.entity.name for graph in graphs for item in graph.entities if item.hops == 0]
+    return ModeLane(
+        record=record,
+        mode=record.config.mode,
+        answered=record.outcome in _ANSWERED,
+        skipped=not record.active and not record.rounds and record.outcome in _ANSWERED,
+        kept=kept,
+        passed=frozenset(name for name, verdict in verdicts.items() if name in kept and verdict.passes(bar)),
+        cited={item.passage_id: item.marker for item in reversed(record.citations)},
+        notes=_once(note for graph in graphs for note in graph.notes),
+        fell_back_to=_once(item for graph in graphs for item in graph.fell_back_to),
+        entities=_once(begun),
+        searches=sum(item.searched for item in record.rounds),
+        best_similarity=max(found, default=None),
+    )
+
+
+def _passages(lanes: Sequence[ModeLane]) -> tuple[RacedPassage, ...]:
+    known: dict[PassageId, Passage] = {}
+    led: set[PassageId] = set()
+    by_vectors: set[PassageId] = set()
+    naive = next((lane for lane in lanes if lane.mode == "naive"), None)
+    for lane in lanes:
+        for candidate in (item for current in lane.record.rounds for item in current.candidates):
+            known.setdefault(candidate.passage.id, candidate.passage)
+            if _GRAPH & set(candidate.found_in):
+                led.add(candidate.passage.id)
+            if naive is None and "vector" in candidate.found_in:
+                by_vectors.add(candidate.passage.id)
+    if naive is not None:
+        by_vectors = set(naive.kept)
+    kept_by = {name: tuple(lane.mode for lane in lanes if name in lane.kept) for lane in lanes for name in lane.kept}
+    best = {name: min(lane.kept[name] for lane in lanes if name in lane.kept) for name in kept_by}
+    order = sorted(kept_by, key=lambda name: (-len(kept_by[name]), best[name], name))
+    return tuple(
+        RacedPassage(known[name], kept_by[name], by_graph=name in led and name not in by_vectors) for name in order
+    )
+
+
+def _finding(lanes: Sequence[ModeLane], only_graph: Sequence[PassageId]) -> Finding:
+    if any(lane.record.active for lane in lanes):
+        return "running"
+    if any(lane.record.outcome in ("cancelled", "failed", "interrupted") for lane in lanes):
+        return "cut_short"
+    if not any(lane.mode == "naive" for lane in lanes):
+        return "no_baseline"
+    if any(name in lane.cited for lane in lanes for name in only_graph):
+        return "cited"
+    if only_graph:
+        return "found"
+    of_graph = [lane for lane in lanes if lane.mode not in ("naive", "bypass")]
+    # A mode in which only the vectors could do their work says nothing about the graph either.
+    able = [lane for lane in of_graph if lane.record.rounds and not _without_graph(lane)]
+    return "nothing" if able else "unable"
+
+
+def _without_graph(lane: ModeLane) -> bool:
+    found_in = {name for current in lane.record.rounds for item in current.candidates for name in item.found_in}
+    return bool(lane.fell_back_to) or not found_in & _GRAPH
+
+
+def _once(items: Iterable[_T]) -> tuple[_T, ...]:
+    found: list[_T] = []
+    for item in items:
+        # Notes hold a mapping and have no hash.
+        if item not in found:
+            found.append(item)
+    return tuple(found)
