@@ -6,15 +6,20 @@ Each loop's own modules are imported when a run of it is made: most runs are of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from engine.config import RoleName, RunConfig, WorkflowName
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
-from engine.nodes.run_context import AnswerRoles, DualRoles, QualityRoles, WebRetriever
+from engine.nodes.run_context import AnswerRoles, DualRoles, GraphRoles, QualityRoles, WebRetriever
 from engine.retrieval.search import CollectionRetriever
-from engine.roles import Evaluator, Grader, Rewriter
+from engine.roles import Evaluator, Grader, Reranker, Rewriter
 from engine.settings import Settings
 from engine.values import Strategy
+
+if TYPE_CHECKING:
+    from engine.retrieval.graph_looks import GraphLooks
+    from engine.retrieval.modes import ModeSearch
 
 _PROMPTS: Mapping[RoleName, str] = {
     "grader": GRADER_PROMPT_VERSION,
@@ -42,6 +47,10 @@ def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
             from engine.llm.dual_rewriter_prompts import DUAL_REWRITER_PROMPT_VERSION
 
             return DUAL_REWRITER_PROMPT_VERSION
+        case "graph_hybrid", "router":
+            from engine.llm.query_analyst_prompts import QUERY_ANALYST_PROMPT_VERSION
+
+            return QUERY_ANALYST_PROMPT_VERSION
         case _, "router":
             from engine.llm.strategy_router_prompts import STRATEGY_ROUTER_PROMPT_VERSION
 
@@ -50,6 +59,10 @@ def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
             from engine.llm.evaluator_prompts import EVALUATOR_PROMPT_VERSION
 
             return EVALUATOR_PROMPT_VERSION
+        case _, "reranker":
+            from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
+
+            return RERANKER_PROMPT_VERSION
         case "answer_evaluation", "generator":
             from engine.llm.writer_prompts import WRITER_PROMPT_VERSION
 
@@ -132,6 +145,57 @@ def answer_roles(config: RunConfig, settings: Settings, retriever: CollectionRet
         evaluator=_evaluator(config, settings, retriever),
         observe=Observations(settings.data_dir / "observational_data.json").append,
     )
+
+
+def graph_reranker(config: RunConfig, settings: Settings, grader: Grader) -> Reranker:
+    """For graph + vector retrieval: the run's grader, a cross encoder, or a chat model (SPEC GH-04).
+
+    Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have.
+    """
+    model = config.models.reranker
+    if model.built_in:
+        from engine.retrieval.rerank import GraderReranker
+
+        return GraderReranker(grader)
+    if model.model.partition(":")[0] == "cross_encoder":
+        from engine.retrieval.cross_encoder import cross_encoder
+
+        return cross_encoder(model, settings.data_dir)
+    from engine.llm.reranker import ChatReranker
+
+    return ChatReranker(model, settings)
+
+
+def graph_roles(config: RunConfig, settings: Settings, searcher: ModeSearch, grader: Grader) -> GraphRoles:
+    """For graph + vector retrieval."""
+    from engine.builtin.direct import BuiltinDirectAnswerer
+    from engine.builtin.query_analyst import BuiltinQueryAnalyst
+    from engine.builtin.unsearched import BuiltinUnsearched
+    from engine.llm.direct import ChatDirectAnswerer
+    from engine.llm.query_analyst import ChatQueryAnalyst
+    from engine.llm.unsearched import ChatUnsearched
+
+    router, generator = config.models.router, config.models.generator
+    return GraphRoles(
+        analyst=BuiltinQueryAnalyst() if router.built_in else ChatQueryAnalyst(router, settings),
+        searcher=searcher,
+        reranker=graph_reranker(config, settings, grader),
+        unsearched=BuiltinUnsearched() if generator.built_in else ChatUnsearched(generator, settings),
+        direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
+    )
+
+
+def graph_searcher(
+    config: RunConfig, settings: Settings, retriever: CollectionRetriever, knowledge: KnowledgeBase, looks: GraphLooks
+) -> ModeSearch:
+    """Searches a collection and its graph.
+
+    Graphs belong to collections of the settings' own store: one of the same name elsewhere has nothing to do with it.
+    """
+    from engine.retrieval.modes import ModeSearch
+
+    elsewhere = config.milvus_address not in ("", settings.store_uri)
+    return ModeSearch(retriever, None if elsewhere else lambda: knowledge.graphs, looks)
 
 
 def _evaluator(config: RunConfig, settings: Settings, retriever: CollectionRetriever) -> Evaluator:

@@ -24,12 +24,15 @@ from engine.loop_roles import (
     answer_roles,
     dual_rewriter,
     dual_roles,
+    graph_roles,
+    graph_searcher,
     prompt_version,
     quality_rewriter,
     quality_roles,
     strategies_of,
 )
 from engine.nodes.run_context import Roles
+from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Generator, Grader, Rewriter
 from engine.settings import Settings
@@ -48,6 +51,7 @@ class Resources:
         self.settings = settings
         self.knowledge = KnowledgeBase(settings)
         self.verdicts = VerdictCache(settings.data_dir / "verdicts.db")
+        self.graph_looks = GraphLooks()
         self.speeds = SpeedNotes(settings.data_dir / "host.json")
         self._status: OllamaStatus | None = None
         self._status_at = 0.0
@@ -108,6 +112,10 @@ class Resources:
                 return replace(roles, dual=dual, rewriter=rewriter), {"strategies": ",".join(strategies)}
             case "answer_evaluation":
                 return replace(roles, answers=answer_roles(config, self.settings, retriever)), {}
+            case "graph_hybrid":
+                searcher = graph_searcher(config, self.settings, retriever, self.knowledge, self.graph_looks)
+                graph = graph_roles(config, self.settings, searcher, roles.grader)
+                return replace(roles, graph=graph), await searcher.manifest(config.mode)
             case _:
                 return roles, {}
 

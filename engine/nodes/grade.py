@@ -14,13 +14,13 @@ from engine.nodes.run_context import NodeTrace, RunContext, Step, model_of
 from engine.values import Decision, Passage, PassageId, Round, Verdict
 
 
-def grade_step(answering: str = "generate") -> Step:
-    """The grade step of a workflow whose node ``answering`` goes on to the answer."""
+def grade_step(answering: str = "generate", rewriting: str = "rewrite") -> Step:
+    """The grade step of a workflow whose node ``answering`` goes on to the answer, ``rewriting`` to another round."""
+    targets = {"generate": answering, "rewrite": rewriting}
 
     async def step(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
         rounds, decision = await _graded(state, run, trace)
-        if decision.route == "generate":
-            decision = replace(decision, route=answering)
+        decision = replace(decision, route=targets.get(decision.route, decision.route), node=trace.node)
         run.emit(Decided(decision=decision))
         return {"rounds": rounds, "decision": decision}
 
@@ -41,15 +41,18 @@ async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
     wanted = (
         [item.passage for item in current.candidates] if run.config.grade_probe else kept_passages(current, run.config)
     )
+    # What this round's own reranker has judged already stands; nobody is asked twice.
+    given = current.verdicts
     known = _known_verdicts(rounds[:-1])
-    reused = [passage.id for passage in wanted if passage.id in known]
+    reused = [passage.id for passage in wanted if passage.id in known and passage.id not in given]
     for passage_id in reused:
         run.emit(PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True))
     # After a rewrite that repeated itself nothing was searched, and nothing is asked again either.
-    fresh = [passage for passage in wanted if passage.id not in known] if current.searched else []
+    settled = known.keys() | given.keys()
+    fresh = [passage for passage in wanted if passage.id not in settled] if current.searched else []
     judged, unavailable = await _judge(state, run, trace, fresh)
-    verdicts = {passage_id: known[passage_id] for passage_id in reused} | judged
-    graded = replace(current, verdicts=verdicts, reused=tuple(reused))
+    verdicts = {**given, **{passage_id: known[passage_id] for passage_id in reused}, **judged}
+    graded = replace(current, verdicts=verdicts, reused=(*current.reused, *reused))
     rounds = (*rounds[:-1], graded)
     last = state["rewrites"][-1] if state.get("rewrites") else None
     decision = decide(
@@ -76,13 +79,13 @@ async def _judge(
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), "grade")
+        run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), trace.node)
         return dict(trace.verdicts), False
     except ModelError as failure:
         if not any(passed_ids(item, run.config) for item in state["rounds"][:-1]):
             raise
         # What passed before is worth an answer; the decision says why it came to that.
-        run.warn(failure, "grade")
+        run.warn(failure, trace.node)
         return dict(trace.verdicts), True
     return {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}, False
 

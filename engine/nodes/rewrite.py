@@ -38,9 +38,9 @@ async def rewrite_for(
             proposal, refused, repeated = await _propose(request, tried, run, trace)
     except TimeoutError:
         error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), trace.over_at_s)
-        return _record(_failed(rounds[-1], request, error, run), history, run)
+        return _record(_failed(rounds[-1], request, error, run, trace), history, run)
     except ModelError as failure:
-        return _record(_failed(rounds[-1], request, failure, run), history, run)
+        return _record(_failed(rounds[-1], request, failure, run, trace), history, run)
     made = Rewrite(
         round=rounds[-1].index,
         query=rounds[-1].query,
@@ -71,8 +71,8 @@ async def _propose(
     return proposal, refused, True
 
 
-def _failed(current: Round, request: RewriteRequest, error: ModelError, run: RunContext) -> Rewrite:
-    run.warn(error, "rewrite")
+def _failed(current: Round, request: RewriteRequest, error: ModelError, run: RunContext, trace: NodeTrace) -> Rewrite:
+    run.warn(error, trace.node)
     return Rewrite(
         round=current.index,
         query=current.query,

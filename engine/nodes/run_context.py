@@ -11,12 +11,14 @@ from typing import Any, Protocol
 from engine.config import RoleName, RunConfig
 from engine.errors import WorkbenchError
 from engine.events import Emit, ModelCalled, NodeFinished, NodeStarted, PassageGraded, TokenStreamed, Warned
+from engine.retrieval.mode_values import ModeSearcher
 from engine.roles import (
     DirectAnswerer,
     Evaluator,
     Generator,
     Grader,
     LongTermMemory,
+    QueryAnalyst,
     Reranker,
     Rewriter,
     SourceRouter,
@@ -119,6 +121,19 @@ class AnswerRoles:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphRoles:
+    """Who else works in graph + vector retrieval."""
+
+    analyst: QueryAnalyst
+    searcher: ModeSearcher
+    reranker: Reranker
+    unsearched: DirectAnswerer
+    """Answers in mode ``bypass``."""
+    direct: DirectAnswerer
+    """Answers small talk."""
+
+
+@dataclass(frozen=True, slots=True)
 class Roles:
     """Who does what in one run; what only one workflow needs is there in its runs alone."""
 
@@ -129,6 +144,7 @@ class Roles:
     quality: QualityRoles | None = None
     dual: DualRoles | None = None
     answers: AnswerRoles | None = None
+    graph: GraphRoles | None = None
 
 
 class RunClock:

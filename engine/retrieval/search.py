@@ -14,10 +14,11 @@ from engine.errors import EmbeddingMismatch, FullTextMissing
 from engine.knowledge.full_text import SEGMENTING
 from engine.language import language_of
 from engine.nodes.run_context import Retrieval, SectionRetrieval
+from engine.retrieval.dates import dated
 from engine.retrieval.reciprocal import by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageStore, StoredPassage, Vector, Within
-from engine.values import FoundSection, Passage, SourceKind
+from engine.values import FoundSection, Passage, PassageId, SourceKind
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
@@ -146,6 +147,25 @@ class CollectionRetriever:
         hits = [Hit(item, float(np.dot(vector, row))) for item, row in zip(stored, vectors, strict=True)]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: -hit.cosine))
 
+    async def these(self, query: str, ids: Sequence[PassageId]) -> Retrieval:
+        """Passages that something else led to, by id, with their similarity to the query, most similar first.
+
+        Ids that the collection does not have are left out, and notes on entities as in :meth:`search`.
+        """
+        vector = await self._embed(query)
+        stored, vectors = await asyncio.gather(
+            self._store.get(self._collection.name, ids), self._store.vectors(self._collection.name, ids)
+        )
+        told = [item for item in stored if not self._told.kinds or item.kind in self._told.kinds]
+        hits = [Hit(item, float(np.dot(vector, vectors[item.id]))) for item in told if item.id in vectors]
+        return self._retrieval(query, vector, sorted(hits, key=lambda hit: (-hit.cosine, hit.passage.id)))
+
+    async def similarities(self, query: str, vectors: Vector) -> list[float]:
+        """Similarity to the query of texts that the collection's model made vectors of, shape (n, dim)."""
+        vector = await self._embed(query)
+        floor = self._calibration.floor(vector, language_of(query)).value
+        return [self._calibration.similarity(float(np.dot(vector, row)), floor) for row in vectors]
+
     async def similarity_of(self, question: str, passages: Sequence[Passage]) -> list[float]:
         """Similarity of each passage to the question as asked, whichever query found it.
 
@@ -206,6 +226,7 @@ def _passage(hit: Hit, similarity: float) -> Passage:
         section=stored.section,
         title=stored.title,
         ordinal=stored.ordinal,
+        dated=dated(stored),
         text_score=hit.text_score,
     )
 

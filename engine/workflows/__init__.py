@@ -33,6 +33,7 @@ MODULES: Mapping[WorkflowName, str] = {
     "quality_loop": "engine.workflows.quality_loop",
     "dual_loop": "engine.workflows.dual_loop",
     "answer_evaluation": "engine.workflows.answer_evaluation",
+    "graph_hybrid": "engine.workflows.graph_hybrid",
 }
 """Workflows that exist; a further one is added by its line here and its module."""
 

@@ -1,0 +1,17 @@
+"""The step that decides whether anything is searched at all (SPEC GH-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.events import Decided
+from engine.nodes.run_context import NodeTrace, RunContext
+from engine.policies.graph import decide_route, mode_of
+
+
+async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Go to the search, or straight to the answer; nothing is called."""
+    decision = decide_route(state["analysis"], run.config, attached=bool(run.attachments))
+    run.emit(Decided(decision=decision))
+    return {"decision": decision, "mode": mode_of(run.config, state["analysis"])}

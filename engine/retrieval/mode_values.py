@@ -1,0 +1,60 @@
+"""What a search in one of the modes is asked for, and what it gives (SPEC GH-02)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from engine.config import Mode, RunConfig
+from engine.errors import WorkbenchError
+from engine.policies.ordering import Found
+from engine.roles import StoredPassage
+from engine.values import GraphEvidence, RetrievalList
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLook:
+    """What of the graph stands in a query, and which modes could do their work here."""
+
+    entities: tuple[str, ...] = ()
+    """As they stand in the query."""
+    modes: tuple[Mode, ...] = ("naive",)
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRequest:
+    mode: Mode
+    query: str
+    """What is searched: the newest query, joined with what was read in images."""
+    question: str
+    """As asked: entities of the graph are looked for in it too, whatever the query became."""
+    config: RunConfig
+    attached: tuple[StoredPassage, ...] = ()
+    """Passages of what came with the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeFound:
+    """The lists that a mode searched, whatever became of each, and what they took from the graph."""
+
+    lists: Mapping[RetrievalList, tuple[Found, ...]]
+    """Each best first; those that failed or found nothing are empty."""
+    evidence: GraphEvidence
+    floor: float = 0.0
+    anchors: str = ""
+    faults: Mapping[RetrievalList, WorkbenchError] = field(default_factory=dict)
+    """What kept a list from being searched."""
+
+    @property
+    def anything(self) -> bool:
+        return any(self.lists.values())
+
+
+class ModeSearcher(Protocol):
+    """Searches one collection and its graph; nothing but cancellation is ever raised by :meth:`search`."""
+
+    async def look(self, query: str) -> QueryLook: ...
+
+    async def search(self, request: ModeRequest, left_s: Callable[[], float]) -> ModeFound:
+        """All lists of the mode at once; ``left_s`` gives the seconds that are left for it."""
