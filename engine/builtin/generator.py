@@ -18,8 +18,10 @@ from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.evidence import HARD_KINDS, Question, read_question, weigh
 from engine.builtin.quotable import ends, leans_on_previous, length, quotable_sentences
 from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import Idf, is_han, terms
 from engine.language import language_of
+from engine.retrieval.given import table_text
 from engine.roles import SILENT, GenerationRequest, Trace
 from engine.values import Language, Message, ModelCall, Passage
 
@@ -146,15 +148,18 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     gap = "" if request.language == "zh" else " "
     asking = Asking.read(request.question)
     quotes = choose(asking, request.passages)
+    cells = table_sentences(request.question, request.tables, request.language)
     opening = [] if request.verified else [say["unverified"]]
-    if not quotes:
+    if not quotes and not cells:
         yield gap.join([*opening, say["nothing"]])
         return
-    foreign = _foreign(request.language, request.passages)
+    foreign = bool(quotes) and _foreign(request.language, request.passages)
     yield gap.join([*opening, say["foreign"] if foreign else say["lead"]])
+    for sentence in cells:
+        yield f" {sentence}"
     for index, quote in enumerate(quotes):
         yield f"{gap if index == 0 else ' '}{ends(quote.text)}{gap}[{quote.marker}]"
-    unmentioned = () if foreign else missing_terms(asking, request.passages)
+    unmentioned = () if foreign or cells else missing_terms(asking, request.passages)
     if unmentioned:
         names = ("、" if request.language == "zh" else ", ").join(unmentioned)
         yield f"\n\n{say['missing'].format(terms=names)}"
@@ -338,6 +343,7 @@ def _report(request: GenerationRequest, text: str, began: float, ended: float) -
             {"marker": marker, "source": passage.source, "section": passage.section, "text": passage.text}
             for marker, passage in enumerate(request.passages, 1)
         ],
+        **({"tables": [table_text(table) for table in request.tables]} if request.tables else {}),
     }
     return ModelCall(
         role="generator",

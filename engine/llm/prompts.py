@@ -13,16 +13,31 @@ from typing import Any, Final, get_args
 from engine.language import language_of
 from engine.llm.parsing import Strategy
 from engine.llm.tokens import estimate_tokens
+from engine.retrieval.given import graph_text, table_text
 from engine.roles import FailedPassage, GenerationRequest, RewriteRequest
 from engine.values import Language, Message, Passage
 
 GRADER_PROMPT_VERSION: Final = "grader-1"
 REWRITER_PROMPT_VERSION: Final = "rewriter-1"
 GENERATOR_PROMPT_VERSION: Final = "generator-1"
+GRAPH_GENERATOR_PROMPT_VERSION: Final = "generator-graph-1"
+"""The same rules with those for graph and tables behind them."""
 
 Schema = Mapping[str, Any]
 
-_TAGS = ("passage", "question", "query", "tried", "reason", "memory", "issue", "answer", "sentence")
+_TAGS = (
+    "passage",
+    "question",
+    "query",
+    "tried",
+    "reason",
+    "memory",
+    "issue",
+    "answer",
+    "sentence",
+    "entities",
+    "cells",
+)
 _LOOKALIKE = re.compile(rf"<(?=[\s/]*(?:{'|'.join(_TAGS)})\b)", re.I)
 _LONGEST_ECHO = 600
 
@@ -107,6 +122,14 @@ _UNVERIFIED = """
 - None of these passages passed the check for relevance. Begin by saying that the answer rests on unverified passages, \
 and claim no more than they say."""
 
+_GRAPH = """
+- Between <entities> and </entities> stand entities and relationships that a knowledge graph of these passages holds. \
+Use them to see what belongs together; they have no numbers and cannot be cited, so state only what a passage says."""
+
+_CELLS = """
+- Between <cells> and </cells> stand tables that came with the question, rows numbered and columns lettered. After a \
+statement from a cell write its name in square brackets with the number of its table, such as [T1:B3]."""
+
 
 def fenced(tag: str, text: str, attributes: str = "") -> str:
     """Text between our tags; nothing inside it can read as one of them."""
@@ -147,9 +170,15 @@ def rewriter_messages(request: RewriteRequest, token_budget: int, former: str | 
 
 
 def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
-    """The prompt for an answer: the passages in the order of their markers, then the question (SPEC SC-07)."""
+    """The prompt for an answer: graph and tables, the passages in the order of their markers, then the question."""
     rules = _in_language(_GENERATOR, request.language) + ("" if request.verified else _UNVERIFIED)
     parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
+    if request.tables:
+        rules += _CELLS
+        parts = [fenced("cells", table_text(table), f' table="{table.number}"') for table in request.tables] + parts
+    if request.graph is not None:
+        rules += _GRAPH
+        parts.insert(0, fenced("entities", graph_text(request.graph)))
     parts.append(fenced("question", request.question))
     return Message("system", rules), Message("user", "\n\n".join(parts))
 
@@ -160,7 +189,7 @@ def numbered(number: int, passage: Passage) -> str:
 
 def rules_tokens() -> int:
     """Tokens of the generator's rules, for its budget."""
-    return estimate_tokens(_GENERATOR) + estimate_tokens(_UNVERIFIED)
+    return sum(map(estimate_tokens, (_GENERATOR, _UNVERIFIED, _GRAPH, _CELLS)))
 
 
 _GRADER_AGAIN = (

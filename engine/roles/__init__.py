@@ -10,6 +10,7 @@ from engine.roles.answering import (
     Evaluator,
     GenerationRequest,
     Generator,
+    TableGiven,
     Writer,
 )
 from engine.roles.further import ImageReader, ImageType, LongTermMemory, WebSearch
@@ -92,6 +93,7 @@ __all__ = [
     "StrategyRequest",
     "StrategyRouter",
     "Summaries",
+    "TableGiven",
     "Trace",
     "TriedRewrite",
     "Vector",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from engine.values import (
     Evaluation,
+    GraphContext,
     Language,
     Memory,
     Passage,
@@ -21,12 +22,32 @@ EvaluationAim = Literal["answer", "relevance"]
 
 
 @dataclass(frozen=True, slots=True)
+class TableGiven:
+    """A table of the question as the generator reads it: rows keep their numbers, so that cells keep their names."""
+
+    number: int
+    """From 1, among the tables of the question."""
+    name: str
+    header: tuple[str, ...]
+    """Empty where the table has none."""
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    """Numbers, from 1 with the header counted, and cells."""
+    left_out: int = 0
+    """Rows that did not fit."""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationRequest:
     question: str
     passages: tuple[Passage, ...]
     """In the order of their markers: the first is ``[1]``."""
     language: Language
     verified: bool = True
+    graph: GraphContext | None = None
+    """What the knowledge graph says beside them, the most important first (graph + vector retrieval)."""
+    tables: tuple[TableGiven, ...] = ()
+    """Tables of the question, whose cells are cited ``[T1:B3]``."""
 
 
 class Generator(Protocol):
@@ -34,7 +55,8 @@ class Generator(Protocol):
 
     Contract (tests/contracts/test_generator.py): answers in the question's language; every marker points to a passage
     given; says honestly what is missing; streams pieces through ``trace.token`` whose concatenation is the returned
-    text; with no passages it is never called. Blank output is ``EmptyReply``.
+    text; with neither passages nor tables it is never called; a marker ``[T1:B3]`` points to a cell of a table given.
+    Blank output is ``EmptyReply``.
     """
 
     @property

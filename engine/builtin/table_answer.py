@@ -1,0 +1,134 @@
+"""Quoting cells of a table without a model: what is in the row and column that a question names (SPEC GH-05)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.builtin.evidence import Question, read_question, weigh
+from engine.builtin.terms import Idf
+from engine.retrieval.cells import column_letters
+from engine.roles import TableGiven
+from engine.values import Language
+
+MOST_CELLS = 4
+_LEAST = 0.25
+"""Share of the question's weight that row and column together must cover for a cell to be quoted."""
+_WORTH = 0.7
+"""Share of the best cell's score that a further one needs."""
+_LONGEST = 200
+"""Characters of one cell that are quoted."""
+_NUMBER = re.compile(r"[-−+]?\d[\d,\s]*(?:\.\d+)?")
+_MOST = re.compile(
+    r"\b(?:most|highest|largest|biggest|greatest|longest|maximum|max|top|best)\b|最高|最大|最多|最长|最重|最强|第一",
+    re.I,
+)
+_LEAST_OF = re.compile(r"\b(?:least|lowest|smallest|fewest|shortest|minimum|min)\b|最低|最小|最少|最短|最轻|最弱", re.I)
+_FEWEST_NUMBERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    table: TableGiven
+    column: int
+    row: int
+    value: str
+    score: float
+
+    @property
+    def order(self) -> tuple[float, int, int, int]:
+        return -self.score, self.table.number, self.row, self.column
+
+
+def table_sentences(question: str, tables: Sequence[TableGiven], language: Language) -> list[str]:
+    """Sentences that quote the cells a question asks for, each with its marker; none where no cell is near it."""
+    asked = read_question(question, Idf.load())
+    best = _extremes(asked, question, tables) or _nearest(asked, tables)
+    return [_sentence(item, language) for item in best]
+
+
+def _nearest(asked: Question, tables: Sequence[TableGiven]) -> list[_Scored]:
+    scored = sorted((item for table in tables for item in _cells(asked, table)), key=lambda item: item.order)
+    if not scored or scored[0].score < _LEAST:
+        return []
+    return [item for item in scored if item.score >= max(_LEAST, _WORTH * scored[0].score)][:MOST_CELLS]
+
+
+def _cells(asked: Question, table: TableGiven) -> Iterator[_Scored]:
+    """Cells beside what names their row, with the share of the question that row and column name together.
+
+    A cell that repeats the question's own words names, and answers nothing.
+    """
+    for number, cells in table.rows:
+        own = [_covered(asked, cell) for cell in cells]
+        for column, cell in enumerate(cells):
+            if not cell.strip() or (own[column] and not any(char.isdigit() for char in cell)):
+                continue
+            beside = [own[other] for other in range(len(cells)) if other != column]
+            row = frozenset[str]().union(*beside)
+            head = _covered(asked, table.header[column]) if column < len(table.header) else frozenset()
+            if row and (head or not table.header or len(cells) == len(("label", "value"))):
+                yield _Scored(table, column + 1, number, cell, _share(asked, row | head))
+
+
+def _extremes(asked: Question, question: str, tables: Sequence[TableGiven]) -> list[_Scored]:
+    """The greatest or least number of the column that the question names, where it asks for one."""
+    most, least = _MOST.search(question), _LEAST_OF.search(question)
+    if (most is None) == (least is None):
+        return []
+    named = [
+        (len(_covered(asked, head)), -table.number, -column, table)
+        for table in tables
+        for column, head in enumerate(table.header)
+        if len(_numbered(table, column)) >= _FEWEST_NUMBERS
+    ]
+    covered, _, place, table = max(named, key=lambda item: item[:3], default=(0, 0, 0, None))
+    if not covered or table is None:
+        return []
+    known = _numbered(table, -place)
+    bound = (max if most else min)(value for value, _, _ in known)
+    found = [_Scored(table, -place + 1, row, cell, 1.0) for value, row, cell in known if value == bound]
+    return found[:MOST_CELLS]
+
+
+def _numbered(table: TableGiven, column: int) -> list[tuple[float, int, str]]:
+    """Numbers of a column with the row and cell that each stands in."""
+    cells = [(row, cells[column]) for row, cells in table.rows if column < len(cells)]
+    return [(number, row, cell) for row, cell in cells if (number := number_in(cell)) is not None]
+
+
+def number_in(cell: str) -> float | None:
+    """The number that a cell begins with or consists of; None where it has none."""
+    found = _NUMBER.search(cell)
+    if found is None or any(char.isalpha() for char in cell[: found.start()]):
+        return None
+    return float(re.sub(r"[,\s]", "", found.group()).replace("−", "-"))
+
+
+def _sentence(item: _Scored, language: Language) -> str:
+    cells = dict(item.table.rows)[item.row]
+    label = _short(cells[0]) if item.column > 1 else ""
+    head = _short(item.table.header[item.column - 1]) if item.column <= len(item.table.header) else ""
+    named = ("、" if language == "zh" else ", ").join(filter(None, (label, head)))
+    value, number = _short(item.value), item.table.number
+    marker = f"[T{number}:{column_letters(item.column)}{item.row}]"
+    if language == "zh":
+        return f"表 {number} 中，{named}：{value}{marker}。" if named else f"表 {number} 中：{value}{marker}。"
+    return f"Table {number} says: {named}: {value} {marker}." if named else f"Table {number} says: {value} {marker}."
+
+
+def _short(cell: str) -> str:
+    # Brackets before digits get a space, as in quoted passages: a cell must not be able to pass for a marker.
+    plain = re.sub(r"([\[【［])(?=[\dTt])", r"\1 ", " ".join(cell.split()))
+    return plain if len(plain) <= _LONGEST else plain[:_LONGEST].rstrip() + "…"
+
+
+def _covered(asked: Question, text: str) -> frozenset[str]:
+    return frozenset(weigh(asked, text, 0.0).covered) if text.strip() else frozenset()
+
+
+def _share(asked: Question, covered: frozenset[str]) -> float:
+    total = sum(asked.weights)
+    pairs = zip(asked.forms.values(), asked.weights, strict=True)
+    return sum(weight for form, weight in pairs if form in covered) / total if total else 0.0

@@ -1,0 +1,40 @@
+"""How the generator reads what it is given beside passages: the graph and the tables of a question as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.retrieval.cells import column_letters
+from engine.roles import TableGiven
+from engine.values import Entity, GraphContext, Relationship
+
+
+def graph_text(graph: GraphContext) -> str:
+    """Relationships, then entities, each on a line."""
+    names = {item.id: item.name for item in graph.entities}
+    lines = [relationship_line(item, names) for item in graph.relationships]
+    return "\n".join([*lines, *map(entity_line, graph.entities)])
+
+
+def entity_line(entity: Entity) -> str:
+    described = f": {' '.join(entity.description.split())}" if entity.description else ""
+    return f"{entity.name} ({entity.type}){described}"
+
+
+def relationship_line(item: Relationship, names: Mapping[str, str]) -> str:
+    """``names`` says how entities are called, by id."""
+    described = f": {' '.join(item.description.split())}" if item.description else ""
+    return f"{names.get(item.source, item.source)} -[{item.type}]-> {names.get(item.target, item.target)}{described}"
+
+
+def table_text(table: TableGiven) -> str:
+    """One line a row, with letters above and numbers beside, as a spreadsheet shows it."""
+    width = max(len(table.header), *(len(cells) for _, cells in table.rows), 0)
+    lines = [row_line("", [column_letters(column) for column in range(1, width + 1)])]
+    if table.header:
+        lines.append(row_line("1", table.header))
+    return "\n".join([*lines, *(row_line(str(number), cells) for number, cells in table.rows)])
+
+
+def row_line(number: str, cells: Sequence[str]) -> str:
+    return " | ".join([number, *(" ".join(cell.split()) for cell in cells)])
