@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from rich.console import Console
 from rich.markup import escape
 
+from engine.attachments.admission import admissible, attachment_line
+from engine.attachments.reading import file_bytes
 from engine.config import (
     BUILTIN,
     MODEL_PARAMETERS,
@@ -56,7 +58,7 @@ _SWITCHES = {
     "ignore_cache": "ask the grader again even where its verdict is known",
 }
 _OF_MODELS = ("temperature", "num_ctx")
-_ROLES = ("grader", "rewriter", "generator", "evaluator", "router")
+_ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "vision")
 _OF_WORKFLOWS = {
     "grade_on": ("quality_loop", "the number that routes", get_args(GradeOn)),
     "memory": ("dual_loop", "recall earlier answers and keep this one", None),
@@ -120,6 +122,14 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
         help="print the JSON of POST /api/self-corrective-rag; for another workflow the record, as POST /api/runs",
     )
     ask.add_argument("--collection", default=defaults.collection, help="default: %(default)s")
+    ask.add_argument(
+        "--attach",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="image (PNG, JPEG, WebP) or table (CSV, XLSX, Markdown, HTML) to ask about; may be given several times; "
+        "graph_hybrid: only it looks at them",
+    )
     for name, limits in PARAMETERS.items():
         _add_number(ask, name, limits)
     for name, choices in _CHOICES.items():
@@ -194,7 +204,10 @@ def _config(options: argparse.Namespace) -> RunConfig:
 
 
 def _ask(options: argparse.Namespace) -> int:
-    record = _answer(options.question, _config(options))
+    config = _config(options)
+    admissible(len(options.attach), config)
+    files = [(Path(path).name, file_bytes(path)) for path in options.attach]
+    record = _answer(options.question, config, files)
     if options.json:
         plain = seed_response(record) if record.workflow == "self_corrective" else record.to_dict()
         print(json.dumps(plain, ensure_ascii=False, indent=2))
@@ -203,17 +216,18 @@ def _ask(options: argparse.Namespace) -> int:
     return _FAILED if record.outcome in ("failed", "cancelled", "interrupted") else 0
 
 
-def _answer(question: str, config: RunConfig) -> RunRecord:
+def _answer(question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = ()) -> RunRecord:
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
-        return app.ask(question, config)
+        return app.ask(question, config, files)
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
 
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
-        return engine.run(question, config)
+        read = [engine.read_attachment(name, data, config, question=question) for name, data in files]
+        return engine.run(question, config, attachments=read)
 
 
 def _eval(options: argparse.Namespace) -> int:
@@ -265,6 +279,8 @@ def _serve(_: argparse.Namespace) -> int:
 
 def _print_record(record: RunRecord) -> None:
     console = Console(soft_wrap=True)
+    for attachment in record.attachments:
+        console.print(escape(f"attached: {attachment_line(attachment)}"), style="dim")
     for decision in record.decisions:
         console.print(escape(decision_sentence(decision)), style="dim")
     for item in record.rewrites:

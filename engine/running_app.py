@@ -6,7 +6,7 @@ import base64
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from http.client import HTTPException
@@ -53,22 +53,24 @@ class RunningApp:
             return None
         return app
 
-    def ask(self, question: str, config: RunConfig) -> RunRecord:
-        """Run a question there to its end; an interrupt cancels the run before it goes on.
+    def ask(self, question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = ()) -> RunRecord:
+        """Run a question there to its end, with attachments by name and bytes; an interrupt cancels the run.
 
         Raises ``AppRefused`` where the run could not begin, ``AppUnreachable`` where the app went away.
         """
-        run_id = self.start(question, config)
+        run_id = self.start(question, config, files)
         try:
             return self.finished(run_id)
         except KeyboardInterrupt:
             self.cancel(run_id)
             raise
 
-    def start(self, question: str, config: RunConfig) -> str:
+    def start(self, question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = ()) -> str:
         """Begin a run there and return its id; raises like :meth:`ask`."""
         plain = asdict(config)
         body = {"question": question, "workflow": plain.pop("workflow"), "config": plain, "wait": False}
+        if files:
+            body["attachments"] = [{"name": name, "data": base64.b64encode(data).decode()} for name, data in files]
         return str(self._field(_success(self.post("/api/runs", body)), "id"))
 
     def finished(self, run_id: str) -> RunRecord:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ from fastapi import FastAPI, Header, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
+from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.encoding import Json
 from engine.api.errors import AddressNotListed, add_error_handlers, answered
@@ -26,7 +27,7 @@ from engine.errors import InvalidQuestion
 from engine.records.codec import record_to_dict
 from engine.responses import seed_response
 from engine.settings import Settings
-from engine.values import Fault, RunId
+from engine.values import Attachment, Fault, RunId
 from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
@@ -68,6 +69,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     _add_one_run(api, get_engine, heartbeat_s)
     _add_what_if_and_tags(api, get_engine)
     _add_memories(api, get_engine)
+    add_attachments(api, get_engine)
     add_fork(api, get_engine)
     add_host(api, get_engine)
     add_knowledge(api, get_engine)
@@ -118,13 +120,15 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         if config.milvus_address:
             known = _listed(engine, config.milvus_address, "milvus_address")
             config = config_from_dict({**body.config, **named, "milvus_address": known})
+        reading = attached(engine, body.attachments, config, body.question)
+        attachments = await while_connected(request, reading)
         if not body.wait:
             if not config.milvus_address:
                 # Said now: this caller may never look at how the run ended.
                 await asyncio.to_thread(engine.describe, config.collection)
-            run_id = _started(engine, body.question, config, "question")
+            run_id = _started(engine, body.question, config, "question", attachments)
             return Json({"id": run_id, "events": f"/api/runs/{run_id}/events"}, 202)
-        run_id = _started(engine, body.question, config, "question")
+        run_id = _started(engine, body.question, config, "question", attachments)
         record = await while_connected(request, finished(engine, run_id))
         return answered(record, record_to_dict(record))
 
@@ -207,10 +211,12 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
         return Response(status_code=204)
 
 
-def _started(engine: Engine, question: str, config: RunConfig, field: str) -> RunId:
+def _started(
+    engine: Engine, question: str, config: RunConfig, field: str, attachments: Sequence[Attachment] = ()
+) -> RunId:
     """Begin a run; a question that will not do is told with the name that the request gave it."""
     try:
-        return engine.start(question, config)
+        return engine.start(question, config, attachments=attachments)
     except InvalidQuestion as error:
         error.params["field"] = field
         raise

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
+from engine.config import BUILTIN, OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.records.listing import Filters
 from engine.values import Outcome
 
 _DEFAULTS = RunConfig()
 _DEEPEST = 6
+_Cell = StrictStr | StrictInt | StrictFloat | StrictBool | None
 
 
 def _whole(name: str) -> Any:
@@ -77,6 +78,37 @@ class SeedRequest(_Body):
     milvusConfig: MilvusConfig = MilvusConfig()
 
 
+class AttachmentBody(_Body):
+    """An image or a table of a question: exactly one of ``data``, ``text`` and ``rows``.
+
+    What ``POST /api/attachments`` answered may be sent back, corrected or not.
+    """
+
+    name: StrictStr = Field(min_length=1, max_length=300)
+    kind: Literal["image", "table"] | None = None
+    """Of ``text``: what an image shows, or a table in CSV, Markdown or HTML. A file says it itself."""
+    data: StrictStr = Field("", description="The bytes of a file, as base64.")
+    text: Annotated[StrictStr, Field(max_length=100_000)] = ""
+    rows: Annotated[list[Annotated[list[_Cell], Field(max_length=1000)]], Field(max_length=10_000)] = []
+    header: StrictBool = True
+    """Whether the first row names the columns."""
+    read_by: Annotated[StrictStr, Field(max_length=200)] = ""
+    digest: Annotated[StrictStr, Field(max_length=64)] = ""
+    cut: Annotated[StrictStr, Field(max_length=20)] = ""
+    edited: StrictBool = False
+
+
+class ReadRequest(_Body):
+    """Body of ``POST /api/attachments``: one file, read as a run would read it."""
+
+    name: StrictStr = Field(min_length=1, max_length=300)
+    data: StrictStr = Field(min_length=1, description="The bytes of a file, as base64.")
+    question: Annotated[StrictStr, Field(max_length=2000)] = ""
+    """What a vision model should look for; text recognition does not need it."""
+    vision: Annotated[StrictStr, Field(max_length=200)] = BUILTIN
+    """``builtin`` for text recognition, or a vision model."""
+
+
 class RunRequest(_Body):
     """Body of ``POST /api/runs``; ``config`` takes the fields of ``RunConfig``."""
 
@@ -84,6 +116,8 @@ class RunRequest(_Body):
     workflow: WorkflowName | None = None
     """None: the one that ``config`` names, or the four-node loop."""
     config: Annotated[dict[str, Any], AfterValidator(_shallow), Field(description=_config_in_words())] = {}
+    attachments: Annotated[list[AttachmentBody], Field(max_length=50)] = []
+    """Images and tables of the question; only graph + vector retrieval looks at them."""
     wait: StrictBool = True
 
 

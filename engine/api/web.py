@@ -58,8 +58,8 @@ def middleware(settings: Settings) -> list[Middleware]:
     return [Middleware(SecurityHeaders), Middleware(HostList, allowed=settings.allowed_hosts)]
 
 
-_UPLOAD = re.compile(r"/collections/[^/]+/sources$")
-"""The one route that takes a file."""
+_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments)$")
+"""The routes that take files."""
 
 
 class SecurityHeaders:
@@ -115,7 +115,7 @@ class ApiGuard:
     """Around the API: same origin (403), a body of at most ``max_body`` bytes (413), and JSON (415).
 
     It wraps the API itself and not the whole application, so that no spelling of a path leads past it and uploads
-    through the pages do not meet it. ``max_upload`` applies to the one route that takes file contents.
+    through the pages do not meet it. ``max_upload`` applies to the routes that take file contents.
     """
 
     def __init__(self, app: ASGIApp, max_body: int = _MAX_BODY, max_upload: int = _MAX_UPLOAD) -> None:

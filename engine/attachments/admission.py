@@ -29,17 +29,20 @@ def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Atta
     Raises ``AttachmentsNotTaken`` for a workflow that would leave them out, ``TooManyAttachments``, and
     ``AttachmentEmpty`` for one that says nothing.
     """
-    if not attachments:
-        return ()
-    if config.workflow not in TAKES_ATTACHMENTS:
-        raise AttachmentsNotTaken.by(config.workflow)
-    if len(attachments) > MOST_ATTACHMENTS:
-        raise TooManyAttachments.limit(len(attachments), MOST_ATTACHMENTS)
+    admissible(len(attachments), config)
     taken = tuple(fitted(item) for item in attachments)
     for item in taken:
         if not (item.text or item.rows):
             raise AttachmentEmpty.named(item.name)
     return taken
+
+
+def admissible(count: int, config: RunConfig) -> None:
+    """Raises ``AttachmentsNotTaken`` and ``TooManyAttachments`` as :func:`admitted` does, before anything is read."""
+    if count and config.workflow not in TAKES_ATTACHMENTS:
+        raise AttachmentsNotTaken.by(config.workflow)
+    if count > MOST_ATTACHMENTS:
+        raise TooManyAttachments.limit(count, MOST_ATTACHMENTS)
 
 
 def fitted(attachment: Attachment) -> Attachment:
@@ -85,3 +88,12 @@ def clean(text: str) -> str:
 def _hidden(sign: str) -> bool:
     code = ord(sign)
     return code < 0x20 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
+
+
+def attachment_line(attachment: Attachment) -> str:
+    """One line for a terminal: what it is called and what was read of it."""
+    if attachment.kind == "image":
+        return f"{attachment.name} ({attachment.read_by or 'typed'}): {line(attachment.text)[:160]}"
+    rows, columns = len(attachment.rows), len(attachment.rows[0]) if attachment.rows else 0
+    cut = f", cut: {attachment.cut}" if attachment.cut else ""
+    return f"{attachment.name} ({attachment.read_by or 'typed'}): {rows} × {columns} cells{cut}"

@@ -24,6 +24,7 @@ PATHS = {
     "/runs/{run_id}/tags/{tag}": {"put", "delete"},
     "/runs/{run_id}/fork": {"post"},
     "/runs/{run_id}/fork/price": {"post"},
+    "/attachments": {"post"},
     "/collections": {"get"},
     "/collections/{name}/sources": {"get", "post"},
     "/ingestions": {"get"},
