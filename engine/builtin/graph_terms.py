@@ -229,7 +229,7 @@ def _joins(word: str, tag: str, run: Sequence[tuple[str, str]]) -> bool:
     if word in STOP_ZH or word in _GENERIC_ZH:
         return False
     if tag == "eng":
-        return len(word) > 1
+        return len(word) > 1 and stem(word.lower()) not in _GENERIC_EN | STOP_EN
     if tag == "m":  # of 1型糖尿病
         return word.isdigit() and len(word) == 1 and not run
     if word == "·":

@@ -155,7 +155,7 @@ async def _read_all(into: _Into, items: Sequence[IngestItem], limit_mb: float, c
         if entry is None:
             into.pace.reading(item.name)
             found, passages = await asyncio.to_thread(_cut, position, item, limit_mb, chunks)
-            await _wholly(asyncio.to_thread(into.journal.note, found, passages))
+            await wholly(asyncio.to_thread(into.journal.note, found, passages))
         into.pace.read(entry or found)
 
 
@@ -238,7 +238,7 @@ async def _write_all(into: _Into, chunks: ChunkOptions) -> None:
             into.pace.reused(entry.passages)
         state: EntryState = "failed" if fault else "added" if entry.state == "new" else "replaced"
         ended = replace(entry, state=state, fault=fault)
-        await _wholly(asyncio.to_thread(into.journal.finish, ended))
+        await wholly(asyncio.to_thread(into.journal.finish, ended))
         into.pace.ended(ended)
     met = {entry.same_as for entry in entries if entry.state == "duplicate"}
     written = {entry.name for entry in entries if entry.state not in ("duplicate", "failed")}
@@ -306,7 +306,7 @@ async def _summarise(into: _Into, source: str) -> None:
         await embedder.embed_passages(texts[start : start + EMBED_BATCH]) for start in range(0, len(texts), EMBED_BATCH)
     ]
     told = np.concatenate([np.empty((0, embedder.dim), dtype=np.float32), *rows])
-    await _wholly(store.summarise(into.collection, with_vectors(summaries, told, stored, embedder.dim)))
+    await wholly(store.summarise(into.collection, with_vectors(summaries, told, stored, embedder.dim)))
 
 
 async def _write(
@@ -328,10 +328,10 @@ async def _write(
             await store.delete_source(collection, passages[0].source)
         await store.insert(collection, passages, vectors, summaries)
 
-    await _wholly(work())
+    await wholly(work())
 
 
-async def _wholly(work: Coroutine[Any, Any, None]) -> None:
+async def wholly(work: Coroutine[Any, Any, None]) -> None:
     """Do what must not be stopped half way: a cancel that arrives meanwhile waits for the end of it."""
     task = asyncio.ensure_future(work)
     try:

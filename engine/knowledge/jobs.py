@@ -14,20 +14,25 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from engine.builtin.extractor import BuiltinExtractor
 from engine.errors import JobActive, JobDamaged, JobOver, UnknownJob, WorkbenchError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.base import KnowledgeBase
-from engine.knowledge.journal import Entry, Journal, disk_fault
+from engine.knowledge.graph.building import build_graph
+from engine.knowledge.graph.kept import KeptSummaries
+from engine.knowledge.job_folder import begun, interrupted, journal_at, take_over, with_report
+from engine.knowledge.journal import disk_fault
 from engine.knowledge.manifest import Manifest
-from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobState, JobStatus
 from engine.nodes.run_context import fault_of
 from engine.records.instance import Instance, alive, sweep
+from engine.roles.graph import Extractor
 from engine.values import Fault
 
 _KEPT_DONE = 20
@@ -48,7 +53,11 @@ class _Job:
 class Jobs:
     """Coroutines are for the engine's event loop; the other methods may be called from any thread, and block."""
 
-    def __init__(self, data_dir: Path, knowledge: KnowledgeBase) -> None:
+    def __init__(
+        self, data_dir: Path, knowledge: KnowledgeBase, extractor: Callable[[str], Extractor] | None = None
+    ) -> None:
+        """``extractor`` makes what reads a graph, by its name; without it only the built-in one is known."""
+        self._extractor = extractor or (lambda _: BuiltinExtractor())
         self._folder = data_dir / "ingest"
         self._owners = self._folder / "owners"
         self._knowledge = knowledge
@@ -84,9 +93,7 @@ class Jobs:
         kept = manifests.keep(place, named)
         for other, job in list(self._known().items()):
             if job.status.resumable and job.manifest is not None and job.manifest.same_work(kept):
-                journal = Journal(manifests.journal_of(place))
-                journal.take_vectors(manifests.journal_of(self._folder / other))
-                journal.close()
+                take_over(self._folder / other, place, kept)
                 self._forget(other)
         return kept
 
@@ -94,8 +101,7 @@ class Jobs:
 
     async def begin(self, kept: Manifest) -> str:
         """Let a job that was written down wait for its turn; returns its id."""
-        status = JobStatus(kept.id, kept.kind, kept.collection, "waiting", kept.started_at, _files(kept))
-        job = _Job(replace(status, failed=kept.failed), kept)
+        job = _Job(replace(begun(kept, "waiting"), failed=kept.failed), kept)
         known = self._known()
         with self._guard:
             known[kept.id] = job
@@ -159,6 +165,8 @@ class Jobs:
                 began = time.monotonic() - job.status.seconds
                 job.status = replace(job.status, state="reading")
                 report = await self._work(manifest, lambda progress: _note(job, progress, began))
+                # Written down before this job is forgotten: a process that dies in between loses no graph.
+                job.status = replace(job.status, follow_up=await self._graph_after(manifest))
                 with suppress(OSError):  # it would be found as interrupted, and be done at once
                     manifests.forget(self._folder / job.status.id)
         except asyncio.CancelledError:
@@ -170,7 +178,7 @@ class Jobs:
             _log.exception("a job of the knowledge base failed")
             self._end(job, "failed", fault_of(error))
         else:
-            job.status = replace(_with_report(job.status, report), files_done=job.status.files)
+            job.status = replace(with_report(job.status, report), files_done=job.status.files)
             self._end(job, "done")
 
     async def _work(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
@@ -181,10 +189,31 @@ class Jobs:
             return await reembed(
                 self._knowledge, manifest.origin, manifest.collection, model, note, switch=manifest.switch
             )
+        if manifest.kind == "graph":
+            return await self._read_graph(manifest, note)
         return await self._add_full_text(manifest, note)
 
+    async def _read_graph(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
+        kept = await asyncio.to_thread(KeptSummaries, manifests.summaries_of(self._folder / manifest.id))
+        knowledge, extractor = self._knowledge, self._extractor(manifest.graph)
+        info = await build_graph(knowledge.graphs, knowledge, extractor, manifest.collection, note, kept=kept)
+        return replace(NOTHING, passages=info.passages)
+
+    async def _graph_after(self, manifest: Manifest) -> str:
+        """Begin to build the graph that an ingestion was asked for; the id of that job, empty where there is none."""
+        if manifest.kind != "ingest" or not manifest.graph:
+            return ""
+        for job in self._known().values():
+            waiting = job.status.state == "waiting" and job.manifest is not None and job.manifest.kind == "graph"
+            if waiting and job.status.collection == manifest.collection:
+                return job.status.id  # it will read what has just gone in
+        if not (await self._knowledge.describe(manifest.collection)).passages:
+            return ""
+        wanted = Manifest("", "graph", manifest.collection, "", "", graph=manifest.graph)
+        return await self.begin(await asyncio.to_thread(self.kept, wanted))
+
     async def _ingest(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
-        journal = await asyncio.to_thread(_journal, manifests.journal_of(self._folder / manifest.id))
+        journal = await asyncio.to_thread(journal_at, manifests.journal_of(self._folder / manifest.id))
         try:
             return await self._knowledge.ingest(
                 manifest.items,
@@ -284,60 +313,14 @@ class Jobs:
         else:
             if alive(self._owners, manifest.owner):
                 return None
-            job = _Job(_interrupted(manifest, manifests.journal_of(folder)), manifest)
+            job = _Job(interrupted(manifest, manifests.journal_of(folder)), manifest)
         job.over.set()
         return job
 
 
-def _journal(path: Path) -> Journal:
-    """A job's journal; a damaged one is begun anew, which costs time and nothing else."""
-    try:
-        return Journal(path)
-    except JobDamaged:
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
-        return Journal(path)
-
-
-def _interrupted(manifest: Manifest, path: Path) -> JobStatus:
-    """A job that was cut off, as far as its journal says how far it was."""
-    status = JobStatus(
-        manifest.id, manifest.kind, manifest.collection, "interrupted", manifest.started_at, _files(manifest)
-    )
-    seen: list[Progress] = []
-    pace = Pace(seen.append, manifest.failed, status.files)
-    entries, waiting = _noted(path)
-    for entry in entries:
-        pace.read(entry)
-    pace.planned(entries)
-    pace.reused(0)
-    last = seen[-1]
-    # Summaries are embedded with their source, and are no passages.
-    done = min(last.done + waiting, last.total)
-    return replace(_with_report(status, last.report), done=done, total=last.total, files_done=last.files_done)
-
-
-def _noted(path: Path) -> tuple[list[Entry], int]:
-    """What became of every file, and how many vectors of the one under way are there already."""
-    if not path.exists():
-        return [], 0
-    try:
-        journal = Journal(path)
-        try:
-            return journal.entries(), journal.waiting()
-        finally:
-            journal.close()
-    except WorkbenchError:
-        return [], 0
-
-
-def _files(manifest: Manifest) -> int:
-    return len(manifest.items) + len(manifest.failed)
-
-
 def _note(job: _Job, progress: Progress, began: float) -> None:
     job.status = replace(
-        _with_report(job.status, progress.report),
+        with_report(job.status, progress.report),
         state=progress.state,
         files=progress.files or job.status.files,
         files_done=progress.files_done,
@@ -348,18 +331,8 @@ def _note(job: _Job, progress: Progress, began: float) -> None:
         source=progress.source,
         seconds=time.monotonic() - began,
     )
-
-
-def _with_report(status: JobStatus, report: IngestReport) -> JobStatus:
-    return replace(
-        status,
-        added=report.added,
-        replaced=report.replaced,
-        skipped=report.skipped_duplicates,
-        failed=report.failed,
-        notes=report.notes,
-        passages=report.passages,
-    )
+    if progress.graph is not None:
+        job.status = replace(job.status, **asdict(progress.graph))
 
 
 def _now() -> str:

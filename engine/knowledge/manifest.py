@@ -20,11 +20,12 @@ from engine.knowledge.journal import disk_fault, fault_read, fault_told
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.values import Fault
 
-JobKind = Literal["ingest", "reembed", "add_full_text"]
+JobKind = Literal["ingest", "reembed", "add_full_text", "graph"]
 
 _FORMAT = 1
 _FILE = "manifest.json"
 _JOURNAL = "journal.db"
+_SUMMARIES = "summaries.jsonl"
 _UPLOADS = "uploads"
 
 
@@ -50,6 +51,8 @@ class Manifest:
     origin: str = ""
     """Of a re-embedding: the collection that passages come from."""
     switch: bool = False
+    graph: str = ""
+    """What reads the knowledge graph, ``builtin`` or a chat model; of an ingestion empty where none is wanted."""
 
     def same_work(self, other: Manifest) -> bool:
         """Whether the other is about the same files in the same way; uploads are never the same."""
@@ -61,6 +64,11 @@ class Manifest:
 def journal_of(folder: Path) -> Path:
     """Where a job's journal is kept in its folder."""
     return folder / _JOURNAL
+
+
+def summaries_of(folder: Path) -> Path:
+    """Where a job that builds a graph keeps what it has summarised."""
+    return folder / _SUMMARIES
 
 
 def keep(folder: Path, manifest: Manifest) -> Manifest:
@@ -155,6 +163,8 @@ def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
         description=str(plain["description"]),
         origin=str(plain["origin"]),
         switch=bool(plain["switch"]),
+        # Jobs of earlier versions knew of no graph.
+        graph=str(plain.get("graph", "")),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -49,6 +49,17 @@ NOTHING = IngestReport((), (), (), (), 0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
+class GraphCounts:
+    """What a graph that is being built holds by now."""
+
+    entities: int = 0
+    relationships: int = 0
+    communities: int = 0
+    unreadable: int = 0
+    """Passages of which the reply could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far an ingestion has come."""
 
@@ -60,13 +71,15 @@ class Progress:
     """None before the first batch."""
     source: str
     """The source being worked on."""
-    state: Literal["reading", "embedding", "writing"] = "embedding"
+    state: Literal["reading", "embedding", "writing", "extracting", "summarising"] = "embedding"
     files_done: int = 0
     """Files read, and from then on those of which it is known what became of them."""
     report: IngestReport = NOTHING
     """So far."""
     files: int = 0
     """Files, or sources, to work on."""
+    graph: GraphCounts | None = None
+    """Of the building of a graph."""
 
 
 class Pace:
@@ -179,10 +192,7 @@ class Pace:
             self._marks.popleft()
 
     def _rate(self) -> float:
-        if not self._fresh:
-            return 0.0
-        (first, fewer), (last, more) = self._marks[0], self._marks[-1]
-        return (more - fewer) / max(last - first, 1e-6)
+        return rate(self._marks) if self._fresh else 0.0
 
     def _gathered(self) -> IngestReport:
         entries = [self._entries[position] for position in sorted(self._entries)]
@@ -201,13 +211,13 @@ class Pace:
     def _tell(self) -> None:
         if self._report is None:
             return
-        rate = self._rate()
-        left = (self._total - self._done) / rate if rate else None
+        per_second = self._rate()
+        left = (self._total - self._done) / per_second if per_second else None
         self._report(
             Progress(
                 done=self._done,
                 total=self._total,
-                per_second=rate,
+                per_second=per_second,
                 remaining_s=left,
                 source=self._source,
                 state=self._state,
@@ -216,3 +226,9 @@ class Pace:
                 files=self._files,
             )
         )
+
+
+def rate(marks: Sequence[tuple[float, int]]) -> float:
+    """What is done a second, by (time, done by then), oldest first; there is at least one."""
+    (first, fewer), (last, more) = marks[0], marks[-1]
+    return (more - fewer) / max(last - first, 1e-6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 
+from engine.config import RoleModel
 from engine.errors import EngineClosed, WorkbenchError
 from engine.knowledge import preview as previews
 from engine.knowledge.items import IngestItem
@@ -16,6 +17,7 @@ from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Previ
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
 from engine.roles import SourceInfo
+from engine.roles.graph import Extractor
 from engine.values import Fault
 
 _CLOSING_S = 10.0
@@ -28,7 +30,7 @@ class Ingestions:
     def __init__(self, loop: LoopThread, resources: Resources) -> None:
         self._loop = loop
         self._resources = resources
-        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge)
+        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor)
 
     def close(self) -> None:
         """Stop what goes on; nothing half done is left behind."""
@@ -80,15 +82,19 @@ class Ingestions:
         passage_prefix: str | None = None,
         description: str = "",
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
+        graph: str = "",
     ) -> str:
         """Begin an ingestion and return its id as soon as its uploads are on the disk.
 
         An empty ``embedding_model`` is that of the collection, or of the settings for a new one; prefixes and
         ``description`` are for a new collection. ``failed``: what :func:`~engine.knowledge.items.items_of` could not
         read, to be reported with the rest. An unfinished job for the very same files on this machine gives way to the
-        new one, which takes over what it has embedded. Raises ``EmbeddingMismatch``, ``InvalidConfig``,
-        ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``.
+        new one, which takes over what it has embedded. With ``graph``, ``builtin`` or a chat model, a second job then
+        reads it all into the knowledge graph; its id is the first one's ``follow_up``. Raises ``EmbeddingMismatch``,
+        ``InvalidConfig``, ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``.
         """
+        if graph:
+            RoleModel(graph)
         knowledge = self._resources.knowledge
         self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix))
         return self._begin(
@@ -105,8 +111,13 @@ class Ingestions:
                 query_prefix=query_prefix,
                 passage_prefix=passage_prefix,
                 description=description,
+                graph=graph,
             )
         )
+
+    def start_graph(self, collection: str, extractor: str) -> str:
+        """Begin to build a knowledge graph; :meth:`engine.library.graphs.Graphs.build` says what is checked before."""
+        return self._begin(Manifest("", "graph", collection, "", "", graph=extractor))
 
     def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
         """Begin to embed a collection's passages with another model into a new collection; returns the job's id.
@@ -151,6 +162,11 @@ class Ingestions:
     def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobActive``."""
         self._loop.call(self._jobs.discard(job_id))
+
+    def _extractor(self, name: str) -> Extractor:
+        from engine.llm.extractor import make_extractor
+
+        return make_extractor(RoleModel(name), self._resources.settings)
 
     def _begin(self, wanted: Manifest) -> str:
         # In the caller's thread: uploads may be large, and the loop runs everybody's questions.

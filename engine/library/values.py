@@ -10,8 +10,21 @@ from engine.roles import CollectionInfo, StoredPassage
 from engine.values import Fault, PassageId, SourceKind
 from engine.values import SourceNote as SourceNote  # noqa: PLC0414  read from here by pages and components
 
-JobState = Literal["waiting", "reading", "embedding", "writing", "done", "stopped", "failed", "interrupted"]
-"""``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
+JobState = Literal[
+    "waiting",
+    "reading",
+    "embedding",
+    "writing",
+    "extracting",
+    "summarising",
+    "done",
+    "stopped",
+    "failed",
+    "interrupted",
+]
+"""``extracting`` and ``summarising`` build a knowledge graph.
+
+``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
 
 CHUNK_LIMITS: dict[str, tuple[int, int]] = {
     "target_tokens": (40, 1000),
@@ -88,10 +101,10 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """How far one ingestion, re-embedding or copy has come; a new value at every change."""
+    """How far one ingestion, re-embedding, copy or building of a graph has come; a new value at every change."""
 
     id: str
-    kind: Literal["ingest", "reembed", "add_full_text"]
+    kind: Literal["ingest", "reembed", "add_full_text", "graph"]
     collection: str
     """Where passages go."""
     state: JobState
@@ -102,7 +115,7 @@ class JobStatus:
     files_done: int = 0
     done: int = 0
     total: int = 0
-    """Passages to embed."""
+    """Passages to embed, or to read for a graph."""
     per_second: float = 0.0
     remaining_s: float | None = None
     source: str = ""
@@ -119,6 +132,15 @@ class JobStatus:
     seconds: float = 0.0
     fault: Fault | None = None
     """What ended a failed job."""
+    extractor: str = ""
+    """Of a graph: what reads the passages, ``builtin`` or a chat model; empty for other jobs."""
+    entities: int = 0
+    relationships: int = 0
+    communities: int = 0
+    unreadable: int = 0
+    """Passages of which the model's reply could not be read; the next building tries them again."""
+    follow_up: str = ""
+    """Id of the job that builds the graph once this ingestion is done; empty until then, and where none was asked."""
 
     @property
     def over(self) -> bool:

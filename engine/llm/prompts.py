@@ -37,6 +37,8 @@ _TAGS = (
     "sentence",
     "entities",
     "cells",
+    "headings",
+    "relationships",
 )
 _LOOKALIKE = re.compile(rf"<(?=[\s/]*(?:{'|'.join(_TAGS)})\b)", re.I)
 _LONGEST_ECHO = 600

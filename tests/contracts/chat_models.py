@@ -13,6 +13,7 @@ from engine.language import language_of
 from engine.llm.direct import ChatDirectAnswerer
 from engine.llm.dual_rewriter import ChatDualRewriter
 from engine.llm.evaluator import ChatEvaluator
+from engine.llm.extractor import ChatExtractor
 from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
 from engine.llm.quality_rewriter import ChatQualityRewriter
 from engine.llm.reranker import ChatReranker
@@ -31,8 +32,10 @@ from engine.roles import (
     StrategyRouter,
     Writer,
 )
+from engine.roles.graph import Extractor
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
+from tests.support.ollama_stand_in.extraction import community, extraction
 from tests.support.openai_stand_in import OpenAIStandIn
 
 _MODEL = RoleModel("ollama:qwen3:8b")
@@ -122,6 +125,14 @@ def ollama_direct() -> DirectAnswerer:
     return ChatDirectAnswerer(_MODEL, settings())
 
 
+def ollama_extractor() -> Extractor:
+    return ChatExtractor(_MODEL, settings())
+
+
+def openai_extractor() -> Extractor:
+    return ChatExtractor(_OPENAI, openai_settings())
+
+
 def ollama_embedder() -> Embedder:
     return make_embedder("ollama:nomic-embed-text", settings())
 
@@ -129,8 +140,13 @@ def ollama_embedder() -> Embedder:
 def obedient(request: RecordedRequest) -> str:
     """Grade by shared words, rewrite with another ending for each query tried, answer with the first passage."""
     asked = str(request.messages[1]["content"])
-    question = fenced("question", asked)[0]
     fields = request.schema["properties"] if request.schema else {}
+    if "relationships" in fields:
+        return json.dumps(extraction(fenced("passage", asked)[0]), ensure_ascii=False)
+    if "summary" in fields:
+        told = community(fenced("entities", asked)[0], fenced("passage", asked)[0])
+        return json.dumps(told, ensure_ascii=False)
+    question = fenced("question", asked)[0]
     if "passed" in fields:
         both = "evidence_marking:" in str(request.messages[0]["content"])
         return _evaluation(question, fenced("answer", asked)[0], both)

@@ -26,12 +26,14 @@ from tests.contracts.chat_models import (
     ollama_dual_rewriter,
     ollama_embedder,
     ollama_evaluator,
+    ollama_extractor,
     ollama_generator,
     ollama_quality_rewriter,
     ollama_rewriter,
     ollama_source_router,
     ollama_strategy_router,
     ollama_writer,
+    openai_extractor,
     openai_generator,
     openai_rewriter,
 )
@@ -107,5 +109,7 @@ DIRECT_ANSWERERS: Mapping[str, Callable[[], DirectAnswerer]] = {
 
 EXTRACTORS: Mapping[str, Callable[[], Extractor]] = {
     "builtin": BuiltinExtractor,
+    "ollama": ollama_extractor,
+    "openai": openai_extractor,
     "fake": FakeExtractor,
 }

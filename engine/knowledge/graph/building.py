@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -54,6 +54,7 @@ async def build_graph(
     extractor: Extractor,
     collection: str,
     progress: Callable[[Progress], None] | None = None,
+    *,
     kept: KeptSummaries | None = None,
 ) -> GraphInfo:
     """Read what of a collection was not read yet, find communities, and complete its graph.
@@ -68,9 +69,8 @@ async def build_graph(
     if not ids:
         raise NothingToRead.of(name)
     before = await store.describe(name)
-    if before is not None and before.finished and before.extractor == extractor.name:
-        if before.fingerprint and before.fingerprint == info.fingerprint and before.passages == len(ids):
-            return before
+    if before is not None and _complete(before, extractor, info, len(ids)):
+        return before
     await store.begin(name, extractor.name)
     reading = _Reading(store, source, extractor, name, _Pace(progress, len(ids)))
     await reading.forget_gone(ids)
@@ -78,6 +78,22 @@ async def build_graph(
     communities = await reading.communities(kept or KeptSummaries())
     # The fingerprint of the beginning: what was put in meanwhile was not read, and makes the graph stale.
     return await store.finish(name, communities, info.fingerprint, _now())
+
+
+def _complete(graph: GraphInfo, extractor: Extractor, info: CollectionInfo, passages: int) -> bool:
+    """Whether there is nothing to do; a collection without a fingerprint may have changed."""
+    same = graph.finished and graph.extractor == extractor.name and graph.fingerprint == info.fingerprint
+    return same and bool(graph.fingerprint) and graph.passages == passages
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A graph as it is summarised."""
+
+    entities: Mapping[str, Entity]
+    relationships: Sequence[Relationship]
+    hashes: Mapping[PassageId, str]
+    kept: KeptSummaries
 
 
 class _Reading:
@@ -135,38 +151,34 @@ class _Reading:
         around = await self._store.neighbourhood(self._collection, [item.id for item in entities], 0, len(entities))
         found = await asyncio.to_thread(communities_of, around.entities, around.relationships)
         hashes = await self._store.done(self._collection)
-        by_id = {item.id: item for item in around.entities}
+        whole = _Whole({item.id: item for item in around.entities}, around.relationships, hashes, kept)
         told: list[Community] = []
         for place, community in enumerate(found):
             self._pace.summarising(place, len(found))
-            told.append(await self._summarised(community, by_id, around.relationships, hashes, kept, place))
+            by_model = self._extractor.name != BUILTIN and place < MOST_ASKED
+            told.append(await (self._asked(community, whole) if by_model else self._extracted(community, whole)))
         self._pace.summarising(len(found), len(found))
         return told
 
-    async def _summarised(
-        self,
-        community: Community,
-        by_id: Mapping[str, Entity],
-        relationships: Sequence[Relationship],
-        hashes: Mapping[PassageId, str],
-        kept: KeptSummaries,
-        place: int,
-    ) -> Community:
-        stands = [hashes.get(item, "") for item in community.passages]
-        by_model = self._extractor.name != BUILTIN and place < MOST_ASKED
-        if by_model and (known := kept.find(community, stands)) is not None:
-            return replace(community, title=known[0], summary=known[1], summarised_by=self._extractor.name)
+    async def _extracted(self, community: Community, whole: _Whole) -> Community:
+        members, passages = await self._members(community, whole)
+        title, summary = await asyncio.to_thread(summary_of, members, passages)
+        return replace(community, title=title, summary=summary, summarised_by=BUILTIN)
+
+    async def _asked(self, community: Community, whole: _Whole) -> Community:
+        stands = [whole.hashes.get(item, "") for item in community.passages]
+        told = whole.kept.find(community, stands)
+        if told is None:
+            members, passages = await self._members(community, whole)
+            inside = frozenset(community.entities)
+            ties = [item for item in whole.relationships if item.source in inside and item.target in inside]
+            told = await self._extractor.summarise(members, ties, passages)
+            await asyncio.to_thread(whole.kept.keep, replace(community, title=told[0], summary=told[1]), stands)
+        return replace(community, title=told[0], summary=told[1], summarised_by=self._extractor.name)
+
+    async def _members(self, community: Community, whole: _Whole) -> tuple[list[Entity], list[StoredPassage]]:
         passages = await self._source.get(self._collection, community.passages[:SUMMARISED_FROM])
-        members = [by_id[name] for name in community.entities if name in by_id]
-        if not by_model:
-            title, summary = await asyncio.to_thread(summary_of, members, passages)
-            return replace(community, title=title, summary=summary, summarised_by=BUILTIN)
-        inside = frozenset(community.entities)
-        ties = [item for item in relationships if item.source in inside and item.target in inside]
-        title, summary = await self._extractor.summarise(members, ties, passages)
-        made = replace(community, title=title, summary=summary, summarised_by=self._extractor.name)
-        await asyncio.to_thread(kept.keep, made, stands)
-        return made
+        return [whole.entities[name] for name in community.entities if name in whole.entities], passages
 
 
 class _Pace:

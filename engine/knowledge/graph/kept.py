@@ -14,8 +14,7 @@ from engine.values import Community
 class KeptSummaries:
     """Titles and summaries by what they were made of; every method blocks. Without a path nothing outlives it.
 
-    Raises ``JobDiskFull`` and ``JobFolderUnusable``; a file that is damaged is begun anew, which costs calls and nothing
-    else.
+    Raises ``JobDiskFull`` and ``JobFolderUnusable``; a damaged line is left out, which costs a call.
     """
 
     def __init__(self, path: Path | None = None) -> None:

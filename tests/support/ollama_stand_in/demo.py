@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.support.ollama_stand_in.extraction import community, extraction
 from tests.support.ollama_stand_in.recorder import RecordedRequest
 from tests.support.ollama_stand_in.schema import resolved, smallest
 from tests.support.ollama_stand_in.text import telling_words
@@ -41,7 +42,18 @@ def demo_reply(request: RecordedRequest) -> str:
     reading = read(request)
     if request.schema is None:
         return _answer(reading)
+    fields = request.schema.get("properties", {})
+    if "relationships" in fields:
+        return json.dumps(extraction(" ".join(reading.passages)), ensure_ascii=False)
+    if {"title", "summary"} <= set(fields):
+        return json.dumps(community(_things(request), " ".join(reading.passages)), ensure_ascii=False)
     return json.dumps(_fill(request.schema, request.schema, reading, 0), ensure_ascii=False)
+
+
+def _things(request: RecordedRequest) -> str:
+    asked = "\n".join(str(item.get("content", "")) for item in request.messages)
+    found = re.search(r"<entities\b[^>]*>\s*(.+?)\s*</entities>", asked, re.S)
+    return found.group(1) if found else "Things"
 
 
 def read(request: RecordedRequest) -> Reading:

@@ -1,0 +1,27 @@
+"""What pages, command line and API are told of knowledge graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.library.values import JobStatus
+from engine.roles.graph import GraphInfo
+
+
+@dataclass(frozen=True, slots=True)
+class GraphState:
+    """The graph of one collection, as far as it is."""
+
+    info: GraphInfo
+    """Empty, with the extractor of the job, while nothing was read yet."""
+    stale: bool
+    """Whether the collection has changed since the graph was finished."""
+    collection_passages: int
+    """Passages that the collection has now; ``info.passages`` were read."""
+    job: JobStatus | None = None
+    """The job that builds it and is not done: it goes on, waits, or can be resumed."""
+
+    @property
+    def unread(self) -> int:
+        """Passages that another building would read, at least."""
+        return max(0, self.collection_passages - self.info.passages)

@@ -1,0 +1,206 @@
+"""Knowledge graphs of collections: built as jobs, looked at, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.config import BUILTIN, RoleModel
+from engine.errors import GraphBusy, GraphReplaced, NothingToRead, UnknownEntity
+from engine.knowledge.graph.names import normalised
+from engine.library.graph_values import GraphState
+from engine.library.values import JobStatus
+from engine.loop_thread import LoopThread
+from engine.resources import Resources
+from engine.roles import CollectionInfo, StoredPassage
+from engine.roles.graph import GraphInfo, GraphStore, Neighbourhood
+from engine.values import Community, Entity, PassageId
+
+if TYPE_CHECKING:
+    from engine.library.ingestions import Ingestions
+
+MOST_SHOWN = 2000
+"""Entities that one call gives at most."""
+
+
+class Graphs:
+    """Safe to call from any thread; every method blocks until it is done. A collection may be named by an alias."""
+
+    def __init__(self, loop: LoopThread, resources: Resources, ingestions: Ingestions) -> None:
+        """``ingestions`` has the jobs, for a building waits its turn behind whatever else is being put in."""
+        self._loop = loop
+        self._resources = resources
+        self._ingestions = ingestions
+
+    # -- building ---------------------------------------------------------------------------------------------------
+
+    def build(self, collection: str, extractor: str = BUILTIN, *, replace: bool = False) -> str:
+        """Begin to read a collection's passages into its graph; returns the job's id.
+
+        ``extractor`` is ``builtin`` or a chat model. By that of the graph that is there only what is new or changed is
+        read; another one without ``replace`` raises ``GraphReplaced``. Raises ``UnknownCollection``, ``InvalidConfig``
+        for a name that is no model, ``NothingToRead``, ``GraphBusy`` while a job is at work on this graph.
+        """
+        return self._ingestions.start_graph(self.checked(collection, extractor, replace=replace).name, extractor)
+
+    def checked(self, collection: str, extractor: str, *, replace: bool = False) -> CollectionInfo:
+        """The collection, if its graph may be built now; raises as :meth:`build`."""
+        RoleModel(extractor)
+        info = self._loop.call(self._resources.knowledge.describe(collection))
+        if not info.passages:
+            raise NothingToRead.of(info.name)
+        self._check_idle(info)
+        self.check_extractor(info.name, extractor, replace=replace)
+        return info
+
+    def check_extractor(self, collection: str, extractor: str, *, replace: bool = False) -> None:
+        """Raise ``GraphReplaced`` where the graph of another would be thrown away, ``InvalidConfig`` for no model."""
+        RoleModel(extractor)
+        has = self._loop.call(self._store.describe(collection))
+        if has is not None and has.passages and has.extractor != extractor and not replace:
+            raise GraphReplaced.by(collection, has.extractor, extractor)
+
+    def jobs(self, collection: str = "") -> tuple[JobStatus, ...]:
+        """Jobs that build graphs, of one collection or of all, newest first."""
+        names = set(self._names(collection)) if collection else set()
+        return tuple(
+            job for job in self._ingestions.jobs() if job.kind == "graph" and (not names or job.collection in names)
+        )
+
+    def job(self, job_id: str) -> JobStatus:
+        """Raises ``UnknownJob``."""
+        return self._ingestions.job(job_id)
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
+        """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
+        return self._ingestions.wait(job_id, timeout_s)
+
+    def stop(self, job_id: str) -> JobStatus:
+        """End a job between two batches; what was read stays. Raises ``UnknownJob``."""
+        return self._ingestions.stop(job_id)
+
+    def resume(self, job_id: str) -> JobStatus:
+        """Go on reading; raises ``UnknownJob``, ``JobActive``, ``JobOver``, ``JobDamaged``."""
+        return self._ingestions.resume(job_id)
+
+    def discard(self, job_id: str) -> None:
+        """Forget a job that is over; what it read stays. Raises ``UnknownJob``, ``JobActive``."""
+        self._ingestions.discard(job_id)
+
+    def delete(self, collection: str) -> bool:
+        """Drop a collection's graph; False where it has none. Raises ``UnknownCollection``, ``GraphBusy``."""
+        info = self._loop.call(self._resources.knowledge.describe(collection))
+        self._check_idle(info)
+        dropped = self._loop.call(self._store.drop(info.name))
+        for job in self.jobs(info.name):
+            if job.resumable:  # there is nothing left that it could go on with
+                self.discard(job.id)
+        return dropped
+
+    # -- looking ----------------------------------------------------------------------------------------------------
+
+    def describe(self, collection: str) -> GraphState | None:
+        """The graph and the job that builds it; None where there is neither. Raises ``UnknownCollection``."""
+        info = self._loop.call(self._resources.knowledge.describe(collection))
+        return self._state(info, self._loop.call(self._store.describe(info.name)))
+
+    def all(self) -> dict[str, GraphState]:
+        """Graphs by the name of their collection."""
+
+        async def look() -> list[tuple[CollectionInfo, GraphInfo | None]]:
+            infos = await self._resources.knowledge.collections()
+            return [(info, await self._store.describe(info.name)) for info in infos]
+
+        states = ((info.name, self._state(info, graph)) for info, graph in self._loop.call(look()))
+        return {name: state for name, state in states if state is not None}
+
+    def entities(self, collection: str, limit: int = 500, query: str = "") -> tuple[Entity, ...]:
+        """The most central entities; with a query those with a name or alias that has it in it, beginnings first."""
+        limit = min(limit, MOST_SHOWN)
+        return self._loop.call(self._entities(collection, limit, normalised(query)))
+
+    def entity(self, collection: str, ids: Sequence[str]) -> tuple[Entity, ...]:
+        """Entities by id, in the order asked for; unknown ones are left out."""
+
+        async def look() -> tuple[Entity, ...]:
+            return tuple(await self._store.entities(await self._own_name(collection), ids))
+
+        return self._loop.call(look())
+
+    def neighbourhood(
+        self, collection: str, names_or_ids: Sequence[str], hops: int = 1, limit: int = 200
+    ) -> Neighbourhood:
+        """Entities around some others, by whatever name; raises ``UnknownEntity`` where none of them is known."""
+        return self._loop.call(self._around(collection, names_or_ids, hops, min(limit, MOST_SHOWN)))
+
+    def overview(self, collection: str, limit: int = 500) -> Neighbourhood:
+        """The most central entities and what is between them."""
+
+        async def look() -> Neighbourhood:
+            name, most = await self._own_name(collection), min(limit, MOST_SHOWN)
+            central = await self._store.most_central(name, most)
+            return await self._store.neighbourhood(name, [item.id for item in central], 0, most)
+
+        return self._loop.call(look())
+
+    def communities(self, collection: str) -> tuple[Community, ...]:
+        """The largest first."""
+
+        async def look() -> tuple[Community, ...]:
+            return tuple(await self._store.communities(await self._own_name(collection)))
+
+        return self._loop.call(look())
+
+    def passages(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
+        """Passages that an entity or a relationship was read in; those that are gone are left out."""
+        return self._loop.call(self._resources.knowledge.get(collection, ids))
+
+    # -- within -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _store(self) -> GraphStore:
+        return self._resources.knowledge.graphs
+
+    async def _own_name(self, collection: str) -> str:
+        return (await self._resources.knowledge.describe(collection)).name
+
+    def _names(self, collection: str) -> tuple[str, ...]:
+        info = self._loop.call(self._resources.knowledge.describe(collection))
+        return (info.name, *info.aliases)
+
+    def _check_idle(self, info: CollectionInfo) -> None:
+        names = (info.name, *info.aliases)
+        if any(job.kind == "graph" and not job.over and job.collection in names for job in self._ingestions.jobs()):
+            raise GraphBusy.at(info.name)
+
+    def _state(self, info: CollectionInfo, graph: GraphInfo | None) -> GraphState | None:
+        names = (info.name, *info.aliases)
+        unfinished = (
+            job
+            for job in self._ingestions.jobs()
+            if job.kind == "graph" and job.collection in names and job.state != "done"
+        )
+        job = next(unfinished, None)
+        if graph is None:
+            if job is None:
+                return None
+            graph = GraphInfo(info.name, job.extractor)
+        return GraphState(graph, graph.finished and graph.fingerprint != info.fingerprint, info.passages, job)
+
+    async def _entities(self, collection: str, limit: int, wanted: str) -> tuple[Entity, ...]:
+        name = await self._own_name(collection)
+        if not wanted:
+            return tuple(await self._store.most_central(name, limit))
+        known = await self._store.names(name)
+        hits = [(not text.startswith(wanted), len(text), text) for text in known if wanted in text]
+        ids = dict.fromkeys(one for _, _, text in sorted(hits)[:limit] for one in known[text])
+        return tuple(await self._store.entities(name, list(ids)[:limit]))
+
+    async def _around(self, collection: str, wanted: Sequence[str], hops: int, limit: int) -> Neighbourhood:
+        name = await self._own_name(collection)
+        by_id, by_name = await asyncio.gather(self._store.entities(name, wanted), self._store.named(name, wanted))
+        ids = list(dict.fromkeys(item.id for item in (*by_id, *by_name)))
+        if not ids:
+            raise UnknownEntity.named(name, ", ".join(wanted))
+        return await self._store.neighbourhood(name, ids, hops, limit)

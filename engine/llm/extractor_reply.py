@@ -1,0 +1,173 @@
+"""What an extractor's reply says, read tolerantly, and kept only as far as the passage bears it out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from engine.llm.parsing import Reply, plain_text
+from engine.roles import StoredPassage
+from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
+
+MOST_ENTITIES = 30
+MOST_RELATIONSHIPS = 40
+_LONGEST_NAME = 120
+_LONGEST_DESCRIPTION = 300
+_LONGEST_SUMMARY = 1500
+_NO_TYPE = re.compile(r"[^A-Z0-9]+")
+
+
+class EntityReply(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    name: str = Field(validation_alias=AliasChoices("name", "entity", "entity_name", "id", "名称", "实体"))
+    type: str = Field("TERM", validation_alias=AliasChoices("type", "entity_type", "label", "类型"))
+    description: str = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
+    aliases: tuple[str, ...] = Field((), validation_alias=AliasChoices("aliases", "alias", "别名"))
+
+    @field_validator("name", mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> str:
+        return _name(value)
+
+    @field_validator("type", mode="before")
+    @classmethod
+    def _typed(cls, value: Any) -> str:
+        return _type(value, "TERM")
+
+    @field_validator("description", mode="before")
+    @classmethod
+    def _said(cls, value: Any) -> str:
+        return plain_text(value, _LONGEST_DESCRIPTION)
+
+    @field_validator("aliases", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> tuple[str, ...]:
+        parts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        return tuple(plain_text(part, _LONGEST_NAME) for part in parts if isinstance(part, str) and part.strip())
+
+
+class RelationshipReply(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    source: str = Field(validation_alias=AliasChoices("source", "from", "head", "subject", "来源", "起点"))
+    target: str = Field(validation_alias=AliasChoices("target", "to", "tail", "object", "目标", "终点"))
+    type: str = Field(
+        "RELATED_TO", validation_alias=AliasChoices("type", "relation", "relationship", "predicate", "类型", "关系")
+    )
+    description: str = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
+
+    @field_validator("source", "target", mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> str:
+        return _name(value)
+
+    @field_validator("type", mode="before")
+    @classmethod
+    def _typed(cls, value: Any) -> str:
+        return _type(value, "RELATED_TO")
+
+    @field_validator("description", mode="before")
+    @classmethod
+    def _said(cls, value: Any) -> str:
+        return plain_text(value, _LONGEST_DESCRIPTION)
+
+
+class ExtractionReply(Reply):
+    """One bad item is left out; a reply without a list of entities is none."""
+
+    entities: tuple[EntityReply, ...] = Field(validation_alias=AliasChoices("entities", "nodes", "实体"))
+    relationships: tuple[RelationshipReply, ...] = Field(
+        (), validation_alias=AliasChoices("relationships", "relations", "edges", "关系")
+    )
+
+    @field_validator("entities", mode="before")
+    @classmethod
+    def _entities(cls, value: Any) -> list[EntityReply]:
+        # A list of bare names is what small models write.
+        items = [{"name": item} if isinstance(item, str) else item for item in _list(value)]
+        return _valid(items, EntityReply)[:MOST_ENTITIES]
+
+    @field_validator("relationships", mode="before")
+    @classmethod
+    def _relationships(cls, value: Any) -> list[RelationshipReply]:
+        return _valid(_list(value), RelationshipReply)[:MOST_RELATIONSHIPS]
+
+    def decisive(self) -> tuple[object, ...]:
+        return self.entities, self.relationships
+
+
+class SummaryReply(Reply):
+    title: str = Field(validation_alias=AliasChoices("title", "name", "标题"))
+    summary: str = Field(validation_alias=AliasChoices("summary", "description", "摘要", "总结"))
+
+    @field_validator("title", "summary", mode="before")
+    @classmethod
+    def _text(cls, value: Any) -> str:
+        text = plain_text(value, _LONGEST_SUMMARY)
+        if not text:
+            raise ValueError("blank")
+        return text
+
+    def decisive(self) -> tuple[object, ...]:
+        return self.title, self.summary
+
+
+def graph_of(passage: StoredPassage, reply: ExtractionReply) -> PassageGraph:
+    """What of a reply the passage bears out: names that stand in it, relationships between those."""
+    text = _folded(passage.text)
+    entities: dict[str, ReadEntity] = {}
+    known: dict[str, str] = {}
+    for item in reply.entities:
+        key = _folded(item.name)
+        if key not in text or key in entities:
+            continue
+        aliases = tuple(dict.fromkeys(name for name in item.aliases if _folded(name) in text and _folded(name) != key))
+        entities[key] = ReadEntity(item.name, item.type, item.description, aliases)
+        known |= {_folded(name): key for name in aliases if _folded(name) not in known} | {key: key}
+    ties: dict[tuple[str, str, str], ReadRelationship] = {}
+    for tie in reply.relationships:
+        source, target = known.get(_folded(tie.source)), known.get(_folded(tie.target))
+        if source is None or target is None or source == target:
+            continue
+        names = entities[source].name, entities[target].name
+        ties.setdefault((source, tie.type, target), ReadRelationship(*names, tie.type, tie.description))
+    return PassageGraph(passage.id, text_hash(passage.text), tuple(entities.values()), tuple(ties.values()))
+
+
+def _valid(items: list[Any], shape: type[Any]) -> list[Any]:
+    found = []
+    for item in items:
+        try:
+            found.append(shape.model_validate(item))
+        except ValidationError:
+            continue
+    return found
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):  # {"Metformin": {"type": "DRUG"}}
+        return [{"name": name, **item} for name, item in value.items() if isinstance(item, Mapping)]
+    if not isinstance(value, list | tuple):
+        raise ValueError("not a list")
+    return list(value)
+
+
+def _name(value: Any) -> str:
+    text = plain_text(value, _LONGEST_NAME) if isinstance(value, str) else ""
+    if not any(char.isalnum() for char in text):
+        raise ValueError("not a name")
+    return text
+
+
+def _type(value: Any, otherwise: str) -> str:
+    folded = unicodedata.normalize("NFKC", str(value)).upper()
+    return _NO_TYPE.sub("_", folded).strip("_")[:40] or otherwise
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
