@@ -44,10 +44,10 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     run.emit(ContextAssembled(context=made.context))
     if not made.passages and not made.tables:
         run.emit(AnswerCompleted(answer=abstained_answer(state["question"], rounds)))
-        return {"context": made.context}
+        return {}
     attaching = AttachingCitations(made.context.passages, tables_of(run.attachments))
     await _answered(generator.generate(_request(state, made), _Attaching(trace, attaching)), attaching, run, trace)
-    return {"context": made.context}
+    return {}
 
 
 async def _unsearched(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -59,7 +59,7 @@ async def _unsearched(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     request = DirectRequest(state["question"], (), language_of(state["question"]))
     attaching = AttachingCitations(())
     await _answered(answerer.answer(request, _Attaching(trace, attaching)), attaching, run, trace)
-    return {"context": context}
+    return {}
 
 
 def _request(state: Mapping[str, Any], made: Assembled) -> GenerationRequest:
