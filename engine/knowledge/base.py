@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.config import BUILTIN, SearchMethod
-from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded, UnknownCollection
+from engine.errors import (
+    EmbeddingMismatch,
+    ForeignCollection,
+    GraphStoreError,
+    InvalidConfig,
+    ModelNotRecorded,
+    UnknownCollection,
+)
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import without_passages
@@ -28,11 +36,15 @@ from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from engine.roles.graph import GraphStore
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
+from engine.samples.graph import ensure_sample_graph
 from engine.settings import Settings
 from engine.values import Fault, PassageId
 
 _OLLAMA = "ollama:"
 _LONGEST_PREFIX = 500
+_SAMPLE_GRAPH_S = 10.0
+"""Longest that an opening waits for the graph of the samples: vectors are searched without it."""
+_log = logging.getLogger(__name__)
 _EmbedderKey = tuple[str, str | None, str | None]
 """Model, query prefix, passage prefix; None where the model's own prefix is taken, which need not be empty."""
 
@@ -301,9 +313,18 @@ class KnowledgeBase:
         began = time.perf_counter()
         store = self._at(self._settings.store_uri)
         embedder = await asyncio.to_thread(self._builtin_embedder)
-        await ensure_samples(store, embedder)
+        if await ensure_samples(store, embedder):
+            await self._put_sample_graph(store)
         await self._calibration(embedder)
         self.opened_in_s = time.perf_counter() - began
+
+    async def _put_sample_graph(self, store: MilvusStore) -> None:
+        """Put the graph of the samples in; where that fails they are searched without, which every search says."""
+        try:
+            async with asyncio.timeout(_SAMPLE_GRAPH_S):
+                await ensure_sample_graph(self.graphs, store)
+        except (GraphStoreError, TimeoutError) as fault:
+            _log.warning("the graph of the samples could not be put in: %s", fault or "no answer in time")
 
     def _refuse_connected(self, collection: str) -> None:
         """Raise ``ForeignCollection`` for a name that leads somewhere else: nothing is written there."""

@@ -29,6 +29,8 @@ _log = logging.getLogger(__name__)
 SAMPLE_COLLECTION = "samples"
 SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
 """A fixed date: the sample collection is the same wherever and whenever it is made."""
+MULTI_HOP = "multi_hop"
+"""Kind of questions that need two passages which something joins that the question does not name."""
 _MOST_COPIED = 1000
 """Passages that the start may copy, which takes a second; with more of the user's own among them the user decides."""
 
@@ -48,7 +50,7 @@ class SampleQuestion:
     id: str
     language: str
     kind: str
-    """``plain``, ``vague``, ``unanswerable``, or what else the file says."""
+    """``plain``, ``vague``, ``unanswerable``, ``multi_hop``, or what else the file says."""
     question: str
     expected: tuple[PassageId, ...]
     note: str = ""
@@ -93,7 +95,21 @@ def sample_sources() -> tuple[SampleSource, ...]:
 
 @lru_cache(maxsize=1)
 def sample_questions() -> tuple[SampleQuestion, ...]:
-    """Every labelled question of the files ``questions*.jsonl``, in the order of files and lines."""
+    """Every labelled question that a single look can answer, in the order of files and lines."""
+    return tuple(item for item in _questions() if item.kind != MULTI_HOP)
+
+
+@lru_cache(maxsize=1)
+def multi_hop_questions() -> tuple[SampleQuestion, ...]:
+    """Questions whose two passages are joined by what the question does not name: ``more["bridge"]``.
+
+    They are apart from the others, which measure and tune the search for passages that a question is near to.
+    """
+    return tuple(item for item in _questions() if item.kind == MULTI_HOP)
+
+
+def _questions() -> list[SampleQuestion]:
+    """What the files ``questions*.jsonl`` hold."""
     entries = sorted(
         (entry for entry in files(__name__).iterdir() if entry.name.startswith("questions")), key=lambda item: item.name
     )
@@ -104,11 +120,13 @@ def sample_questions() -> tuple[SampleQuestion, ...]:
         for line in entry.read_text(encoding="utf-8").splitlines()
         if line.strip()
     ]
-    return tuple(_question(line) for line in lines)
+    return [_question(line) for line in lines]
 
 
-async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
+async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
     """Make the sample collection, or bring it up to what is shipped; where they agree nothing is written.
+
+    Whether it holds the samples; it does not where somebody else has that name for passages of their own.
 
     Sources that somebody added stay. A collection of another model is made anew where it holds nothing but samples,
     and left alone where somebody added to it: this model cannot search its vectors, and must not add others to them.
@@ -117,7 +135,7 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
     shipped = {source.name: source for source in await asyncio.to_thread(sample_sources)}
     present = await _present(store, embedder)
     if present is None:
-        return
+        return False
     # Other sources than ours have a later date; a shipped one that is gone or changed goes.
     for info in present:
         source = shipped.get(info.source)
@@ -137,6 +155,7 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> None:
     if not collection.full_text and collection.passages <= _MOST_COPIED:
         with suppress(FullTextMissing):  # the store has none
             await store.add_full_text(SAMPLE_COLLECTION)
+    return True
 
 
 async def _with_vectors(
