@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.roles.graph import GraphStore, PassageGraph
 
-STORES = ["sqlite"]
+SERVER = os.environ.get("WORKBENCH_TEST_NEO4J", "")
+"""Address of a Neo4j that tests may fill and empty, such as ``bolt://neo4j:password@127.0.0.1:7687``."""
+on_a_server = pytest.mark.skipif(not SERVER, reason="WORKBENCH_TEST_NEO4J names no server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,25 @@ class GraphCase:
         return name
 
 
-@pytest.fixture(params=STORES)
+def neo4j_graphs(space: str) -> Neo4jGraphs:
+    """The store on the server of the tests; each space is empty to begin with."""
+    parts = urlsplit(SERVER)
+    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    return Neo4jGraphs(address, unquote(parts.username or ""), unquote(parts.password or ""), space=space)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=on_a_server)])
 def graphs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphCase]:
-    path = tmp_path / "graphs.db"
+    path, name = tmp_path / "graphs.db", f"t_{uuid.uuid4().hex[:12]}"
+
+    def opened() -> GraphStore:
+        return SqliteGraphs(path) if request.param == "sqlite" else neo4j_graphs(name)
+
     with asyncio.Runner() as runner:
-        store = SqliteGraphs(path)
+        store = opened()
         try:
-            yield GraphCase(store, f"t_{uuid.uuid4().hex[:12]}", runner.run, lambda: SqliteGraphs(path))
+            yield GraphCase(store, name, runner.run, opened)
         finally:
+            for left in (name, f"{name}_new", f"{name}_other"):
+                runner.run(store.drop(left))
             runner.run(store.close())
