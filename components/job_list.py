@@ -22,6 +22,8 @@ _LOOKS: dict[JobState, tuple[str, str]] = {
     "reading": ("accent", "●"),
     "embedding": ("accent", "●"),
     "writing": ("accent", "●"),
+    "extracting": ("accent", "●"),
+    "summarising": ("accent", "●"),
     "done": ("pass", "✓"),
     "stopped": ("warn", "■"),
     "failed": ("fault", "✗"),
@@ -93,15 +95,30 @@ def _way(job: JobStatus, words: Words) -> list[Node]:
 def _figures(job: JobStatus, words: Words) -> str:
     if job.state == "waiting":
         return words("kb.job.waiting.note")
+    if job.kind == "graph":
+        return _read(job, words)
     if not job.total:
         return words("kb.reading.some", done=job.files_done, n=job.files) if job.files else words("kb.reading")
+    return f"{words('kb.files_done', done=job.files_done, n=job.files)} · {_passages(job, words)}"
+
+
+def _read(job: JobStatus, words: Words) -> str:
+    """How far the reading of a graph has come, and what was found."""
+    if job.state == "summarising":
+        return words("kb.graph.summarised", done=job.files_done, n=job.files)
+    if not job.total:
+        return words("kb.graph.left" if job.over else "kb.graph.looking")
+    counts = {"entities": count_text(job.entities), "relationships": count_text(job.relationships)}
+    found = f" · {words('kb.graph.so_far', **counts)}" if job.entities else ""
+    return f"{_passages(job, words)}{found}"
+
+
+def _passages(job: JobStatus, words: Words) -> str:
     done, total = count_text(job.done), count_text(job.total)
     if job.over or not job.per_second:
-        passages = words("kb.progress.over", done=done, total=total)
-    else:
-        left = span_text(job.remaining_s) if job.remaining_s is not None else "…"
-        passages = words("kb.progress", done=done, total=total, rate=f"{job.per_second:.1f}", left=left)
-    return f"{words('kb.files_done', done=job.files_done, n=job.files)} · {passages}"
+        return words("kb.progress.over", done=done, total=total)
+    left = span_text(job.remaining_s) if job.remaining_s is not None else "…"
+    return words("kb.progress", done=done, total=total, rate=f"{job.per_second:.1f}", left=left)
 
 
 def _outcome(job: JobStatus, words: Words) -> list[Node]:
@@ -112,7 +129,8 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
         said = node("div", "grow", node("strong", "", fact), " ", node("span", "", remedy))
         parts.append(node("div", "box fault", said, node("span", "muted small", job.fault.code), role="alert"))
     if job.state in ("stopped", "interrupted"):
-        parts.append(node("p", "small muted", words(f"kb.job.{job.state}.note")))
+        note = "kb.job.graph.note" if job.kind == "graph" else f"kb.job.{job.state}.note"
+        parts.append(node("p", "small muted", words(note)))
     if job.state == "done":
         parts.append(node("p", "outcome", _sum(job, words)))
     counts = _counts(job, words)
@@ -124,7 +142,10 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
 def _sum(job: JobStatus, words: Words) -> str:
     sources = len(job.added) + len(job.replaced)
     passages = words.count("kb.passages", job.passages)
-    if job.kind != "ingest":
+    if job.kind == "graph":
+        counts = {name: count_text(getattr(job, name)) for name in ("entities", "relationships", "communities")}
+        head = words("kb.done.graph", passages=words.count("kb.passages", job.done), **counts)
+    elif job.kind != "ingest":
         head = words(f"kb.done.{job.kind}", passages=passages)
     elif sources:
         head = words.count("kb.done", sources, passages=passages)
@@ -140,7 +161,10 @@ def _counts(job: JobStatus, words: Words) -> list[Node]:
         ("grey", "=", "skipped", len(job.skipped)),
         ("warn", "✗", "failed", len(job.failed)),
     )
-    return [chip(look, f"{sign} {words(f'kb.count.{name}', n=n)}") for look, sign, name, n in named if n]
+    chips = [chip(look, f"{sign} {words(f'kb.count.{name}', n=n)}") for look, sign, name, n in named if n]
+    return (
+        [*chips, chip("warn", f"✗ {words.count('kb.graph.unreadable', job.unreadable)}")] if job.unreadable else chips
+    )
 
 
 def _report(job: JobStatus, words: Words) -> list[Node]:

@@ -16,6 +16,7 @@ from engine.knowledge.load import suffixes
 from engine.library.values import ChunkOptions
 from engine.roles import CollectionInfo
 from engine.serving import UPLOADS_TAKEN
+from pages.knowledge_add_graph import graph_choice
 from pages.knowledge_draft import Batch, Draft, DraftFor
 from pages.knowledge_jobs import jobs_panel
 from pages.knowledge_preview import preview_panel
@@ -34,6 +35,8 @@ class Wanted:
     batch: Batch
     target: Target
     chunks: ChunkOptions
+    graph: str = ""
+    """What reads a knowledge graph afterwards; empty for none."""
 
     @property
     def preview(self) -> DraftFor:
@@ -50,10 +53,11 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
             chunks = cut_choice(words)
         with right:
             target = target_choice(engine, collections, words)
+            graph = graph_choice(engine, target, words)
         if batch.empty and draft is not None:
             # What was chosen before another view was looked at is in the preview still.
             batch = draft.batch
-        wanted = Wanted(batch, target, chunks)
+        wanted = Wanted(batch, target, chunks, graph)
         start_buttons(engine, wanted, draft, words)
     draft = followed(engine, wanted)
     if draft is not None:
@@ -183,6 +187,9 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
             passage_prefix=target.passage_prefix,
             description=target.description,
             failed=failed,
+            graph=wanted.graph,
+            # What would be replaced was said beside the choice.
+            replace_graph=True,
         )
 
     with st.spinner(words("kb.preview.scanning")):

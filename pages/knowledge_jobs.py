@@ -105,7 +105,8 @@ def act(engine: Engine, job: JobStatus, event: JobEvent) -> None:
         case "discard":
             attempt(lambda: engine.ingestions.discard(job.id))
         case "ask":
-            st.switch_page("workbench.py", query_params={"collection": job.collection})
+            how = {"workflow": "graph_hybrid"} if job.kind == "graph" else {}
+            st.switch_page("workbench.py", query_params={"collection": job.collection, **how})
         case "look":
-            go_to("collections", job.collection)
+            go_to("graph" if job.kind == "graph" else "collections", job.collection)
     st.rerun()

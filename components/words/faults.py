@@ -260,7 +260,7 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB329": (
         (
             "集合“{collection}”已有由 {has} 读出的知识图谱，改用 {wanted} 构建会把它替换掉。",
-            "请确认可以替换（`--replace`），或仍用原来的抽取器构建，只读新内容。",
+            "请单独构建并确认替换（`graph build --replace`），或仍用原来的抽取器，只读新内容。",
         ),
     ),
     "WB330": (("有任务正在处理集合“{collection}”的知识图谱。", "请等它结束，或先停止它。"),),

@@ -205,6 +205,13 @@ INGESTING: Mapping[str, tuple[str, str]] = {
         "duplicates.",
         "任务进行中工作台退出了。已经算好的向量会保留，继续时从这里接着做，不会重复入库。",
     ),
+    "kb.job.graph.note": (
+        "What was read is in the graph: resuming goes on from here and reads nothing twice.",
+        "已读的片段都已写入图谱，继续时从这里接着做，不会重复读取。",
+    ),
+    "kb.graph.looking": ("Looking for what was read already …", "正在查看哪些片段已经读过……"),
+    "kb.graph.left": ("Not finished.", "尚未完成。"),
+    "kb.graph.summarised": ("{done} of {n} communities summed up", "已归纳 {done} / {n} 个社区"),
     "kb.stop": ("Stop", "停止"),
     "kb.resume": ("Resume", "继续"),
     "kb.discard": ("Discard", "放弃"),
@@ -234,6 +241,25 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.count.replaced": ("{n} replaced", "替换 {n}"),
     "kb.count.skipped": ("{n} skipped", "跳过 {n}"),
     "kb.count.failed": ("{n} could not be used", "{n} 个无法使用"),
+    "kb.add.graph": ("Knowledge graph", "知识图谱"),
+    "kb.add.graph.none": ("None", "不构建"),
+    "kb.add.graph.help": (
+        "Entities and relationships are read from the passages once these are in, as a second job. It can be done "
+        "later too, in the view Graph.",
+        "片段入库之后，由第二个任务从中读出实体和关系。也可以之后在“图谱”视图里构建。",
+    ),
+    "kb.add.graph.has": (
+        "This collection has a graph: only what is new is read into it.",
+        "该集合已有图谱：只把新内容读进去。",
+    ),
+    "kb.add.graph.stale": (
+        "This collection has a graph; it will not know the new passages until it is brought up to date.",
+        "该集合已有图谱；更新之前，它不包含新的片段。",
+    ),
+    "kb.add.graph.replaces": (
+        "The graph that this collection has, read by another extractor, will be replaced.",
+        "该集合由其他抽取器读出的图谱将被替换。",
+    ),
     "kb.added": ("{name}", "{name}"),
     "kb.skipped": ("{name}: already in this collection as {same}, skipped", "{name}：集合中已有（{same}），已跳过"),
     "kb.replaced": ("{name}: content had changed, replaced", "{name}：内容有变化，已替换"),

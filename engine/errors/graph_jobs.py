@@ -22,7 +22,7 @@ class GraphReplaced(GraphJobError):
     def by(cls, collection: str, has: str, wanted: str) -> Self:
         return cls(
             f"Collection {collection!r} has a knowledge graph read by {has}; building with {wanted} replaces it.",
-            remedy="Say that it may be replaced (`--replace`), or let the same one read what is new.",
+            remedy="Build it on its own and say so (`graph build --replace`), or let the same one read what is new.",
             params={"collection": collection, "has": has, "wanted": wanted},
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.config import BUILTIN, RoleModel
-from engine.errors import GraphBusy, GraphReplaced, NothingToRead, UnknownEntity
+from engine.errors import GraphBusy, NothingToRead, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
@@ -51,15 +51,8 @@ class Graphs:
         if not info.passages:
             raise NothingToRead.of(info.name)
         self._check_idle(info)
-        self.check_extractor(info.name, extractor, replace=replace)
+        self._ingestions.check_graph(info.name, extractor, replace=replace)
         return info
-
-    def check_extractor(self, collection: str, extractor: str, *, replace: bool = False) -> None:
-        """Raise ``GraphReplaced`` where the graph of another would be thrown away, ``InvalidConfig`` for no model."""
-        RoleModel(extractor)
-        has = self._loop.call(self._store.describe(collection))
-        if has is not None and has.passages and has.extractor != extractor and not replace:
-            raise GraphReplaced.by(collection, has.extractor, extractor)
 
     def jobs(self, collection: str = "") -> tuple[JobStatus, ...]:
         """Jobs that build graphs, of one collection or of all, newest first."""

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from engine.config import RoleModel
-from engine.errors import EngineClosed, WorkbenchError
+from engine.errors import EngineClosed, GraphReplaced, UnknownCollection, WorkbenchError
 from engine.knowledge import preview as previews
 from engine.knowledge.items import IngestItem
 from engine.knowledge.jobs import Jobs
@@ -17,7 +17,7 @@ from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Previ
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
 from engine.roles import SourceInfo
-from engine.roles.graph import Extractor
+from engine.roles.graph import Extractor, GraphInfo
 from engine.values import Fault
 
 _CLOSING_S = 10.0
@@ -83,6 +83,7 @@ class Ingestions:
         description: str = "",
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
         graph: str = "",
+        replace_graph: bool = False,
     ) -> str:
         """Begin an ingestion and return its id as soon as its uploads are on the disk.
 
@@ -91,10 +92,11 @@ class Ingestions:
         read, to be reported with the rest. An unfinished job for the very same files on this machine gives way to the
         new one, which takes over what it has embedded. With ``graph``, ``builtin`` or a chat model, a second job then
         reads it all into the knowledge graph; its id is the first one's ``follow_up``. Raises ``EmbeddingMismatch``,
-        ``InvalidConfig``, ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``.
+        ``InvalidConfig``, ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``, and without
+        ``replace_graph`` ``GraphReplaced`` where another extractor has read the graph.
         """
         if graph:
-            RoleModel(graph)
+            self.check_graph(collection, graph, replace=replace_graph)
         knowledge = self._resources.knowledge
         self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix))
         return self._begin(
@@ -114,6 +116,20 @@ class Ingestions:
                 graph=graph,
             )
         )
+
+    def check_graph(self, collection: str, extractor: str, *, replace: bool = False) -> None:
+        """Raise ``InvalidConfig`` for no model, ``GraphReplaced`` where the graph of another would be thrown away."""
+        RoleModel(extractor)
+        has = self._loop.call(self._graph_of(collection))
+        if has is not None and has.passages and has.extractor != extractor and not replace:
+            raise GraphReplaced.by(has.collection, has.extractor, extractor)
+
+    async def _graph_of(self, collection: str) -> GraphInfo | None:
+        knowledge = self._resources.knowledge
+        try:
+            return await knowledge.graphs.describe((await knowledge.describe(collection)).name)
+        except UnknownCollection:
+            return None
 
     def start_graph(self, collection: str, extractor: str) -> str:
         """Begin to build a knowledge graph; :meth:`engine.library.graphs.Graphs.build` says what is checked before."""
