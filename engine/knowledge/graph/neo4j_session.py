@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import neo4j
@@ -18,13 +18,16 @@ from engine.errors import (
     GraphUnreachable,
 )
 
-Transaction = neo4j.AsyncManagedTransaction
+Transaction = neo4j.AsyncTransaction
 _Given = ParamSpec("_Given")
 _Done = TypeVar("_Done")
 
-_CONNECT_S = 5.0
-_RETRY_S = 5.0
-"""How long a transaction that met another is tried again; the driver's own half a minute is more than a run has."""
+_CONNECT_S = 2.5
+_IDLE_S = 30.0
+"""A connection that was not used for longer is tried out first: the server may have been started anew."""
+_PAUSES_S = (0.05, 0.2, 0.5)
+"""Before a transaction that met another is tried again. The driver's own retries are not used: they take seconds to say
+that a server is down, in every round of a run."""
 _LONGEST_SAID = 300
 
 # Every label begins with the name of this program: the database may hold what belongs to others.
@@ -48,8 +51,10 @@ UNREACHABLE: tuple[type[Exception], ...] = (
     OSError,
 )
 REFUSED: tuple[type[Exception], ...] = (said.AuthError, said.Forbidden, said.AuthConfigurationError)
-ANSWERED: tuple[type[Exception], ...] = (said.Neo4jError, said.DriverError, ValueError)
-"""Whatever else a server or its driver says; ``ValueError`` is how the driver refuses an address."""
+ANSWERED: tuple[type[Exception], ...] = (said.Neo4jError, said.DriverError)
+"""Whatever else a server or its driver says."""
+_REFUSED_CODES = "Neo.ClientError.Security."
+"""Also for too many attempts with a wrong password, which the driver has no class for."""
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
@@ -72,8 +77,7 @@ class Neo4jSession:
         **kwargs: _Given.kwargs,
     ) -> _Done:
         """Do all of ``work`` on one moment of the database; raises ``GraphStoreError``."""
-        async with self._session() as session:
-            return await session.execute_read(work, *args, **kwargs)
+        return await self._transact(neo4j.READ_ACCESS, lambda tx: work(tx, *args, **kwargs))
 
     async def write(
         self,
@@ -83,8 +87,7 @@ class Neo4jSession:
     ) -> _Done:
         """Do all of ``work`` or nothing, from the start again where it met another; raises ``GraphStoreError``."""
         await self._prepare()
-        async with self._session() as session:
-            return await session.execute_write(work, *args, **kwargs)
+        return await self._transact(neo4j.WRITE_ACCESS, lambda tx: work(tx, *args, **kwargs))
 
     async def version(self) -> str:
         """Version and edition of the server."""
@@ -102,25 +105,48 @@ class Neo4jSession:
             await self._driver.close()
             self._driver = None
 
+    async def _transact(self, access: str, work: Callable[[Transaction], Awaitable[_Done]]) -> _Done:
+        with self._told_as_ours():
+            for pause in _PAUSES_S:
+                try:
+                    return await self._once(access, work)
+                except (said.TransientError, said.SessionExpired) as error:
+                    # Expired is a connection that an earlier server left behind; the next attempt makes a new one.
+                    if isinstance(error, said.DatabaseUnavailable):
+                        raise
+                    await asyncio.sleep(pause)
+            return await self._once(access, work)
+
+    async def _once(self, access: str, work: Callable[[Transaction], Awaitable[_Done]]) -> _Done:
+        async with self._session(access) as session, await session.begin_transaction() as tx:
+            done = await work(tx)
+            await tx.commit()
+            return done
+
     async def _prepare(self) -> None:
         """Make constraints and indexes, once; what is there already is left as it is."""
         async with self._preparing:
             if self._prepared:
                 return
-            async with self._session() as session:
-                for statement in _SCHEMA:
-                    await (await session.run(statement)).consume()
-                await (await session.run("CALL db.awaitIndexes(60)")).consume()
+            with self._told_as_ours():
+                await self._make_schema()
             self._prepared = True
 
-    @asynccontextmanager
-    async def _session(self) -> AsyncIterator[neo4j.AsyncSession]:
+    async def _make_schema(self) -> None:
+        async with self._session(neo4j.WRITE_ACCESS) as session:
+            for statement in (*_SCHEMA, "CALL db.awaitIndexes(60)"):
+                await (await session.run(statement)).consume()
+
+    def _session(self, access: str) -> neo4j.AsyncSession:
         if self._closed:
             raise EngineClosed.now()
+        self._driver = self._driver or self._connect()
+        return self._driver.session(database=self._database or None, default_access_mode=access)
+
+    @contextmanager
+    def _told_as_ours(self) -> Iterator[None]:
         try:
-            self._driver = self._driver or self._connect()
-            async with self._driver.session(database=self._database or None) as session:
-                yield session
+            yield
         except (*UNREACHABLE, *REFUSED, *ANSWERED) as error:
             raise self.fault(error) from None
 
@@ -130,7 +156,7 @@ class Neo4jSession:
             auth=self._auth,
             connection_timeout=_CONNECT_S,
             connection_acquisition_timeout=2 * _CONNECT_S,
-            max_transaction_retry_time=_RETRY_S,
+            liveness_check_timeout=_IDLE_S,
             # Labels that no node has yet are no news, and the first question of a fresh database would be full of them.
             notifications_min_severity="OFF",
             telemetry_disabled=True,
@@ -140,7 +166,8 @@ class Neo4jSession:
         """What the driver raised, as an error of ours."""
         if isinstance(error, said.Neo4jError) and error.code == _NO_DATABASE:
             return GraphDatabaseMissing.named(self._database, self.address)
-        if isinstance(error, REFUSED):
+        told_off = isinstance(error, said.Neo4jError) and (error.code or "").startswith(_REFUSED_CODES)
+        if told_off or isinstance(error, REFUSED):
             return GraphRefused.at(self.address)
         if isinstance(error, UNREACHABLE):
             return GraphUnreachable.at(self.address)
