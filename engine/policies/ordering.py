@@ -17,9 +17,13 @@ from engine.policies.freshness import freshness_of
 from engine.policies.likeness import repeated_shares
 from engine.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList, Stage
 
-RANK_CONSTANT = 10
-"""``k`` of 1 / (k + rank): the usual 60 is for lists of a thousand, where a place in two lists says more than a place
-near the top of one; here the second step of a chain often stands in the list of the graph alone."""
+RANK_CONSTANT = 1
+"""``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before anything is scored
+anew, is 0.76 with 1 and 0.64 with the usual 60, which is for lists of a thousand: a place in all lists of twenty then
+counts for more than the first place in one. After scoring anew it is 0.87 and 0.84; 0.5 to 3 are alike."""
+SLOPE = 10
+"""Places after which relevance is half of the first one's: the default freshness then outweighs one place at the top
+and three among the tenth."""
 RERANKED_MODES: tuple[Mode, ...] = ("hybrid", "mix")
 _GRAPH_LISTS: tuple[RetrievalList, ...] = ("local", "global")
 _DIGITS = 12
@@ -73,19 +77,21 @@ def fused(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
 def rank_results(candidates: Sequence[Candidate], config: RunConfig) -> tuple[Candidate, ...]:
     """By relevance, of which freshness adds a part; then what nearly repeats a passage above it, below all the others.
 
-    Relevance is the fused score against the best one.
+    Relevance is told by the place among the fused, 1 for the first: reciprocal ranks lie so far apart at the top that
+    nothing could ever be "about as relevant" as the first passage.
     """
     options = graph_options(config)
-    best = max((item.fused for item in candidates), default=0.0) or 1.0
     fresh = freshness_of([item.passage for item in candidates])
 
-    def score(item: Candidate) -> float:
+    def score(placed: tuple[int, Candidate]) -> float:
+        place, item = placed
         newer = options.freshness_weight * fresh.get(item.passage.id, 0.0)
-        return -round(item.fused / best + newer, _DIGITS)
+        return -round(SLOPE / (SLOPE + place) + newer, _DIGITS)
 
     # The sort is stable: what scores alike keeps its place among the fused.
     ranked = [
-        replace(item, freshness=fresh.get(item.passage.id), duplicate_of=None) for item in sorted(candidates, key=score)
+        replace(item, freshness=fresh.get(item.passage.id), duplicate_of=None)
+        for _, item in sorted(enumerate(candidates), key=score)
     ]
     return _duplicates_last(ranked, options.duplicate_threshold)
 

@@ -91,7 +91,7 @@ def test_of_what_is_about_as_relevant_the_newer_comes_first_and_dates_are_not_ne
     lists: Lists = {
         "vector": [found("old", dated="2023-01-05"), found("new", dated="2024-11-30T08:00:00Z"), found("undated")]
     }
-    assert ids(order(lists, config(freshness_weight=0.3))) == ["new", "old", "undated"]
+    assert ids(order(lists, config())) == ["new", "old", "undated"]
     assert ids(order(lists, config(freshness_weight=0.0))) == ["old", "new", "undated"]
     assert [item.freshness for item in order(lists, config(freshness_weight=0.0))] == [0.0, 1.0, None]
 
