@@ -12,6 +12,8 @@ _Points = npt.NDArray[np.float64]
 
 _GAP = 64.0
 """Room that one entity takes, in units of the drawing: about the pixels of a picture that is not zoomed."""
+_SIGHT = 4.5
+"""Gaps from which on two no longer repel each other: else parts that nothing joins would drift apart without end."""
 _STEPS = 160
 _FEWER_STEPS = 90
 _MANY = 250
@@ -47,27 +49,28 @@ def layout_of(
         if source in at and target in at and source != target:
             pair = (min(at[source], at[target]), max(at[source], at[target]))
             pairs[pair] = max(pairs.get(pair, 0.0), weight)
-    points = _beginning(belongs)
-    _settle(points, _springs(pairs, len(order)), _middles(belongs))
+    gap = max(_GAP, 2.2 * float(size.mean()) + 36)
+    points = _beginning(belongs, gap)
+    _settle(points, _springs(pairs, len(order)), _middles(belongs), gap)
     _spread(points)
     _push_apart(points, size)
     points -= (points.max(axis=0) + points.min(axis=0)) / 2
     return {name: (round(float(x), 1), round(float(y), 1)) for name, (x, y) in zip(order, points, strict=True)}
 
 
-def _beginning(belongs: Sequence[str]) -> _Points:
+def _beginning(belongs: Sequence[str], gap: float) -> _Points:
     """Groups as a sunflower around the middle, the largest first, and their members as one around theirs."""
     sizes: dict[str, int] = {}
     for name in belongs:
         sizes[name] = sizes.get(name, 0) + 1
     groups = sorted(sizes, key=lambda name: (-sizes[name], name))
-    far = _GAP * math.sqrt(len(belongs) / max(1, len(groups)))
+    far = gap * math.sqrt(len(belongs) / max(1, len(groups)))
     centres = {name: _petal(place, far) for place, name in enumerate(groups)}
     seen: dict[str, int] = {}
     points = np.zeros((len(belongs), 2))
     for place, name in enumerate(belongs):
         seen[name] = seen.get(name, -1) + 1
-        x, y = _petal(seen[name], _GAP * 0.7)
+        x, y = _petal(seen[name], gap * 0.7)
         points[place] = (centres[name][0] * _WIDER + x, centres[name][1] + y)
     return points
 
@@ -85,7 +88,7 @@ def _springs(pairs: dict[tuple[int, int], float], number: int) -> tuple[npt.NDAr
     degrees = np.bincount(ends.ravel(), minlength=number).astype(float)
     # The many lines of a hub would pull all of its neighbours into one heap.
     busy = np.sqrt(np.maximum(1.0, np.minimum(degrees[ends[:, 0]], degrees[ends[:, 1]])))
-    return ends, np.clip(weights, 0.5, 3.0) / busy
+    return ends, np.clip(weights, 0.25, 2.0) / busy
 
 
 def _middles(belongs: Sequence[str]) -> _Points | None:
@@ -98,22 +101,26 @@ def _middles(belongs: Sequence[str]) -> _Points | None:
     return averages
 
 
-def _settle(points: _Points, springs: tuple[npt.NDArray[np.intp], _Points], middles: _Points | None) -> None:
+def _settle(
+    points: _Points, springs: tuple[npt.NDArray[np.intp], _Points], middles: _Points | None, gap: float
+) -> None:
     """Fruchterman and Reingold's forces, with gravity against parts that drift away; changes ``points``."""
     number = len(points)
     ends, weights = springs
     steps = _STEPS if number < _MANY else _FEWER_STEPS
-    heat = _GAP * math.sqrt(number) * 0.35
+    heat = gap * math.sqrt(number) * 0.35
     gravity = np.array([0.05, 0.075])
     for step in range(steps):
         between = points[:, None, :] - points[None, :, :]
         apart = np.einsum("ijk,ijk->ij", between, between)
         np.maximum(apart, 1.0, out=apart)
-        moves = np.einsum("ijk,ij->ik", between, _GAP * _GAP / apart)
+        repelled = gap * gap / apart
+        repelled[apart > (_SIGHT * gap) ** 2] = 0.0
+        moves = np.einsum("ijk,ij->ik", between, repelled)
         if len(ends):
             along = points[ends[:, 0]] - points[ends[:, 1]]
             long = np.linalg.norm(along, axis=1)
-            pull = along * (weights * long / _GAP)[:, None]
+            pull = along * (weights * long / gap)[:, None]
             np.add.at(moves, ends[:, 0], -pull)
             np.add.at(moves, ends[:, 1], pull)
         if middles is not None:

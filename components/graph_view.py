@@ -179,7 +179,8 @@ def _dot(dot: Dot, place: tuple[float, float], kinds: _Legend, groups: _Legend, 
         "id": dot.id,
         "name": dot.name,
         "kind": kinds[dot.type][0],
-        "group": groups[dot.group][0] if dot.group in groups else _KINDS,
+        # Whole communities are told apart by their names; a colour each would mean nothing.
+        "group": 0 if dot.size else groups[dot.group][0] if dot.group in groups else _KINDS,
         "community": dot.group,
         "look": dot.look,
         "x": place[0],
@@ -214,7 +215,8 @@ def _places(dots: tuple[Dot, ...], lines: tuple[Line, ...]) -> dict[str, tuple[f
     # Half a second for 500 entities, and the page is drawn anew at every press.
     return layout_of(
         [dot.id for dot in dots],
-        [(line.source, line.target, line.weight) for line in lines],
+        # Communities are joined by many lines: at full strength they would lie on each other.
+        [(line.source, line.target, 0.25 if line.count else line.weight) for line in lines],
         [dot.group for dot in dots],
         [dot.radius for dot in dots],
     )

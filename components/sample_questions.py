@@ -17,6 +17,7 @@ _KINDS = {
     "sources": "sources",
     "overview": "overview",
     "direct": "direct",
+    "multi_hop": "multi_hop",
 }
 
 

@@ -1,4 +1,4 @@
-"""The Knowledge page: put files in, look after collections, search them, see them on a map, connect those of others."""
+"""The Knowledge page: put files in, look after collections, search them, see map and graph, connect others."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ def draw(view: View, collections: Sequence[CollectionInfo]) -> None:
             search_view(engine, collections, words)
         case "map":
             map_view(collections)
+        case "graph":
+            from pages.knowledge_graph import graph_of_collection
+
+            graph_of_collection(engine, collections, words)
         case "connect":
             # A view of its own weight: what it needs is loaded when it is asked for.
             from pages.knowledge_connect import connect_page

@@ -16,7 +16,7 @@ from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
 
-View = Literal["add", "collections", "search", "map", "connect"]
+View = Literal["add", "collections", "search", "map", "graph", "connect"]
 VIEWS: tuple[View, ...] = get_args(View)
 
 _VIEW = "view"

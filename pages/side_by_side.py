@@ -1,6 +1,8 @@
-"""The page Side by side: one question through several workflows at the same time, and what each made of it."""
+"""The page Loops: one question through several workflows, or in several modes of one, at the same time."""
 
 from __future__ import annotations
+
+from typing import Literal, get_args
 
 import streamlit as st
 
@@ -18,8 +20,11 @@ from engine.samples import sample_questions
 from engine.side_by_side import side_by_side
 from engine.values import Fault, RunRecord
 from engine.workflows import MODULES
+from pages.modes import modes_view
 from pages.opening import opening
 
+View = Literal["workflows", "modes"]
+VIEWS: tuple[View, ...] = get_args(View)
 engine: Engine = get_engine()
 words: Words = st.session_state["words"]
 _WATCH_S = 0.6
@@ -33,8 +38,12 @@ _SHOWN_SAMPLES = {
 
 
 def page() -> None:
+    view = chosen_view()
     if not engine.ready:
         opening(engine, words)
+    if view == "modes":
+        modes_view(engine, words)
+        return
     st.caption(words("side.intro"))
     records = opened()
     ask(records)
@@ -45,6 +54,24 @@ def page() -> None:
         columns([record.id for record in records], active=any(record.active for record in records))
     elif not faults:
         st.info(words("side.empty"), icon=":material/view_column:")
+
+
+def chosen_view() -> View:
+    """What is held against each other, which the address says."""
+    usual: View = "workflows"
+    if take_from_url("versus", usual, lambda name: name in VIEWS) not in VIEWS:
+        st.session_state["versus"] = usual
+    chosen = st.segmented_control(
+        words("race.view"),
+        VIEWS,
+        required=True,
+        format_func=lambda name: words(f"race.view.{name}"),
+        key="versus",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    put_into_url("versus", str(chosen or usual), usual)
+    return "modes" if chosen == "modes" else usual
 
 
 def opened() -> list[RunRecord]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from components.words.attachments import ATTACHMENTS
 from components.words.bench import BENCH
 from components.words.compare import COMPARE
 from components.words.connect import CONNECT
 from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
 from components.words.graph import GRAPH
+from components.words.graph_types import GRAPH_TYPES
 from components.words.ingesting import INGESTING
 from components.words.knowledge import KNOWLEDGE
 from components.words.loops import LOOPS
@@ -31,6 +33,7 @@ from components.words.workflows import WORKFLOWS
 
 AREAS = (
     RUN,
+    ATTACHMENTS,
     EVIDENCE,
     LOOPS,
     SETTINGS,
@@ -40,6 +43,7 @@ AREAS = (
     CONNECT,
     PASSAGE_MAP,
     GRAPH,
+    GRAPH_TYPES,
     MODE_RACE,
     INGESTING,
     MEMORY,

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MODE_RACE: Mapping[str, tuple[str, str]] = {
+    "ask.sample.multi_hop": (
+        "The answer joins two passages that only an entity ties together",
+        "答案要把两个片段连起来，而两者只靠一个实体相连",
+    ),
     "race.view": ("What is compared", "比较什么"),
     "race.view.workflows": ("Loops", "工作流"),
     "race.view.modes": ("Modes: graph and vectors", "模式：图谱与向量"),

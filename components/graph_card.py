@@ -1,0 +1,59 @@
+"""The facts of a collection's knowledge graph, and what is wrong with it."""
+
+from __future__ import annotations
+
+from components.amounts import count_text
+from components.collection_cards import moment
+from components.embedding_facts import model_name
+from components.i18n import Words
+from components.knowledge_draw import draw_knowledge
+from components.markup import Node, chip, node
+from engine.library.graph_values import GraphState
+
+SAMPLES = "samples"
+"""Name of what made the graph that comes with the samples."""
+
+
+def graph_card(state: GraphState, words: Words, *, key: str) -> None:
+    """Draw it as a card."""
+    draw_knowledge(graph_card_nodes(state, words), words, key=key)
+
+
+def graph_card_nodes(state: GraphState, words: Words) -> tuple[Node, ...]:
+    """The card as a tree of text."""
+    info = state.info
+    title = node("div", "head", node("strong", "big", words("graph.title")), *_chips(state, words))
+    facts = [
+        ("entities", count_text(info.entities)),
+        ("relationships", count_text(info.relationships)),
+        ("communities", count_text(info.communities)),
+        ("read", words("graph.read", done=count_text(info.passages), n=count_text(state.collection_passages))),
+        ("extractor", extractor_text(info.extractor, words)),
+        ("built", words("kb.utc", when=moment(info.built_at)) if info.built_at else ""),
+    ]
+    cells = [
+        node("div", "fact", node("div", "label", words(f"graph.fact.{name}")), node("div", "num", value))
+        for name, value in facts
+        if value
+    ]
+    parts = [title, node("div", "facts-grid", *cells)]
+    if state.stale:
+        parts.append(node("p", "note", f"! {words('graph.stale.note')}"))
+    if info.extractor == "builtin":
+        parts.append(node("p", "small muted", words("graph.builtin.honest")))
+    return (node("section", "card collection", *parts, aria_label=words("graph.title")),)
+
+
+def extractor_text(name: str, words: Words) -> str:
+    """Who read the passages."""
+    if name in ("builtin", SAMPLES):
+        return words(f"graph.extractor.{name}")
+    return model_name(name, words)
+
+
+def _chips(state: GraphState, words: Words) -> list[Node]:
+    if not state.info.finished:
+        return [chip("accent" if state.job and not state.job.over else "warn", f"! {words('graph.unfinished')}")]
+    if state.stale:
+        return [chip("warn", f"! {words('graph.stale')}")]
+    return [chip("pass", f"✓ {words('graph.up_to_date')}")]

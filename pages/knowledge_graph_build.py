@@ -1,0 +1,125 @@
+"""Building, continuing and deleting the knowledge graph of a collection."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.graph_card import SAMPLES, extractor_text
+from components.i18n import Words
+from engine.config import BUILTIN
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.library.graph_values import GraphState
+from engine.library.values import JobStatus
+from engine.roles import CollectionInfo
+from pages.knowledge_jobs import card, shape
+from pages.knowledge_state import attempt, go_to
+
+_WATCH_S = 0.5
+_OTHER = "other"
+_LONGEST = 200
+
+
+def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """What a graph is good for, and the way to one: shown where a collection has none."""
+    with st.container(border=True, key="kg_build"):
+        st.markdown(f"##### {words('graph.build.title')}")
+        st.markdown(words("graph.build.about"))
+        if not info.passages:
+            st.info(words("graph.build.empty"))
+            if not info.read_only and st.button(words("kb.only_samples.add"), icon=":material/add:", key="kg_add"):
+                go_to("add", info.name)
+            return
+        extractor = extractor_choice(engine, words, key="kg_extractor")
+        st.caption(words.count("graph.build.passages", info.passages))
+        if st.button(
+            words("graph.build"), type="primary", icon=":material/hub:", disabled=not extractor, key="kg_build_go"
+        ):
+            attempt(lambda: engine.graphs.build(info.name, extractor))
+            st.rerun()
+
+
+def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
+    """Who reads the passages: rules, a chat model of Ollama, or another by its name; empty while none is named."""
+    models = [f"ollama:{item.name}" for item in engine.ollama().models if item.chats]
+    chosen = st.selectbox(
+        words("graph.extractor"),
+        [BUILTIN, *models, _OTHER],
+        format_func=lambda name: words("graph.extractor.other") if name == _OTHER else extractor_text(name, words),
+        key=key,
+        help=words("graph.extractor.help"),
+        width=420,
+    )
+    if chosen == _OTHER:
+        named = st.text_input(
+            words("graph.extractor.name"),
+            key=f"{key}_name",
+            placeholder="openai:gpt-4o-mini",
+            max_chars=_LONGEST,
+            width=420,
+        )
+        return str(named or "").strip()
+    if chosen == BUILTIN:
+        st.caption(words("graph.builtin.honest"))
+    return str(chosen or BUILTIN)
+
+
+def follow_job(engine: Engine, job: JobStatus, words: Words) -> None:
+    """The job that builds the graph, redrawn while it goes on; the whole page is drawn anew when it ends."""
+    drawn = shape((job,))
+
+    @st.fragment(run_every=None if job.over else _WATCH_S)
+    def watch() -> None:
+        try:
+            now = engine.graphs.job(job.id)
+        except WorkbenchError:
+            # Put away in another tab.
+            st.rerun()
+        if shape((now,)) != drawn:
+            st.rerun()
+        card(engine, now, words)
+
+    watch()
+
+
+def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words: Words) -> None:
+    """What can be done to a graph at which nobody is at work."""
+    own = state.info.extractor
+    waits = state.job is not None and state.job.resumable
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kg_actions"):
+        ask = st.button(words("graph.ask"), icon=":material/account_tree:", type="primary", key="kg_ask")
+        if ask:
+            query = {"collection": info.name, "workflow": "graph_hybrid", "lang": words.language}
+            st.switch_page("workbench.py", query_params=query)
+        if st.button(words("graph.race"), icon=":material/sports_score:", key="kg_race"):
+            st.session_state["collection"] = info.name
+            st.switch_page("side_by_side.py", query_params={"versus": "modes", "lang": words.language})
+        behind = state.stale or not state.info.finished
+        if (
+            behind
+            and not waits
+            and own != SAMPLES
+            and st.button(
+                words("graph.update"), icon=":material/update:", key="kg_update", help=words("graph.update.help")
+            )
+        ):
+            attempt(lambda: engine.graphs.build(info.name, own))
+            st.rerun()
+        with st.popover(words("graph.rebuild"), icon=":material/restart_alt:", type="tertiary", key="kg_rebuild"):
+            st.caption(words("graph.rebuild.note"))
+            extractor = extractor_choice(engine, words, key="kg_again")
+            if st.button(words("graph.rebuild.yes"), type="primary", disabled=not extractor, key="kg_rebuild_yes"):
+                attempt(lambda: _anew(engine, info.name, own, extractor))
+                st.rerun()
+        with st.popover(words("graph.delete"), icon=":material/delete:", type="tertiary", key="kg_delete"):
+            st.text(words("graph.delete.note", name=info.name))
+            if st.button(words("graph.delete.yes"), type="primary", key="kg_delete_yes"):
+                attempt(lambda: engine.graphs.delete(info.name), words("graph.said.deleted", name=info.name))
+                st.rerun()
+
+
+def _anew(engine: Engine, name: str, own: str, extractor: str) -> None:
+    """All passages once more: the same extractor alone would read only what has changed."""
+    if extractor == own:
+        engine.graphs.delete(name)
+    engine.graphs.build(name, extractor, replace=True)

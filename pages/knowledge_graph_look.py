@@ -1,0 +1,298 @@
+"""Looking into a knowledge graph: communities as an overview, entities and what lies around them, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import pandas as pd
+import streamlit as st
+
+from components.faults import fault_box
+from components.graph_picture import GraphPicture, community_picture, entity_picture
+from components.graph_view import ShownPassage, graph_view, relation_text, type_text, wanted_passages
+from components.i18n import Words
+from components.url_state import put_into_url, take_from_url
+from engine.engine import Engine
+from engine.errors import UnknownEntity, WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.roles import CollectionInfo
+from engine.roles.graph import GraphInfo, Neighbourhood
+from engine.values import Community, PassageId
+from pages.remembered import remembered
+
+Look = Literal["overview", "entities", "table"]
+_LOOKS: tuple[Look, ...] = get_args(Look)
+_LOOK, _ENTITY, _HOPS, _MOST, _COMMUNITY = "look", "entity", "kg_hops", "kg_most", "community"
+_GO = "kg_go"
+_LONGEST = 200
+_SIZES = (30, 60, 150, 300, 500)
+_USUAL_SIZE = 60
+_IN_TABLE = 2000
+_SUGGESTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Whose graph is looked into."""
+
+    engine: Engine
+    info: CollectionInfo
+    graph: GraphInfo
+    words: Words
+
+    @property
+    def communities(self) -> tuple[Community, ...]:
+        return remembered(
+            "kg_communities",
+            (self.engine.instance, self.graph),
+            lambda: self.engine.graphs.communities(self.info.name),
+        )
+
+    def whole(self, most: int) -> Neighbourhood:
+        """The most important entities, and what is between them."""
+        asked = (self.engine.instance, self.graph, most)
+        return remembered(f"kg_whole_{most}", asked, lambda: self.engine.graphs.overview(self.info.name, most))
+
+
+def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Words) -> None:
+    """The choice of a view, which the address holds, and the view."""
+    place = _Place(engine, info, graph, words)
+    for name, value in st.session_state.pop(_GO, {}).items():
+        st.session_state[name] = value
+    usual: Look = "overview" if graph.communities > 1 else "entities"
+    if take_from_url(_LOOK, usual, lambda name: name in _LOOKS) not in _LOOKS:
+        st.session_state[_LOOK] = usual
+    look = st.segmented_control(
+        words("graph.looks"),
+        _LOOKS,
+        required=True,
+        format_func=lambda name: words(f"graph.looks.{name}"),
+        key=_LOOK,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    put_into_url(_LOOK, str(look or usual), usual)
+    match look or usual:
+        case "overview":
+            _overview(place)
+        case "entities":
+            _entities(place)
+        case _:
+            _tables(place)
+
+
+def _overview(place: _Place) -> None:
+    communities, words = place.communities, place.words
+    if not communities:
+        st.info(words("graph.no_communities"))
+        return
+    st.caption(words("graph.overview.about"))
+    whole = place.whole(_IN_TABLE)
+    picture = community_picture(communities, whole.entities, whole.relationships)
+
+    def around(community: str) -> None:
+        st.session_state[_GO] = {_LOOK: "entities", _COMMUNITY: community, _ENTITY: ""}
+
+    _draw(place, picture, key=f"kg_overview_{place.info.name}", around=around)
+
+
+def _entities(place: _Place) -> None:
+    words, communities = place.words, place.communities
+    shown = _chosen(place, communities)
+    if shown is None:
+        return
+    picture = entity_picture(shown.entities, shown.relationships, communities, shown.hops)
+    told = words.count("graph.shown", len(shown.entities), all=f"{place.graph.entities:,}")
+    st.caption(f"{told} · {words.count('graph.degree', len(picture.lines))}")
+
+    def around(entity: str) -> None:
+        name = next((item.name for item in shown.entities if item.id == entity), entity)
+        st.session_state[_GO] = {_ENTITY: name, _COMMUNITY: ""}
+
+    _draw(place, picture, key=f"kg_entities_{place.info.name}", around=around)
+
+
+def _chosen(place: _Place, communities: Sequence[Community]) -> Neighbourhood | None:
+    """What is around the entity of the address, in its community, or the most important of all."""
+    words = place.words
+    titles = {item.id: item.title for item in communities}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="kg_choice"):
+        entity = _typed_entity(words)
+        community = _typed_community(titles, words) if titles and not entity else ""
+        hops = _typed_hops(words) if entity else 1
+        most = _typed_most(place.graph, words)
+    if entity:
+        return _around(place, entity, hops, most)
+    if community:
+        members = next(item.entities for item in communities if item.id == community)[:most]
+        found = remembered(
+            "kg_community",
+            (place.engine.instance, place.graph, community, most),
+            lambda: place.engine.graphs.neighbourhood(place.info.name, members, 0, most),
+        )
+    else:
+        found = place.whole(most)
+    # Nobody asked for these by name.
+    return Neighbourhood({}, found.entities, found.relationships)
+
+
+def _around(place: _Place, entity: str, hops: int, most: int) -> Neighbourhood | None:
+    name, words = place.info.name, place.words
+    try:
+        return place.engine.graphs.neighbourhood(name, [entity], hops, most)
+    except UnknownEntity:
+        found = place.engine.graphs.entities(name, _SUGGESTED, entity)
+    if not found:
+        st.info(words("graph.unknown"))
+        return None
+    st.caption(words("graph.suggested"))
+    with st.container(horizontal=True, key="kg_suggested"):
+        for item in found:
+            # The name of a button is Markdown: whatever could be read as such is set apart.
+            if st.button(_plain(item.name), key=f"kg_suggest_{item.id}", type="secondary"):
+                st.session_state[_GO] = {_ENTITY: item.name}
+                st.rerun()
+    return None
+
+
+def _plain(name: str) -> str:
+    return "".join(f"\\{one}" if one in "\\`*_{}[]()#+-.!|~:$<>" else one for one in name)
+
+
+def _typed_entity(words: Words) -> str:
+    take_from_url(_ENTITY, "", lambda text: len(text) <= _LONGEST)
+    text = st.text_input(
+        words("graph.around.whom"),
+        key=_ENTITY,
+        placeholder=words("graph.around.all"),
+        icon=":material/search:",
+        max_chars=_LONGEST,
+        persist_state="session",
+        width=300,
+    )
+    entity = str(text or "").strip()
+    put_into_url(_ENTITY, entity, "")
+    return entity
+
+
+def _typed_community(titles: dict[str, str], words: Words) -> str:
+    if take_from_url(_COMMUNITY, "", lambda name: name in titles) not in titles:
+        st.session_state[_COMMUNITY] = ""
+    chosen = st.selectbox(
+        words("graph.community"),
+        ["", *titles],
+        format_func=lambda name: titles.get(name, words("graph.community.all")),
+        key=_COMMUNITY,
+        persist_state="session",
+        width=300,
+    )
+    put_into_url(_COMMUNITY, str(chosen or ""), "")
+    return str(chosen or "")
+
+
+def _typed_hops(words: Words) -> int:
+    chosen = st.segmented_control(
+        words("graph.reach"), (1, 2, 3), default=None if _HOPS in st.session_state else 1, required=True, key=_HOPS,
+        format_func=lambda n: words.count("graph.reach.n", n), persist_state="session", width="content",
+    )  # fmt: skip
+    return int(chosen or 1)
+
+
+def _typed_most(graph: GraphInfo, words: Words) -> int:
+    sizes = [size for size in _SIZES if size < graph.entities]
+    sizes.append(next((size for size in _SIZES if size >= graph.entities), _SIZES[-1]))
+    if len(sizes) < 2:
+        return sizes[0]
+    if st.session_state.get(_MOST) not in sizes:
+        st.session_state[_MOST] = _USUAL_SIZE if _USUAL_SIZE in sizes else sizes[-1]
+    chosen = st.selectbox(
+        words("graph.most"), sizes, key=_MOST, format_func=lambda n: words("graph.most.n", n=n), width=170
+    )
+    return int(chosen or _USUAL_SIZE)
+
+
+def _draw(place: _Place, picture: GraphPicture, *, key: str, around: Callable[[str], None]) -> None:
+    """The picture in a fragment of its own: a choice brings passages and leaves the rest of the page alone."""
+
+    @st.fragment
+    def picture_and_passages() -> None:
+        texts = _texts(place, wanted_passages(picture, key))
+        event = graph_view(picture, place.words, key=key, passages=texts, around=True)
+        if event.act == "around":
+            around(event.target)
+            st.rerun()
+
+    picture_and_passages()
+
+
+def _texts(place: _Place, wanted: tuple[PassageId, ...]) -> dict[PassageId, ShownPassage]:
+    engine, info = place.engine, place.info
+    if not wanted:
+        return {}
+    try:
+        found = remembered(
+            "kg_passages",
+            (engine.instance, info.fingerprint, info.name, wanted),
+            lambda: engine.graphs.passages(info.name, wanted),
+        )
+    except WorkbenchError as error:
+        fault_box(fault_of(error), place.words, key="kg_passages_fault")
+        return {}
+    return {
+        item.id: ShownPassage(" § ".join(part for part in (item.source, item.section) if part), item.text)
+        for item in found
+    }
+
+
+def _tables(place: _Place) -> None:
+    """Data frames show every text as text, sort, search and save themselves."""
+    words, graph = place.words, place.graph
+    whole = place.whole(_IN_TABLE)
+    titles = {item.id: item.title for item in place.communities}
+    names = {item.id: item.name for item in whole.entities}
+    if len(whole.entities) < graph.entities:
+        st.caption(words.count("graph.shown", len(whole.entities), all=f"{graph.entities:,}"))
+    columns = ("name", "type", "about", "relations", "passages", "community", "aliases")
+    rows = [
+        (
+            item.name,
+            type_text(item.type, words),
+            item.description,
+            item.degree,
+            len(item.passages),
+            titles.get(item.community, ""),
+            " · ".join(item.aliases),
+        )
+        for item in whole.entities
+    ]
+    st.markdown(f"###### {words('graph.table.entities')}")
+    event = st.dataframe(
+        pd.DataFrame(rows, columns=[words(f"graph.column.{name}") for name in columns]),
+        hide_index=True,
+        height=420,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="kg_table",
+    )
+    chosen = event.get("selection", {}).get("rows", [])
+    if chosen and chosen[0] < len(whole.entities):
+        st.session_state[_GO] = {_LOOK: "entities", _ENTITY: whole.entities[chosen[0]].name}
+        st.rerun()
+    st.caption(words("graph.table.hint"))
+    st.markdown(f"###### {words('graph.table.relations')}")
+    ends = ("source", "relation", "target", "about", "weight", "passages")
+    lines = [
+        (
+            names.get(item.source, item.source),
+            relation_text(item.type, words),
+            names.get(item.target, item.target),
+            item.description,
+            item.weight,
+            len(item.passages),
+        )
+        for item in whole.relationships
+    ]
+    st.dataframe(pd.DataFrame(lines, columns=[words(f"graph.column.{name}") for name in ends]), hide_index=True,
+                 height=420, key="kg_lines")  # fmt: skip

@@ -1,0 +1,166 @@
+"""The mode race on the page Loops: one question in every mode of graph + vector retrieval, by a link as well."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.faults import fault_box
+from components.i18n import Words
+from components.mode_race import mode_race_view, mode_text
+from components.sample_questions import sample_buttons
+from components.url_state import base_path, put_into_url, take_from_url
+from engine.config import BUILTIN, ROLES_OF, Mode, RoleModel, RoleModels, RunConfig
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.mode_race import MODES, mode_race
+from engine.nodes.run_context import fault_of
+from engine.samples import multi_hop_questions
+from engine.values import Fault, RunRecord
+from pages.knowledge_state import aim_at
+from pages.remembered import remembered
+
+_WATCH_S = 0.6
+_LONGEST = 40 * len(MODES)
+_NEXT = "race_next"
+_FAULTS = "race_faults"
+_RUNS = "race"
+_SHOWN_SAMPLES = 3
+
+
+def modes_view(engine: Engine, words: Words) -> None:
+    """The question, the modes, and a column for each."""
+    st.caption(words("race.intro"))
+    records = _opened(engine, words)
+    _ask(engine, records, words)
+    faults: list[Fault] = st.session_state.pop(_FAULTS, [])
+    for place, fault in enumerate(faults):
+        fault_box(fault, words, key=f"race_fault_{place}")
+    if records:
+        _columns(engine, [record.id for record in records], words, active=any(record.active for record in records))
+    elif not faults:
+        st.info(words("race.empty"), icon=":material/sports_score:")
+
+
+def _opened(engine: Engine, words: Words) -> list[RunRecord]:
+    """The runs that the address names."""
+    wanted = st.session_state.pop(_NEXT, None)
+    if wanted is not None:
+        st.session_state[_RUNS] = ",".join(wanted)
+    ids = take_from_url(_RUNS, "", lambda given: len(given) <= _LONGEST)
+    put_into_url(_RUNS, ids, "")
+    found: list[RunRecord] = []
+    for run_id in list(dict.fromkeys(item for item in ids.split(",") if item))[: len(MODES)]:
+        try:
+            record = engine.record(run_id)
+        except WorkbenchError:
+            st.warning(words("side.missing"), icon=":material/search_off:")
+            continue
+        if record.workflow == "graph_hybrid":
+            found.append(record)
+    return found
+
+
+def _ask(engine: Engine, records: list[RunRecord], words: Words) -> None:
+    active = any(record.active for record in records)
+    samples = _samples(words)
+    with st.form("race_form", border=False):
+        question = st.text_input(
+            words("race.ask"),
+            records[0].question if records else next((text for text, _ in samples), ""),
+            key=f"race_question_{records[0].id[:8] if records else words.language}",
+            placeholder=words("ask.placeholder"),
+            max_chars=engine.settings.max_question_chars,
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="race_line"):
+            chosen = st.pills(
+                words("race.pick"),
+                MODES,
+                selection_mode="multi",
+                default=list(MODES),
+                format_func=lambda mode: mode_text(mode, words),
+                key="race_modes",
+            )
+            pressed = st.form_submit_button(
+                words("race.run"), type="primary", icon=":material/sports_score:", disabled=active
+            )
+    if active and st.button(words("side.stop"), icon=":material/stop:", shortcut="Esc", key="race_stop"):
+        for record in records:
+            engine.cancel(record.id)
+        st.rerun()
+    collection = str(st.session_state.get("collection") or RunConfig().collection)
+    _about_graph(engine, collection, words)
+    picked = sample_buttons(samples, words, disabled=active)
+    asked = picked or ((question or "").strip() if pressed else "")
+    if pressed and not chosen:
+        st.warning(words("race.pick.none"), icon=":material/checklist:")
+    elif asked or pressed:
+        _begin(engine, asked, [mode for mode in MODES if mode in (chosen or MODES)], collection)
+
+
+def _samples(words: Words) -> list[tuple[str, str]]:
+    """Questions that need two passages joined by an entity: they are what a graph is for."""
+    own = [item for item in multi_hop_questions() if item.language == words.language]
+    return [(item.question, item.kind) for item in own[:_SHOWN_SAMPLES]]
+
+
+def _about_graph(engine: Engine, collection: str, words: Words) -> None:
+    """What is searched, and that there is no graph where there is none."""
+    try:
+        state = engine.graphs.describe(collection) if engine.ready else None
+    except WorkbenchError:
+        # Each run says for itself what it could not reach.
+        return
+    if state is not None or not engine.ready:
+        st.caption(words("race.settings", collection=_plain(collection)))
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="race_no_graph"):
+        st.caption(f":material/warning: {words('race.no_graph', collection=_plain(collection))}", width="content")
+        if st.button(words("race.no_graph.build"), type="tertiary", icon=":material/hub:", key="race_build"):
+            aim_at("graph", collection)
+            st.switch_page("knowledge.py")
+
+
+def _plain(name: str) -> str:
+    """A collection's name inside a sentence of ours, which is Markdown."""
+    return f"`{name.replace('`', '')}`"
+
+
+def _begin(engine: Engine, question: str, modes: list[Mode], collection: str) -> None:
+    """Start all of them at the same time; one that cannot be started does not keep back the others."""
+    ids: list[str] = []
+    faults: list[Fault] = []
+    for mode in modes:
+        try:
+            ids.append(engine.start(question, config_of(mode, collection)))
+        except WorkbenchError as error:
+            fault = fault_of(error)
+            if fault not in faults:
+                faults.append(fault)
+    st.session_state[_FAULTS] = faults
+    if ids:
+        st.session_state[_NEXT] = ids
+    st.rerun()
+
+
+def config_of(mode: Mode, collection: str) -> RunConfig:
+    """The workflow's own defaults in one mode, with the models of the workbench."""
+    names = {role: str(st.session_state.get(role) or BUILTIN) for role in ROLES_OF["graph_hybrid"]}
+    models = {role: RoleModel(name) for role, name in names.items() if name != BUILTIN}
+    return RunConfig(workflow="graph_hybrid", mode=mode, collection=collection, models=RoleModels(**models))
+
+
+def _columns(engine: Engine, ids: list[str], words: Words, *, active: bool) -> None:
+    """The runs in columns, redrawn while one of them goes on."""
+
+    @st.fragment(run_every=_WATCH_S if active else None)
+    def watch() -> None:
+        try:
+            records = [engine.record(run_id) for run_id in ids]
+        except WorkbenchError:
+            st.rerun()
+        if active and not any(record.active for record in records):
+            st.rerun()
+        race = mode_race(records) if active else remembered("race", (engine.instance, ids), lambda: mode_race(records))
+        mode_race_view(race, words, key="mode_race", base=base_path())
+
+    watch()
