@@ -10,6 +10,7 @@ from typing import get_args
 import streamlit as st
 
 from components.answer import answer_card
+from components.attachments import attached_card
 from components.decisions import decision_path
 from components.faults import fault_box
 from components.figures import figures
@@ -92,6 +93,7 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     cited = None
     if record.answer or record.error is None:
         cited = answer_card(record, words, key="answer")
+    attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:
         pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("ask.again")),))
         if pressed == "again":

@@ -25,6 +25,7 @@ from components.settings_of import roles_of
 from components.slider_marks import slider_marks
 from components.url_state import base_path, moved_here, put_into_url, take_from_url
 from components.words_live import live_words
+from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.budget import measured_tariff, worst_case
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
@@ -32,9 +33,10 @@ from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
 from engine.samples.demos import is_demo
-from engine.values import SOURCE_KINDS, Fault, RunRecord, SourceKind
+from engine.values import SOURCE_KINDS, Attachment, Fault, RunRecord, SourceKind
 from engine.whatif.price import Tariff
 from engine.workflows import MODULES
+from pages.ask_attachments import Box, asked_with, attachments_box
 from pages.evidence import evidence
 from pages.opening import opening
 from pages.samples_shown import shown_samples
@@ -83,7 +85,7 @@ def page() -> None:
         chosen=chosen.config,
         active=active,
         node=shown.selected_node,
-        again=lambda failed: start(failed.question, failed.config),
+        again=lambda failed: start(failed.question, failed.config, failed.attachments),
     )
 
 
@@ -185,11 +187,17 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
                 engine.cancel(record.id)
         if record is not None:
             present_button(record, words)
+    box_below = Box()
+    if config.workflow in TAKES_ATTACHMENTS:
+        box_below = attachments_box(engine, config, record, (question or "").strip(), words)
     if pressed:
         # The box says it already: it keeps its key, and with it the keyboard.
         asked = (question or "").strip()
         st.session_state["question_shown"] = (asked, st.session_state["question_shown"][1])
-        start(asked, config)
+        if problem := box_below.problem(words):
+            st.info(problem)
+        else:
+            start(asked, config, box_below.attachments)
     st.caption(next_step(config, record))
     # Of what else holds, nobody knows a question; those to try would find nothing there.
     if config.collection == SAMPLE_COLLECTION:
@@ -241,9 +249,10 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
     return text, f"question_{shown[1]}"
 
 
-def start(question: str, config: RunConfig) -> None:
+def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] = ()) -> None:
+    asked_with(attachments)
     try:
-        run_id = engine.start(question, config)
+        run_id = engine.start(question, config, attachments=attachments)
     except WorkbenchError as error:
         st.session_state["ask_fault"] = fault_of(error)
     else:

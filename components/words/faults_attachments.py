@@ -7,7 +7,7 @@ ATTACHMENT_FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB352": (("“{name}”有 {size_mb} MB，附件上限是 {limit_mb} MB。", "请缩小图片，或只附上与问题有关的那部分表格。"),),
     "WB353": (("“{name}”既不是能读取的图片，也不是能读取的表格。", "可以附上：{kinds}。"),),
     "WB354": (
-        ("“{name}”有 {width} × {height} 像素，上限是 {limit_mpx} 百万像素。", "请裁出有用的部分，或缩小后再保存。"),
+        ("“{name}”有 {width} × {height} 像素，上限是 {limit_wan} 万像素。", "请裁出有用的部分，或缩小后再保存。"),
     ),
     "WB355": (("“{name}”已损坏或不完整。", "请重新获取，或用原来的程序打开后另存一份。"),),
     "WB356": (

@@ -16,6 +16,8 @@ _MOST_SIDE_READ = 3000
 """Pixels: a page of A4 at 250 dpi, at which the smallest print can be read."""
 _MOST_SIDE_SENT = 1568
 """Pixels: vision models make larger images smaller themselves."""
+MOST_SIDE_SHOWN = 640
+"""Pixels: beside what was read of it, on a screen with two of them for one."""
 _QUALITY = 90
 
 
@@ -27,10 +29,10 @@ def pixels(name: str, data: bytes) -> NDArray[np.uint8]:
     return np.ascontiguousarray(np.asarray(image)[:, :, ::-1])
 
 
-def jpeg(name: str, data: bytes) -> bytes:
+def jpeg(name: str, data: bytes, most_side: int = _MOST_SIDE_SENT) -> bytes:
     """A JPEG for a vision model, without what a camera writes beside the picture, such as its place."""
     out = io.BytesIO()
-    _upright(name, data, _MOST_SIDE_SENT).save(out, "JPEG", quality=_QUALITY)
+    _upright(name, data, most_side).save(out, "JPEG", quality=_QUALITY)
     return out.getvalue()
 
 

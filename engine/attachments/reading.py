@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import PurePath
 
 from engine.attachments.admission import MOST_PIXELS, fitted
@@ -68,6 +68,14 @@ def checked(name: str, data: bytes) -> ImageHeader | None:
     return header
 
 
+def thumbnail(name: str, data: bytes) -> bytes:
+    """A small JPEG of an image, to be shown beside what was read of it; empty for a table. Raises as :func:`checked`.
+
+    Made in the process that reads attachments, so that no foreign bytes are decoded in the app; blocks.
+    """
+    return base64.b64decode(read_apart("thumbnail", name, data)) if checked(name, data) else b""
+
+
 def file_bytes(path: str) -> bytes:
     """The bytes of a file, one more than allowed where it has more; raises ``AttachmentMissing``."""
     try:
@@ -75,16 +83,6 @@ def file_bytes(path: str) -> bytes:
             return file.read(int(LARGEST_MB * _MILLION) + 1)
     except OSError as error:
         raise AttachmentMissing.at(path, f"{error.strerror or type(error).__name__}.") from error
-
-
-def described(name: str, text: str) -> Attachment:
-    """An image by what somebody says of it."""
-    return fitted(Attachment("image", name, text=text, edited=True))
-
-
-def typed_table(name: str, rows: Sequence[Sequence[str]], header: bool = True) -> Attachment:
-    """A table by its rows."""
-    return fitted(Attachment("table", name, rows=tuple(tuple(row) for row in rows), header=header, edited=True))
 
 
 def _table(name: str, found: str, digest: str) -> Attachment:

@@ -30,7 +30,7 @@ def answer(kind: str, name: str, data: bytes) -> dict[str, Any]:
 
 
 def read(kind: str, name: str, data: bytes) -> str:
-    """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg``: the image, smaller, as base64."""
+    """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg`` and ``thumbnail``: the image as base64."""
     match kind:
         case "table":
             from engine.attachments.table_rows import table_of
@@ -41,6 +41,10 @@ def read(kind: str, name: str, data: bytes) -> str:
             from engine.builtin.ocr_text import recognised
 
             return recognised(pixels(name, data))
+        case "thumbnail":
+            from engine.attachments.pictures import MOST_SIDE_SHOWN, jpeg
+
+            return base64.b64encode(jpeg(name, data, MOST_SIDE_SHOWN)).decode()
         case _:
             from engine.attachments.pictures import jpeg
 

@@ -64,7 +64,13 @@ class ImageTooLarge(AttachmentError):
         return cls(
             f"{name[:200]!r} has {width} × {height} pixels; the limit is {limit_mpx} million.",
             remedy="Cut out the part that matters, or save it smaller.",
-            params={"name": name[:200], "width": str(width), "height": str(height), "limit_mpx": str(limit_mpx)},
+            params={
+                "name": name[:200],
+                "width": str(width),
+                "height": str(height),
+                "limit_mpx": str(limit_mpx),
+                "limit_wan": str(100 * limit_mpx),
+            },
         )
 
 

@@ -1,0 +1,252 @@
+"""The question box's images and tables: attach, read beside the page, correct, remove."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from components.attachments import attachment_head, image_editor, table_editor
+from components.faults import fault_box
+from components.i18n import Words
+from components.uploader_words import uploader_words
+from engine.attachments.admission import MOST_ATTACHMENTS, MOST_PIXELS, fitted
+from engine.attachments.reading import LARGEST_MB, thumbnail
+from engine.config import BUILTIN, RoleModel, RoleModels, RunConfig
+from engine.engine import Engine
+from engine.errors import InvalidConfig, TooManyAttachments
+from engine.nodes.run_context import fault_of
+from engine.values import Attachment, RunRecord
+
+_LIST = "attached"
+_UPLOADS = "attach_uploads"
+_READER = "attach_reader"
+_TYPES = ("png", "jpg", "jpeg", "webp", "csv", "tsv", "xlsx", "md", "markdown", "html", "htm", "txt")
+_WATCH_S = 0.3
+_LONGEST_NAME = 60
+_pool = ThreadPoolExecutor(2, thread_name_prefix="attach")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What reading a file brought."""
+
+    attachment: Attachment
+    thumbnail: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """One attachment of the box, under way or read; a new id makes widgets of its own."""
+
+    name: str
+    future: Future[Read]
+    retry: Callable[[], Future[Read]] | None = None
+    """Reads the file once more; None where only what was read is known."""
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    begun: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What the question box holds: attachments as they stand, and why it cannot be run, if it cannot."""
+
+    attachments: tuple[Attachment, ...] = ()
+    waiting: bool = False
+    failed: bool = False
+
+    def problem(self, words: Words) -> str:
+        """Why a run has to wait; empty where it need not."""
+        return words("attach.wait") if self.waiting else words("attach.unusable") if self.failed else ""
+
+
+def attachments_box(engine: Engine, config: RunConfig, record: RunRecord | None, question: str, words: Words) -> Box:
+    """Draw what is attached and the way to attach more; what the run that is open was asked with comes back."""
+    _take_over(record)
+    _uploader(engine, config, question, words)
+    if not _attached():
+        return Box()
+    # Once a run was asked with them, its answer is what is looked at.
+    asked = record is not None and bool(record.attachments)
+    label = words.count("attach.look", len(_attached()))
+    with st.expander(label, expanded=not asked, key=f"attach_cards_{record.id if asked and record else ''}"):
+        return _cards(words)
+
+
+def _cards(words: Words) -> Box:
+    """Every attachment as it stands: under way, failed, or read and to be corrected."""
+    attachments: list[Attachment] = []
+    waiting = failed = False
+    tables = 0
+    for item in _attached():
+        if not item.future.done():
+            waiting = True
+            _watched(item, words)
+        elif (error := item.future.exception()) is not None:
+            failed = True
+            _failed(item, error, words)
+        else:
+            read = item.future.result()
+            tables += read.attachment.kind == "table"
+            made = fitted(_editor(item, read, tables, words))
+            failed = failed or not (made.text or made.rows)
+            attachments.append(made)
+    return Box(tuple(attachments), waiting, failed)
+
+
+def _attached() -> tuple[Attached, ...]:
+    kept: tuple[Attached, ...] = st.session_state.get(_LIST, ())
+    return kept
+
+
+def _keep(attached: Sequence[Attached]) -> None:
+    st.session_state[_LIST] = tuple(attached)
+
+
+def _remove(item_id: str) -> None:
+    _keep([item for item in _attached() if item.id != item_id])
+
+
+def _take_over(record: RunRecord | None) -> None:
+    """Attach what a run had that was just opened, unless it is what the box holds already."""
+    if record is None or st.session_state.get("attached_of") == record.id:
+        return
+    st.session_state["attached_of"] = record.id
+    asked: tuple[Attachment, ...] | None = st.session_state.get("attached_asked")
+    if record.attachments and record.attachments != asked:
+        _keep([Attached(item.name, _known(item)) for item in record.attachments])
+
+
+def asked_with(attachments: tuple[Attachment, ...]) -> None:
+    """Remember what a run is begun with, so that the box keeps its pictures when the run opens."""
+    st.session_state["attached_asked"] = attachments
+
+
+def _known(attachment: Attachment) -> Future[Read]:
+    future: Future[Read] = Future()
+    future.set_result(Read(attachment))
+    return future
+
+
+def _uploader(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
+    count = len(_attached())
+    label = words("attach.button.count", n=count) if count else words("attach.button")
+    # A new key empties the box for files once they are on their way, and closes what it stands in.
+    generation = st.session_state.setdefault(_UPLOADS, 0)
+    more = st.popover(label, icon=":material/attach_file:", key=f"attach_more_{generation}")
+    with more, st.container(key="attach_upload"):
+        st.caption(words("attach.intro"))
+        reader = _reader(engine, config, words)
+        key = f"attach_files_{generation}"
+        st.file_uploader(
+            words("attach.choose"),
+            type=list(_TYPES),
+            accept_multiple_files=True,
+            key=key,
+            label_visibility="collapsed",
+            on_change=_take,
+            args=(engine, reader, question, key),
+        )
+        uploader_words("attach_upload", words("attach.choose"), words("attach.drop"))
+        # Chinese counts in ten thousands.
+        pixels = words("attach.pixels", n=MOST_PIXELS // (10_000 if words.language == "zh" else 1_000_000))
+        st.caption(words("attach.kinds", mb=f"{LARGEST_MB:g}", pixels=pixels, n=MOST_ATTACHMENTS))
+
+
+def _reader(engine: Engine, config: RunConfig, words: Words) -> RoleModel:
+    """Who reads images: text recognition, or a model that sees."""
+    seeing = [f"ollama:{item.name}" for item in engine.ollama().models if "vision" in item.capabilities]
+    names = list(dict.fromkeys([BUILTIN, config.models.vision.model, *seeing]))
+    chosen = st.selectbox(
+        words("attach.reader"),
+        names,
+        key=_READER,
+        format_func=lambda name: words("attach.reader.ocr") if name == BUILTIN else name,
+        help=words("attach.reader.help"),
+        accept_new_options=True,
+        persist_state="session",
+    )
+    try:
+        return RoleModel(chosen or BUILTIN)
+    except InvalidConfig as error:
+        st.session_state["ask_fault"] = fault_of(error)
+        return RoleModel()
+
+
+def _take(engine: Engine, reader: RoleModel, question: str, key: str) -> None:
+    """Begin to read the files that were chosen, and empty the box for the next ones."""
+    files = st.session_state.get(key) or ()
+    st.session_state[_UPLOADS] = st.session_state.get(_UPLOADS, 0) + 1
+    room = MOST_ATTACHMENTS - len(_attached())
+    if len(files) > room:
+        error = TooManyAttachments.limit(len(_attached()) + len(files), MOST_ATTACHMENTS)
+        st.session_state["ask_fault"] = fault_of(error)
+    config = RunConfig(models=RoleModels(vision=reader))
+    made = [_begun(engine, config, item.name, item.getvalue(), question) for item in files[: max(0, room)]]
+    _keep([*_attached(), *made])
+
+
+def _begun(engine: Engine, config: RunConfig, name: str, data: bytes, question: str) -> Attached:
+    def read() -> Read:
+        attachment = engine.read_attachment(name, data, config, question=question)
+        return Read(attachment, thumbnail(name, data) if attachment.kind == "image" else b"")
+
+    def begin() -> Future[Read]:
+        return _pool.submit(read)
+
+    return Attached(name, begin(), begin)
+
+
+def _watched(item: Attached, words: Words) -> None:
+    """Say that it is being read, and draw the page again once it was."""
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if item.future.done():
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center", key=f"attach_wait_{item.id}"):
+            # A file's name is somebody else's words: never Markdown.
+            waited = time.monotonic() - item.begun
+            st.text(f"⏳ {words('attach.reading', name=item.name[:_LONGEST_NAME])} {waited:.0f} s")
+            if st.button(words("attach.stop"), key=f"attach_stop_{item.id}"):
+                item.future.cancel()
+                _remove(item.id)
+                st.rerun()
+
+    watch()
+
+
+def _failed(item: Attached, error: BaseException, words: Words) -> None:
+    actions = [("remove", words("attach.remove.short"))]
+    if item.retry is not None:
+        actions.append(("again", words("attach.again")))
+    pressed = fault_box(fault_of(error), words, key=f"attach_fault_{item.id}", actions=actions)
+    if pressed == "remove":
+        _remove(item.id)
+        st.rerun()
+    if pressed == "again" and item.retry is not None:
+        again = replace(item, future=item.retry(), id=uuid.uuid4().hex[:12], begun=time.monotonic())
+        _keep([again if other.id == item.id else other for other in _attached()])
+        st.rerun()
+
+
+def _editor(item: Attached, read: Read, table: int, words: Words) -> Attachment:
+    """What was read, to be corrected, with the picture beside it and a way to remove it."""
+    attachment, key = read.attachment, f"attach_{item.id}"
+    with st.container(border=True, key=f"attach_card_{item.id}"):
+        if attachment_head(attachment, table, words, key=f"{key}_head"):
+            _remove(item.id)
+            st.rerun()
+        if attachment.kind == "table":
+            return table_editor(attachment, table, words, key=key)
+        if not read.thumbnail:
+            return image_editor(attachment, words, key=key)
+        picture, text = st.columns([1, 2], gap="small")
+        with picture:
+            st.image(read.thumbnail, alt=attachment.name[:_LONGEST_NAME])
+        with text:
+            return image_editor(attachment, words, key=key)
