@@ -19,15 +19,13 @@ from engine.llm.faults import worth_repeating
 from engine.llm.parsing import Reply
 from engine.llm.reranker_prompts import BEST, reranker_messages, rules_text, scores_schema
 from engine.llm.tokens import estimate_tokens
-from engine.retrieval.rerank import by_relevance, scored_verdict
+from engine.retrieval.rerank import CHAT_BATCH, by_relevance, scored_verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 from engine.values import Passage, PassageId, Verdict
 
 REPLY_TOKENS = 1024
 """Room for the scores, and for the thinking of models that cannot leave it."""
-MOST = 10
-"""Passages of one call: with more of them, models begin to leave some out."""
 LONGEST = 2000
 """Characters of a passage that are shown."""
 _TRIES = 2
@@ -98,7 +96,7 @@ class ChatReranker:
         batches: list[list[Passage]] = []
         for passage in passages:
             tokens = estimate_tokens(shown(passage))
-            if not batches or tokens > left or len(batches[-1]) == MOST:
+            if not batches or tokens > left or len(batches[-1]) == CHAT_BATCH:
                 batches.append([])
                 left = room - _MARGIN
             batches[-1].append(passage)

@@ -19,7 +19,7 @@ from engine.errors import (
     CrossEncoderPackageMissing,
     CrossEncoderUnusable,
 )
-from engine.retrieval.rerank import by_relevance, scored_verdict
+from engine.retrieval.rerank import BATCH, by_relevance, scored_verdict
 from engine.roles import SILENT, Trace
 from engine.values import Message, ModelCall, Passage, PassageId, Verdict
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 PROVIDER = "cross_encoder"
 FOLDER = "rerankers"
 """Folder of the data folder in which each model has one of its own name."""
-BATCH = 8
-"""Passages scored before the time that is left is looked at again."""
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 """No part of it may begin with a dot: a name must not lead out of its folder."""
 _MODEL_FILES = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from engine.roles import SILENT, Grader, Trace
 from engine.values import Passage, PassageId, Verdict
 
+BATCH = 8
+"""Passages that a cross encoder scores at a time: after each batch the time that is left is looked at again."""
+CHAT_BATCH = 10
+"""Passages that a chat model scores in one call: with more of them, models begin to leave some out."""
 _EVEN = 0.5
 _DIGITS = 9
 """1 - (1 - 0.3) is not 0.3: a score that is taken apart and put together again must meet a bar that it met before."""
@@ -47,6 +52,10 @@ def scored_verdict(score: float, name: str) -> Verdict:
 
 def scores_of(ranked: Sequence[tuple[Passage, Verdict]]) -> dict[PassageId, float]:
     """By passage what a reranker gave it; without those whose score could not be read."""
-    return {
-        passage.id: round(verdict.p_relevant, _DIGITS) for passage, verdict in ranked if verdict.relevant is not None
-    }
+    return {passage.id: score_of(verdict) for passage, verdict in ranked if verdict.relevant is not None}
+
+
+def score_of(verdict: Verdict) -> float:
+    """The score that a verdict stands for, in [0, 1] whatever an implementation that breaks its contract gave."""
+    value = verdict.p_relevant
+    return round(min(1.0, max(0.0, value)), _DIGITS) if math.isfinite(value) else 0.0

@@ -167,7 +167,7 @@ class _DualWalk(Walk):
         known = agreed and not late and not web
         self._add(self._step(judged, first if known else None, (min(passed), max(passed))))
         if not agreed:
-            return self._undecided(judged)
+            return self.undecided(judged)
         if late:
             return self._open("time", self._writing())
         if web:
@@ -357,7 +357,7 @@ class _DualWalk(Walk):
             context=context,
         )
 
-    def _undecided(self, judged: Judged) -> WhatIf:
+    def undecided(self, judged: Judged) -> WhatIf:
         price = self.prices.grading * judged.unknown
         return self._open("candidates" if judged.unseen else "verdicts", price)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config import ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
-from engine.values import STRATEGIES, RunRecord
+from engine.policies.ordering import graph_options, reranks
+from engine.retrieval.rerank import BATCH, CHAT_BATCH
+from engine.values import STRATEGIES, NodeExecution, RunRecord
 from engine.whatif.clock import ANSWERING
 from engine.whatif.values import Price
 
@@ -13,10 +15,11 @@ REWRITE_CALLS = 2
 """A rewrite that repeats a query is asked for once more (SPEC SC-06): two calls at worst."""
 _SEARCHING = frozenset({"retrieve", "retrieve_documents"})
 _GRADING = frozenset({"grade", "rerank", "grade_documents"})
-_REWRITING = frozenset({"rewrite", "rewrite_query"})
+_REWRITING = frozenset({"rewrite", "rewrite_query", "refine_query"})
 _EVALUATING = frozenset({"eval_answer", "grade_relevance"})
 _ROUTING = frozenset({"question_router", "route_query"})
 """The nodes that do each step, whatever the workflow."""
+_SCORING = ("grader", "reranker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class Tariff:
     """Of one answer; nothing in a workflow that evaluates none."""
     routing: Price = Price()  # noqa: RUF009 - frozen
     """Nothing in a workflow without a router."""
+    reranking: Price = Price()  # noqa: RUF009 - frozen
+    """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Price:
         """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
@@ -40,7 +45,13 @@ class Tariff:
     def round(self, config: RunConfig) -> Price:
         """A search with all that it may find judged; where every round is routed anew, with its routing."""
         routing = self.routing if config.workflow == "quality_loop" else Price()
-        return routing + self.search + self.grading * _depth(config)
+        reranking = self.reranking_of(graph_options(config).rerank_k, config) if _reranks(config) else Price()
+        return routing + self.search + reranking + self.grading * _depth(config)
+
+    def reranking_of(self, passages: int, config: RunConfig) -> Price:
+        """Scoring so many passages, several a call."""
+        chat = not config.models.reranker.model.startswith("cross_encoder:")
+        return self.reranking * -(-passages // (CHAT_BATCH if chat else BATCH))
 
     def longest_run(self, config: RunConfig) -> Price:
         """At worst: every round, every answer."""
@@ -64,18 +75,24 @@ def tariff(record: RunRecord, config: RunConfig) -> Tariff:
     # What was answered from a cache or, in a branch, from its parent took no time that would tell anything.
     asked = {(call.node, call.round) for call in record.model_calls if not call.cached}
     rewrites = [item for item in record.nodes if item.node in _REWRITING and (item.node, item.round) in asked]
-    grading = _total([item.duration_ms for item in record.nodes if item.node in _GRADING])
+    scoring = {(item.node, item.round): _scoring_ms(record, item) for item in record.nodes if item.node in _SEARCHING}
+    graded = [item.duration_ms for item in record.nodes if item.node in _GRADING]
+    if record.config.models.reranker.built_in:
+        # What the search of graph + vector retrieval scores anew, its grader judges.
+        graded += [spent for spent in scoring.values() if spent]
+    grading = _total(graded)
     gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)
     searches = [item for item in record.nodes if item.node in _SEARCHING]
     if record.fork:
         searches = [item for item in searches if ("grade", item.round) in asked]
     return Tariff(
-        search=Price(seconds=_mean([item.duration_ms for item in searches])),
+        search=Price(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
         rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
         generation=_of(record, config, "generator", _visits(record, "generator", ANSWERING)),
         evaluation=_in_use(record, config, "evaluator", _EVALUATING),
-        routing=_in_use(record, config, "router", _ROUTING),
+        routing=_in_use(record, config, "router", _routing_nodes(record)),
+        reranking=_reranking(record, config, sum(scoring.values())),
     )
 
 
@@ -99,8 +116,45 @@ def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float 
     return Price(0, 1, seconds) if model.built_in else Price(1, 0, seconds)
 
 
+def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Price:
+    model = config.models.reranker
+    if "reranker" not in ROLES_OF[config.workflow] or model.built_in:
+        return Price()
+    calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
+    measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
+    # A cross encoder runs in this process.
+    return Price(0, 1, measured) if model.model.startswith("cross_encoder:") else Price(1, 0, measured)
+
+
+def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:
+    """How long a search was busy with scoring what it had found."""
+    calls = [
+        call
+        for call in record.model_calls
+        if (call.node, call.round) == (visit.node, visit.round) and call.role in _SCORING and not call.cached
+    ]
+    ends = [call.start_ms + call.duration_ms for call in calls]
+    return max(ends) - min(call.start_ms for call in calls) if calls else 0.0
+
+
+def _without(duration_ms: float | None, spent_ms: float) -> float | None:
+    return None if duration_ms is None else max(0.0, duration_ms - spent_ms)
+
+
+def _routing_nodes(record: RunRecord) -> frozenset[str]:
+    """In graph + vector retrieval the router looks at the query one node before the one that routes."""
+    return frozenset({"analyze_query"}) if record.workflow == "graph_hybrid" else _ROUTING
+
+
+def _reranks(config: RunConfig) -> bool:
+    return config.workflow == "graph_hybrid" and reranks(config.mode, config)
+
+
 def _depth(config: RunConfig) -> int:
-    return config.fetch_k if config.grade_probe else config.top_k
+    depth = config.fetch_k if config.grade_probe else config.top_k
+    if not _reranks(config) or not config.models.reranker.built_in:
+        return depth
+    return max(depth, graph_options(config).rerank_k)
 
 
 def _web(config: RunConfig) -> bool:

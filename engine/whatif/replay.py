@@ -9,6 +9,7 @@ from engine.config import RunConfig, WorkflowName
 from engine.values import RunRecord
 from engine.whatif.answers import answer_evaluation
 from engine.whatif.dual import dual_loop
+from engine.whatif.graph import graph_hybrid
 from engine.whatif.path import self_corrective
 from engine.whatif.quality import quality_loop
 from engine.whatif.values import WhatIf
@@ -19,6 +20,7 @@ _REPLAYS: Mapping[WorkflowName, Callable[[RunRecord, RunConfig], WhatIf]] = Mapp
         "quality_loop": quality_loop,
         "dual_loop": dual_loop,
         "answer_evaluation": answer_evaluation,
+        "graph_hybrid": graph_hybrid,
     }
 )
 

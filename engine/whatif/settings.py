@@ -32,7 +32,7 @@ COLUMNS: tuple[Column, ...] = get_args(Column)
 
 ROUTES = (
     *("rewrite", "generate", "end", "prepare", "generate_answer", "direct_response", "rewrite_query"),
-    *("retrieve_documents", "generate_response", "consolidate_memory"),
+    *("retrieve_documents", "generate_response", "consolidate_memory", "retrieve", "refine_query"),
 )
 REASONS: tuple[Reason, ...] = get_args(Reason)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

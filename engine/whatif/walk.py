@@ -29,6 +29,8 @@ ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
 """Settings that make another search, of which a record knows nothing."""
 _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""
+_REWRITES = ("rewrite", "refine_query")
+"""Where a route leads that goes on with another query."""
 
 
 def elsewhere(recorded: RunConfig, config: RunConfig) -> bool:
@@ -77,12 +79,12 @@ class Walk:
         self.rounds.append(step.round)
         self.steps.append(step)
         if decision is None:
-            return self._undecided(judged)
+            return self.undecided(judged)
         if self._time_matters(judged, decision):
             return self._late()
         if decision.route == "end":
             return self.told(state="known", gap=None, outcome="failed", reason=decision.reason)
-        if decision.route != "rewrite":
+        if decision.route not in _REWRITES:
             return self.generated(judged, decision)
         gap = self.gap_after_rewrite(judged)
         if gap is None:
@@ -126,6 +128,10 @@ class Walk:
     def outcome(self, decision: Decision, context: Context) -> Outcome:
         return outcome_of(decision, context)
 
+    def abstains(self, context: Context) -> bool:
+        """Whether there is nothing that the generator could be given."""
+        return not context.passages
+
     def deadline_s(self, config: RunConfig) -> float:
         """Seconds after which nothing more is searched."""
         return config.budget_s
@@ -150,7 +156,7 @@ class Walk:
                 calls_needed=CallsNeeded(needed, needed),
             )
         context = contexts[0]
-        if not context.passages:
+        if self.abstains(context):
             answer = abstained_answer(self.record.question, tuple(self.rounds))
             return self.told(state="known", gap=None, outcome=outcome, reason=reason, answer=answer)
         self.cost = self.cost + self.prices.generation
@@ -206,10 +212,10 @@ class Walk:
     def _late(self) -> WhatIf:
         decision = self.steps[-1].decision
         self.steps[-1] = replace(self.steps[-1], decision=None)
-        goes_on = decision is not None and decision.route == "rewrite"
+        goes_on = decision is not None and decision.route in _REWRITES
         return self.stopped("time", self.prices.rewrite if goes_on else self.prices.generation, before=Price())
 
-    def _undecided(self, judged: Judged) -> WhatIf:
+    def undecided(self, judged: Judged) -> WhatIf:
         if judged.unseen:
             return self.stopped("candidates", self.prices.search + self.prices.grading * judged.unknown)
         return self.stopped("verdicts", self.prices.grading * len(judged.ungraded))

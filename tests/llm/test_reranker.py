@@ -12,9 +12,9 @@ import pytest
 from engine.config import RoleModel
 from engine.errors import ModelError
 from engine.llm.parsing import read_reply
-from engine.llm.reranker import LONGEST, MOST, ChatReranker, ScoresReply
+from engine.llm.reranker import LONGEST, ChatReranker, ScoresReply
 from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
-from engine.retrieval.rerank import scores_of
+from engine.retrieval.rerank import CHAT_BATCH, scores_of
 from engine.settings import Settings
 from engine.values import Passage, PassageId, Verdict
 from tests.contracts.chat_models import fenced
@@ -95,7 +95,7 @@ def test_only_where_every_call_failed_is_there_an_error(server: OllamaStandIn) -
 
 def test_no_call_holds_more_than_its_share_or_more_than_its_context(server: OllamaStandIn) -> None:
     role = reranker(server, num_ctx=4096)
-    server.script("chat", *(Reply(said({str(n): 5 for n in range(1, MOST + 1)})) for _ in range(30)))
+    server.script("chat", *(Reply(said({str(n): 5 for n in range(1, CHAT_BATCH + 1)})) for _ in range(30)))
     long = "胰岛素注射在腹部。" * 400
     trace = Listening()
     ranked = rerank(role, 5, long, trace)

@@ -1,0 +1,158 @@
+"""What the record of a graph + vector run says would happen is what happens: sample questions, a grid of settings."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.config import GraphOptions, Mode, RunConfig
+from engine.engine import Engine
+from engine.nodes.run_context import Roles
+from engine.resources import Resources
+from engine.samples import multi_hop_questions, sample_questions
+from engine.settings import Settings
+from engine.values import RunRecord
+from engine.whatif import State, WhatIf, what_if
+
+WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
+"""Every setting for every question: a quarter of an hour instead of some seconds."""
+MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix", "bypass")
+QUESTIONS = (
+    "Which discovery made by James Collip helped Leonard Thompson?",
+    "离散数学",
+    "What is the capital of France?",
+    "为什么吃磺脲类药物的人要小心饮酒？",
+)
+CHANGES: tuple[dict[str, Any], ...] = (
+    *({"mode": mode} for mode in MODES),
+    *({"mode": mode, "rerank": "never"} for mode in ("local", "global", "hybrid", "mix")),
+    *({"top_k": top_k, "similarity_threshold": bar} for top_k, bar in ((1, 0.0), (3, 0.45), (8, 0.2), (20, 0.0))),
+    {"graph_threshold": 0.3, "similarity_threshold": 0.9},
+    {"graph_threshold": 0.5, "mode": "local", "rerank": "never"},
+    {"rerank_threshold": 0.5},
+    {"rerank_threshold": 0.2, "rerank_k": 5},
+    {"rerank_k": 40},
+    {"rerank": "always", "mode": "naive"},
+    {"graph_weight": 0.0},
+    {"graph_weight": 1.0, "rerank_k": 5},
+    {"duplicate_threshold": 0.5, "freshness_weight": 1.0, "rerank": "never"},
+    {"freshness_weight": 0.0},
+    {"min_confidence": 0.8},
+    {"min_confidence": 1.0, "max_rewrites": 1},
+    {"max_rewrites": 0, "grade_pass_threshold": 1.0},
+    {"context": "last_round", "grade_pass_threshold": 0.9},
+    {"answer_unverified": True, "min_confidence": 0.95},
+    {"gate": "min_relevant", "min_relevant": 2},
+    {"grade_pass_threshold": 0.2, "probe_k": 5},
+    {"probe_k": 2, "top_k": 2},
+    {"probe_k": 40},
+    {"hops": 1},
+    {"max_communities": 1, "mode": "local"},
+    {"max_communities": 1, "mode": "global"},
+    {"context_tokens": 300},
+    {"context_tokens": 4000},
+    {"refine": True},
+    {"mode_from": "analysis"},
+    {"answer_directly": False},
+    {"grade_probe": True},
+)
+_OPTIONS = frozenset(GraphOptions.__slots__)
+
+
+class SameRoles(Resources):
+    """The real roles, made once: they depend on models and collection alone, and remember embeddings."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._made: tuple[Roles, Mapping[str, str]] | None = None
+
+    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
+        if self._made is None:
+            self._made = await super().roles(config)
+        return self._made
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")))
+    with Engine(settings, SameRoles(settings)) as opened:
+        opened.wait_until_ready()
+        yield opened
+
+
+def changed(base: RunConfig, **changes: Any) -> RunConfig:
+    """The config with other settings, options of the workflow among them."""
+    assert isinstance(base.options, GraphOptions)
+    own = {name: value for name, value in changes.items() if name in _OPTIONS}
+    rest = {name: value for name, value in changes.items() if name not in _OPTIONS}
+    return replace(base, options=replace(base.options, **own), **rest)
+
+
+@pytest.mark.parametrize("recorded_mode", ["mix", "hybrid", "local", "naive", "bypass"])
+def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_known_it_gives_it(
+    engine: Engine, recorded_mode: Mode
+) -> None:
+    """GH-02, GH-04, GH-06: everything that decides, options and the rest."""
+    states: Counter[State] = Counter()
+    base = RunConfig(workflow="graph_hybrid", mode=recorded_mode, budget_s=600)
+    for place, question in enumerate(_questions(recorded_mode)):
+        recorded = engine.run(question, base)
+        own = what_if(recorded, base)
+        assert own.same_path and own.answer == recorded.answer and own.decisions == recorded.decisions
+        assert [step.round.candidates for step in own.steps] == [item.candidates for item in recorded.rounds]
+        for config in _variations(base, place):
+            predicted = what_if(recorded, config)
+            states[predicted.state] += 1
+            if predicted.path_known:
+                assert _differences(predicted, engine.run(question, config)) == [], (question, config)
+    if recorded_mode == "mix":
+        assert min(states[state] for state in ("known", "generation", "needs_calls")) > 3
+
+
+def _questions(mode: Mode) -> tuple[str, ...]:
+    if WHOLE:
+        asked = (*sample_questions(), *multi_hop_questions())
+        return (*QUESTIONS, "Hello!", *(item.question for item in asked))
+    return QUESTIONS if mode == "mix" else ("Hello!", QUESTIONS[0])
+
+
+def _variations(base: RunConfig, place: int) -> list[RunConfig]:
+    """Every change where all are asked for or the record tells most; else every question takes its turn of them."""
+    turns = 1 if WHOLE else 2 if base.mode == "mix" else 5
+    return [changed(base, **change) for change in CHANGES[place % turns :: turns]]
+
+
+def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
+    found = []
+    if [(item.node, item.route, item.reason) for item in predicted.decisions] != [
+        (item.node, item.route, item.reason) for item in real.decisions
+    ]:
+        return ["path"]
+    bounded = any(step.ungraded or step.unseen for step in predicted.steps)
+    if not bounded and predicted.decisions != real.decisions:
+        found.append("figures of the decisions")
+    if predicted.outcome not in (None, real.outcome):
+        found.append("outcome")
+    if predicted.state == "known" and predicted.answer != real.answer:
+        found.append("answer")
+    offered = [*(item.id for item in real.context.passages), *real.context.cut] if real.context else []
+    if predicted.passages and [item.id for item in predicted.passages] != offered:
+        found.append("what the generator is given")
+    for step, round_ in zip(predicted.steps, real.rounds, strict=True):
+        places = [(item.passage.id, item.rank, item.gate, item.rerank_score) for item in step.round.candidates]
+        if places != [(item.passage.id, item.rank, item.gate, item.rerank_score) for item in round_.candidates]:
+            found.append(f"order of round {round_.index}")
+    if not bounded and predicted.cost.built_in_calls != real.built_in_calls - _refused(real):
+        found.append(f"cost {predicted.cost.built_in_calls} for {real.built_in_calls - _refused(real)}")
+    return found
+
+
+def _refused(record: RunRecord) -> int:
+    """Further proposals that a rewriter was asked for, which no path foresees."""
+    return sum(call.role == "rewriter" for call in record.model_calls) - len(record.rewrites)
