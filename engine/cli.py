@@ -32,6 +32,7 @@ from engine.config import (
     options_from_dict,
 )
 from engine.errors import WorkbenchError
+from engine.graph_command import add_graph
 from engine.host.doctor import add_doctor
 from engine.ingest_command import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
 from engine.responses import seed_response
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.set_defaults(command=_ask)
 
     add_ingest(commands)
+    add_graph(commands)
 
     judge = commands.add_parser("eval", help="run a set of questions and measure", description="Run and measure a set.")
     _add_eval_arguments(judge)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from engine.config import RoleModel
 from engine.errors import SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
@@ -57,6 +58,9 @@ def add_ingest(commands: Any) -> None:
     for kind, what in (("query", "queries"), ("passage", "passages")):
         of_new = f"text put before {what}, for a new collection with a model of Ollama; default: that known for it"
         put.add_argument(f"--{kind}-prefix", metavar="TEXT", help=of_new)
+    put.add_argument(
+        "--graph", default="", metavar="MODEL", help="then read a knowledge graph: builtin (rules), or a chat model"
+    )
     put.add_argument("--preview", action="store_true", help="say what would be done, and do nothing")
     put.set_defaults(command=_ingest)
 
@@ -68,6 +72,8 @@ def app_with_the_store(settings: Settings) -> RunningApp | None:
 
 def _ingest(options: argparse.Namespace) -> int:
     chunks = _chunks(options)
+    if options.graph:
+        RoleModel(options.graph)  # a bad name is said before anything is done
     items, missing = items_of(options.paths)
     console = Console(stderr=True, soft_wrap=True)
     for path, error in missing:
@@ -82,12 +88,14 @@ def _ingest(options: argparse.Namespace) -> int:
         return _FAILED if missing else 0
     if app is not None:
         report = ingest_there(app, items, options.collection, _body(options, chunks), console)
+        read = graphed_there(app, options, console)
     else:
         from engine.engine import Engine
 
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             status = _as_job(engine, options, items, chunks, console)
+            read = graphed_here(engine, status, console)
         if status.state == "stopped":
             console.print(f"Stopped after {status.done} of {status.total} passages.")
             console.print("Run the same command once more to go on: nothing is embedded or written twice.")
@@ -97,7 +105,7 @@ def _ingest(options: argparse.Namespace) -> int:
             console.print(f"[red]{escape(status.fault.fact)}[/] {escape(status.fault.remedy)}")
             console.print("The same command then goes on where it was.")
             return print_report(report, console) or _FAILED
-    return print_report(report, console) or (_FAILED if missing else 0)
+    return print_report(report, console) or (_FAILED if missing else read)
 
 
 def _chunks(options: argparse.Namespace) -> ChunkOptions:
@@ -119,6 +127,7 @@ def _as_job(
         embedding_model=options.embedding_model,
         query_prefix=options.query_prefix,
         passage_prefix=options.passage_prefix,
+        graph=options.graph,
     )
     with bar_on(console) as bar:
         task = bar.add_task("reading", total=None)
@@ -141,6 +150,20 @@ def _show(bar: Progress, task: Any, status: JobStatus) -> None:
 
 def _short(status: JobStatus) -> str:
     return escape(status.source)[-40:]
+
+
+def graphed_here(engine: Engine, status: JobStatus, console: Console) -> int:
+    """Follow the building of the graph that an ingestion has begun, if it has; returns the exit code."""
+    from engine.graph_command import follow, in_process
+
+    return follow(in_process(engine), status.follow_up, console) if status.follow_up else 0
+
+
+def graphed_there(app: RunningApp, options: argparse.Namespace, console: Console) -> int:
+    """Build the graph of what went into the app, where one was asked for; returns the exit code."""
+    from engine.graph_command import build_graph, in_app
+
+    return build_graph(in_app(app), options.collection, options.graph, console) if options.graph else 0
 
 
 def ingest_here(engine: Engine, items: Sequence[IngestItem], collection: str, console: Console) -> IngestReport:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from engine.config import RunConfig
 from engine.errors import AppUnreachable, WorkbenchError
@@ -115,6 +115,33 @@ class RunningApp:
         found = self.get(f"/api/collections/{quote(collection, safe='')}/sources")
         return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
+    def graph(self, collection: str, query: str = "") -> dict[str, Any]:
+        """The state of a collection's knowledge graph there; raises ``AppRefused`` where there is none."""
+        return _success(self.get(f"{_graph_path(collection)}?{urlencode({'query': query})}"))
+
+    def around(self, collection: str, entity: str, hops: int) -> dict[str, Any]:
+        """The neighbourhood of an entity there; raises ``AppRefused`` where it is unknown."""
+        asked = urlencode({"entity": entity, "hops": hops})
+        return _success(self.get(f"{_graph_path(collection)}/neighbourhood?{asked}"))
+
+    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str:
+        """Begin to build a knowledge graph there and return the job's id; raises ``AppRefused``."""
+        body = {"extractor": extractor, "replace": replace}
+        return str(self._field(_success(self.post(_graph_path(collection), body)), "id"))
+
+    def delete_graph(self, collection: str) -> None:
+        """Drop a knowledge graph there; raises ``AppRefused`` where there is none."""
+        request = urllib.request.Request(self.url + _graph_path(collection), method="DELETE")  # noqa: S310 - ours
+        _success(self._send(request, None) or {})
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        """How far a job there has come; raises ``AppRefused`` for one that is not there."""
+        return _success(self.get(f"/api/ingestions/{quote(job_id, safe='')}"))
+
+    def stop_job(self, job_id: str) -> dict[str, Any]:
+        """Stop a job there; raises ``AppRefused`` for one that is not there."""
+        return _success(self.post(f"/api/ingestions/{quote(job_id, safe='')}/stop", {}))
+
     def get(self, path: str, timeout_s: float | None = None) -> Any:
         """The JSON answer, also where it is an error of the workbench; raises ``AppUnreachable``."""
         return self._send(urllib.request.Request(self.url + path), timeout_s)  # noqa: S310 - our own address
@@ -137,7 +164,8 @@ class RunningApp:
         with self._told_as_ours():
             try:
                 with _opened(request, timeout_s) as response:
-                    return json.loads(response.read())
+                    content = response.read()
+                    return json.loads(content) if content else None
             except urllib.error.HTTPError as error:
                 return json.loads(error.read())
 
@@ -157,6 +185,10 @@ class RunningApp:
 
 def _run_path(run_id: str) -> str:
     return f"/api/runs/{quote(run_id, safe='')}"
+
+
+def _graph_path(collection: str) -> str:
+    return f"/api/collections/{quote(collection, safe='')}/graph"
 
 
 def _opened(request: urllib.request.Request, timeout_s: float | None) -> Any:

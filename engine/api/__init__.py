@@ -16,6 +16,7 @@ from engine.api.bodies import ErrorBody, RunRequest, RunsQuery, SeedRequest, Wha
 from engine.api.encoding import Json
 from engine.api.errors import AddressNotListed, add_error_handlers, answered
 from engine.api.forking import add_fork
+from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.partial_config import config_over
@@ -73,6 +74,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     add_fork(api, get_engine)
     add_host(api, get_engine)
     add_knowledge(api, get_engine)
+    add_graphs(api, get_engine)
     return api
 
 

@@ -121,6 +121,15 @@ class RunRequest(_Body):
     wait: StrictBool = True
 
 
+class GraphRequest(_Body):
+    """Body of ``POST /api/collections/{name}/graph``."""
+
+    extractor: Annotated[StrictStr, Field(min_length=1, max_length=200)] = BUILTIN
+    """``builtin``, ``ollama:MODEL`` or ``provider:model``."""
+    replace: StrictBool = False
+    """Whether a graph that another extractor has read may be thrown away."""
+
+
 class RunsQuery(BaseModel):
     """What narrows ``GET /api/runs``; ``before`` is the ``cursor`` of the last run already seen."""
 

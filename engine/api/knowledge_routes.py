@@ -63,19 +63,19 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
 def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/ingestions", summary="Jobs of the knowledge base, newest first: unfinished ones, and the last ones done")
     async def ingestions() -> Response:
-        return Json([_job(item) for item in await asyncio.to_thread(get_engine().ingestions.jobs)])
+        return Json([job_as_json(item) for item in await asyncio.to_thread(get_engine().ingestions.jobs)])
 
     @api.get("/ingestions/{job_id}", summary="How far one job has come")
     async def ingestion(job_id: str) -> Response:
-        return Json(_job(await asyncio.to_thread(get_engine().ingestions.job, job_id)))
+        return Json(job_as_json(await asyncio.to_thread(get_engine().ingestions.job, job_id)))
 
     @api.post("/ingestions/{job_id}/stop", summary="Stop a job between two batches; it can be resumed")
     async def stop(job_id: str) -> Response:
-        return Json(_job(await asyncio.to_thread(get_engine().ingestions.stop, job_id)))
+        return Json(job_as_json(await asyncio.to_thread(get_engine().ingestions.stop, job_id)))
 
     @api.post("/ingestions/{job_id}/resume", summary="Go on with a job that was stopped, failed or interrupted")
     async def resume(job_id: str) -> Response:
-        return Json(_job(await asyncio.to_thread(get_engine().ingestions.resume, job_id)))
+        return Json(job_as_json(await asyncio.to_thread(get_engine().ingestions.resume, job_id)))
 
     @api.delete(
         "/ingestions/{job_id}",
@@ -100,7 +100,7 @@ def _content(body: SourceRequest) -> bytes:
         ) from None
 
 
-def _job(status: JobStatus) -> dict[str, Any]:
+def job_as_json(status: JobStatus) -> dict[str, Any]:
     """A job's status as JSON, its files in the form that an ingestion's report has."""
     return {
         **asdict(status),
