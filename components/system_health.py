@@ -91,7 +91,7 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     found += [_model(detail["model"], words)] if "model" in detail else []
     found += [detail[name] for name in _PLAIN if name != "model" and detail.get(name)]
     found += [words(f"health.fact.{name}", n=detail[name]) for name in ("dim", "concurrency") if name in detail]
-    counted = ("collections", "passages", "runs", "models")
+    counted = ("collections", "passages", "graphs", "runs", "models")
     found += [_counted(name, int(detail[name]), words) for name in counted if name in detail]
     found += [words(f"health.fact.{name}", n=detail[name]) for name in ("chat", "embedding") if name in detail]
     return [text for text in (*found, *_measures(item, words)) if text]

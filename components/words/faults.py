@@ -6,6 +6,7 @@ Several per code where one class states several facts: the first whose parameter
 from __future__ import annotations
 
 from components.words.faults_attachments import ATTACHMENT_FAULTS_ZH
+from components.words.faults_graph_store import GRAPH_STORE_FAULTS_ZH
 
 FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB000": (("运行因意外的 {kind} 而中止。", "请查看工作台日志中的回溯信息，并反馈给我们。"),),
@@ -397,6 +398,7 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     **ATTACHMENT_FAULTS_ZH,
+    **GRAPH_STORE_FAULTS_ZH,
 }
 
 FRAGMENTS_ZH: dict[str, str] = {

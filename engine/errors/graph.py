@@ -92,7 +92,7 @@ class GraphFileUnusable(GraphStoreError):
     @classmethod
     def at(cls, path: str, cause: str) -> Self:
         return cls(
-            f"The file of knowledge graphs {path!r} cannot be used: {cause}",
+            f"The file of knowledge graphs {path!r} cannot be used: {cause}.",
             remedy="Free space or the lock on that file, or point WORKBENCH_DATA_DIR at a folder that can be written.",
             params={"path": path, "cause": cause},
         )

@@ -4,6 +4,7 @@ Keys of ``PartHealth.detail`` by part, where the fact is known:
 
 - ``knowledge``: kind (embedded, server), address, version, opened_in_s, collections, passages; state (opening)
 - ``connection``: address, passages, model; a ``warning`` was not looked at yet
+- ``graphs``: kind (graph_file, neo4j), path or address, version, bytes, graphs
 - ``records``: path, bytes, runs
 - ``disk``: path, free, total
 - ``embedder``: model, dim; fallback and why (package, processor)
@@ -39,6 +40,7 @@ from engine.errors import (
     WebSearchUnreachable,
     WorkbenchError,
 )
+from engine.host.graph_health import graph_health
 from engine.host.masking import masked_addresses
 from engine.host.values import Health, PartHealth, PartName, Provider
 from engine.knowledge.load import suffixes
@@ -80,6 +82,7 @@ async def look_at_all(resources: Resources, faults: Sequence[Fault]) -> tuple[Pa
     checks: tuple[tuple[PartName, Check], ...] = (
         ("knowledge", lambda: _knowledge(resources, looking)),
         ("connection", lambda: _connections(resources)),
+        ("graphs", lambda: graph_health(resources)),
         ("records", lambda: _records(settings.data_dir / "runs.db")),
         ("disk", lambda: _disk(settings.data_dir)),
         ("embedder", lambda: _embedder(resources)),

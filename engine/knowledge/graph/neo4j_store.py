@@ -10,6 +10,7 @@ from engine.errors import GraphMissing
 from engine.knowledge.graph import neo4j_reading as reading
 from engine.knowledge.graph import neo4j_writing as writing
 from engine.knowledge.graph.neo4j_session import Neo4jSession, Transaction, rows
+from engine.knowledge.graph.place import GraphPlace
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
 from engine.values import Community, Entity, PassageId
 
@@ -35,9 +36,15 @@ class Neo4jGraphs:
         self._server = Neo4jSession(uri, user, password, database)
         self._space = space
 
-    async def version(self) -> str:
-        """Version and edition of the server; raises ``GraphStoreError`` where it does not answer."""
-        return await self._server.version()
+    async def look(self) -> GraphPlace:
+        """What the server is and how many graphs it keeps for us; raises ``GraphStoreError``."""
+        version = await self._server.version()
+
+        async def count(tx: Transaction) -> int:
+            query = "MATCH (g:WorkbenchGraph {space: $space}) RETURN count(g) AS graphs"
+            return int((await rows(tx, query, {"space": self._space}))[0]["graphs"])
+
+        return GraphPlace(version, await self._server.read(count))
 
     async def describe(self, collection: str) -> GraphInfo | None:
         return await self._read(collection, None, reading.info)

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
 
 from engine.errors import GraphDriverMissing
+from engine.knowledge.graph.place import GraphPlace
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.roles.graph import GraphStore
 from engine.settings import Settings
 
-FILE = "graphs.db"
+_FILE = "graphs.db"
 
 
-def graph_store(settings: Settings) -> GraphStore:
+class KeptGraphs(GraphStore, Protocol):
+    """A store of graphs that can also say where they are kept."""
+
+    async def look(self) -> GraphPlace: ...
+
+
+def graph_file(settings: Settings) -> Path | None:
+    """The file of the graphs; None where a server keeps them."""
+    return None if settings.neo4j_uri else settings.data_dir / _FILE
+
+
+def graph_store(settings: Settings) -> KeptGraphs:
     """The store of the settings; nothing is opened before the first call.
 
     Raises ``GraphDriverMissing`` where a server is set and the package for it is not installed.
     """
-    if not settings.neo4j_uri:
+    path = graph_file(settings)
+    if path is not None:
         # Collections of another passage store may have the same names, and the file stays where it is.
-        return SqliteGraphs(settings.data_dir / FILE, settings.milvus_uri)
+        return SqliteGraphs(path, settings.milvus_uri)
     if find_spec("neo4j") is None:
         raise GraphDriverMissing.now()
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs

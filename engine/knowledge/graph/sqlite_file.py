@@ -77,13 +77,13 @@ TABLES = (
 
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _CAUSES = {
-    sqlite3.SQLITE_FULL: "the disk is full.",
-    sqlite3.SQLITE_BUSY: "another process keeps it locked.",
-    sqlite3.SQLITE_LOCKED: "another process keeps it locked.",
-    sqlite3.SQLITE_READONLY: "it may only be read.",
-    sqlite3.SQLITE_PERM: "it may only be read.",
-    sqlite3.SQLITE_IOERR: "the disk reported an error.",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened.",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_BUSY: "another process keeps it locked",
+    sqlite3.SQLITE_LOCKED: "another process keeps it locked",
+    sqlite3.SQLITE_READONLY: "it may only be read",
+    sqlite3.SQLITE_PERM: "it may only be read",
+    sqlite3.SQLITE_IOERR: "the disk reported an error",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
 }
 
 
@@ -131,6 +131,12 @@ class GraphFile:
                     db.execute("ROLLBACK")
                 self._put_back(db)
 
+    def size(self) -> int:
+        """Bytes of the file and of what was written beside it and is not in it yet."""
+        with self._told_as_ours():
+            beside = self.path.with_name(f"{self.path.name}-wal")
+            return sum(file.stat().st_size for file in (self.path, beside) if file.exists())
+
     def close(self) -> None:
         """Wait for a write that goes on and let the file go; a second call does nothing."""
         with self._writing, self._guard:
@@ -175,10 +181,10 @@ class GraphFile:
     def _fault(self, error: sqlite3.Error | OSError) -> GraphStoreError:
         place = str(self.path)
         if isinstance(error, OSError):
-            return GraphFileUnusable.at(place, f"{error.strerror or type(error).__name__}.")
+            return GraphFileUnusable.at(place, error.strerror or type(error).__name__)
         # Extended codes keep the primary one in their lowest byte; errors of the module itself carry none.
         code: int = getattr(error, "sqlite_errorcode", -1) & 0xFF
         torn = isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such")
         if torn or code in _DAMAGE:
             return GraphDamaged.at(place)
-        return GraphFileUnusable.at(place, _CAUSES.get(code, f"{type(error).__name__}: {error}."))
+        return GraphFileUnusable.at(place, _CAUSES.get(code, f"{type(error).__name__}: {error}"))

@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from engine.errors import GraphMissing
 from engine.knowledge.graph import sqlite_reading as reading
 from engine.knowledge.graph import sqlite_writing as writing
+from engine.knowledge.graph.place import GraphPlace
 from engine.knowledge.graph.sqlite_file import GraphFile
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
 from engine.values import Community, Entity, PassageId
@@ -31,6 +32,10 @@ class SqliteGraphs:
     def __init__(self, path: Path, space: str = "") -> None:
         self._file = GraphFile(path)
         self._space = space
+
+    async def look(self) -> GraphPlace:
+        """Where the graphs are and how many; a file that is not there yet is not made."""
+        return await asyncio.to_thread(self._look)
 
     async def describe(self, collection: str) -> GraphInfo | None:
         return await self._read(collection, None, reading.info)
@@ -97,6 +102,13 @@ class SqliteGraphs:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._file.close)
+
+    def _look(self) -> GraphPlace:
+        if not self._file.path.exists():
+            return GraphPlace(sqlite3.sqlite_version, 0, 0)
+        with self._file.reading() as db:
+            (graphs,) = db.execute("SELECT count(*) FROM graphs WHERE space = ?", (self._space,)).fetchone()
+        return GraphPlace(sqlite3.sqlite_version, graphs, self._file.size())
 
     def _begin(self, collection: str, extractor: str) -> GraphInfo:
         with self._file.writing() as db:

@@ -1,0 +1,30 @@
+"""How the store of knowledge graphs is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.errors import GraphStoreError
+from engine.host.masking import masked_addresses
+from engine.host.values import PartHealth
+from engine.knowledge.graph.opening import graph_file
+from engine.nodes.run_context import fault_of
+from engine.resources import Resources
+
+
+async def graph_health(resources: Resources) -> Sequence[PartHealth]:
+    """One part; a file that is not there yet is well, and is not made for a look."""
+    settings = resources.settings
+    path = graph_file(settings)
+    if path is None:
+        facts = {"kind": "neo4j", "address": masked_addresses(settings.neo4j_uri)}
+    else:
+        facts = {"kind": "graph_file", "path": str(path)}
+    try:
+        found = await resources.knowledge.graphs.look()
+    except GraphStoreError as error:
+        return [PartHealth("graphs", "down", facts, fault_of(error))]
+    facts |= {"version": found.version, "graphs": str(found.graphs)}
+    if found.size is not None:
+        facts["bytes"] = str(found.size)
+    return [PartHealth("graphs", "ok", facts)]
