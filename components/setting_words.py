@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.i18n import Words
 from engine.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, Parameter
 
-_CHOICES = ("gate", "context", "workflow", "grade_on", "search")
+_CHOICES = ("gate", "context", "workflow", "grade_on", "search", "mode", "mode_from", "rerank")
 _NUMBERS: dict[str, Parameter] = {
     **PARAMETERS,
     **{name: limits for own in OPTION_PARAMETERS.values() for name, limits in own.items()},

@@ -89,6 +89,10 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
         return words("whatif.gap.routing" if models.router != former.router else "whatif.gap.strategies")
     if gap == "evaluation":
         return words("whatif.gap.evaluator" if models.evaluator != former.evaluator else "whatif.gap.evaluation")
+    if gap == "retrieval" and found.config.workflow == record.workflow == "graph_hybrid":
+        return words(
+            "whatif.gap.retrieval.graph" if _same_place(found.config, record.config) else "whatif.gap.retrieval"
+        )
     if last is None:
         return words(_gap_at_the_start(found, gap))
     n = last.round.index
@@ -96,11 +100,19 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
         return words.count("whatif.gap.candidates", last.unseen, round=n, depth=len(last.round.candidates))
     if gap == "verdicts":
         return _verdicts_text(found, record, words)
+    if gap == "scores" and models.reranker != former.reranker:
+        return words("whatif.gap.reranker", round=n)
+    if gap == "scores":
+        return words.count("whatif.gap.scores", len(last.ungraded), round=n)
     if gap == "rewrite" and models.rewriter != former.rewriter:
         return words("whatif.gap.rewriter", round=n)
     if gap == "unrecorded":
         return words(_UNRECORDED.get(found.decisions[-1].reason, "whatif.gap.unrecorded.answer"), round=n)
     return words(f"whatif.gap.{gap}", round=n, budget=f"{found.config.budget_s:g}")
+
+
+def _same_place(chosen: RunConfig, run: RunConfig) -> bool:
+    return (chosen.collection, chosen.milvus_address) == (run.collection, run.milvus_address)
 
 
 _UNRECORDED: Mapping[Reason, str] = MappingProxyType(

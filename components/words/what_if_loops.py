@@ -16,6 +16,14 @@ WHAT_IF_LOOPS: Mapping[str, tuple[str, str]] = {
         "it would have answered **without a search**, and that answer would stand: {reason}",
         "会**不经检索直接作答**，并保留这一回答：{reason}",
     ),
+    "whatif.end.abstained.direct": (
+        "it would have searched **nothing** and had nothing to answer from: {reason}",
+        "会**什么也不检索**，因此无从作答：{reason}",
+    ),
+    "whatif.end.answered_unverified.direct": (
+        "it would have answered **without a search**, from what the model knows by itself: {reason}",
+        "会**不经检索**，凭模型自身的知识作答：{reason}",
+    ),
     "whatif.end.fallback": (
         "it would have ended **without an answer after round {round}**: {reason}",
         "会在**第 {round} 轮后没有回答**而结束：{reason}",
@@ -28,6 +36,25 @@ WHAT_IF_LOOPS: Mapping[str, tuple[str, str]] = {
     "whatif.gap.strategies": (
         "**the router would have other strategies to choose from**, and nothing recorded says which it would take.",
         "**可供路由者选择的检索方式不同**，而记录里没有它会选哪一种。",
+    ),
+    "whatif.gap.retrieval.graph": (
+        "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says what "
+        "it would find.",
+        "会做**另一次检索**（模式、跳数、实体、社区或深度不同），而记录里没有它会找到什么。",
+    ),
+    "whatif.gap.scores": (
+        "**round {round} is open**: {n} passages would be scored anew that this run did not score, and the order "
+        "hangs on them.",
+        "**第 {round} 轮无法确定**：有 {n} 个片段要重新打分，本次运行没有给它们打过分，而顺序取决于此。",
+    ),
+    "whatif.gap.scores.one": (
+        "**round {round} is open**: one passage would be scored anew that this run did not score, and the order hangs "
+        "on it.",
+        "**第 {round} 轮无法确定**：有 1 个片段要重新打分，本次运行没有给它打过分，而顺序取决于此。",
+    ),
+    "whatif.gap.reranker": (
+        "**round {round} is open**: another reranker would score the passages, and it has scored none of them.",
+        "**第 {round} 轮无法确定**：换了重排员，而它还没有给这些片段打过分。",
     ),
     "whatif.gap.memory": (
         "**the router would see other memories** than it did, and nothing recorded says what it would choose.",
