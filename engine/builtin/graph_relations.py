@@ -115,6 +115,7 @@ def _listed(sentence: str, found: Sequence[Span], place: int) -> Iterator[Span]:
 
 def _verb(between: str, language: Language) -> tuple[str, bool] | None:
     """Type and direction of what stands between two names; None where no verb is known, or where it is negated."""
+    between = between.lstrip(")）")  # of an abbreviation: "insulin resistance (IR) causes"
     if _STOPS.search(between) or _NOT.search(between):
         return None
     for kind, reverse, pattern in _verbs(language):
