@@ -13,6 +13,7 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.config_graph import graph_options, mode_picker
 from components.config_options import answer_options, ceiling_note, dual_options, quality_options
 from components.config_widgets import (
     collection_picker,
@@ -20,6 +21,7 @@ from components.config_widgets import (
     model_picker,
     number,
     one_of,
+    preset_picker,
     relabel,
     search_picker,
     slider,
@@ -35,7 +37,6 @@ from engine.config import (
     MODEL_PARAMETERS,
     OPTION_PARAMETERS,
     PARAMETERS,
-    PRESETS,
     ContextPolicy,
     GatePolicy,
     RoleModel,
@@ -51,7 +52,6 @@ from engine.policies.answers import shared_model
 from engine.values import SourceKind
 
 FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
-_PRESET_KEY = "preset"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _WANTED = "settings_wanted"
 _DRAWN = "workflow_drawn"
@@ -147,7 +147,10 @@ def config_panel(
     # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
     wordless = {item.name for item in collections if not item.full_text}
     search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))
-    values = {"search": search, **_thresholds(words, workflow, below)}
+    values: dict[str, Any] = {"search": search}
+    if "mode" in SETTINGS_OF[workflow]:
+        values["mode"] = mode_picker(words)
+    values |= _thresholds(words, workflow, below)
     # What is wrong with all of them together is said here, once all of them are known.
     notes = st.container()
     options = _options(words, workflow, below, surroundings)
@@ -212,7 +215,7 @@ def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGene
     if "grade_pass_threshold" in shown:
         with presets:
             # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
-            _preset(words, values["grade_pass_threshold"])
+            preset_picker(words, values["grade_pass_threshold"])
     if "gate" in shown:
         values["gate"] = cast(GatePolicy, one_of(words, "gate", ("pass_rate", "min_relevant")))
         if values["gate"] == "min_relevant":
@@ -227,6 +230,8 @@ def _options(
         return quality_options(words, below)
     if workflow == "dual_loop":
         return dual_options(words, below, web=surroundings.web)
+    if workflow == "graph_hybrid":
+        return graph_options(words, below)
     return answer_options(words, below) if workflow == "answer_evaluation" else SelfCorrectiveOptions()
 
 
@@ -245,26 +250,6 @@ def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerat
 
 def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> float:
     return slider(words, name, PARAMETERS[name], default_of(workflow, name), below)
-
-
-def _preset(words: Words, current: float) -> None:
-    """Presets set the pass threshold alone, and light up only when it matches."""
-    st.session_state[_PRESET_KEY] = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
-
-    def apply() -> None:
-        chosen = st.session_state[_PRESET_KEY]
-        if chosen is not None:
-            st.session_state["grade_pass_threshold"] = PRESETS[chosen]
-
-    st.segmented_control(
-        words("settings.preset"),
-        tuple(PRESETS),
-        format_func=lambda name: words(f"settings.preset.{name}"),
-        key=_PRESET_KEY,
-        on_change=apply,
-        label_visibility="collapsed",
-        width="stretch",
-    )
 
 
 def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from components.i18n import Words
 from components.markup import draw, node
 from components.url_state import put_into_url, take_from_url
-from engine.config import BUILTIN, Parameter
+from engine.config import BUILTIN, PRESETS, Parameter
 
 _LONGEST_MODEL = 200
+_PRESET_KEY = "preset"
 _SEARCHES = ("vector", "full_text", "fused")
 _WISHED = "search_wished"
 """Session key of the search that was chosen before a collection came that cannot do it."""
@@ -77,9 +78,10 @@ def switch(words: Words, name: str, *, default: bool = False, unavailable: str =
     return bool(chosen) and not unavailable
 
 
-def one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
-    """A choice among few, beside each other."""
-    take_from_url(name, options[0], lambda given: given in options)
+def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = "") -> str:
+    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the first."""
+    usual = usual or options[0]
+    take_from_url(name, usual, lambda given: given in options)
     chosen = st.segmented_control(
         words(f"settings.{name}"),
         options,
@@ -91,9 +93,29 @@ def one_of(words: Words, name: str, options: tuple[str, ...]) -> str:
         persist_state="session",
     )
     # In the first run after a change of page it may have none yet.
-    chosen = chosen if chosen in options else options[0]
-    put_into_url(name, str(chosen), options[0])
+    chosen = chosen if chosen in options else usual
+    put_into_url(name, str(chosen), usual)
     return str(chosen)
+
+
+def preset_picker(words: Words, current: float) -> None:
+    """Presets set the pass threshold alone, and light up only when it matches."""
+    st.session_state[_PRESET_KEY] = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
+
+    def apply() -> None:
+        chosen = st.session_state[_PRESET_KEY]
+        if chosen is not None:
+            st.session_state["grade_pass_threshold"] = PRESETS[chosen]
+
+    st.segmented_control(
+        words("settings.preset"),
+        tuple(PRESETS),
+        format_func=lambda name: words(f"settings.preset.{name}"),
+        key=_PRESET_KEY,
+        on_change=apply,
+        label_visibility="collapsed",
+        width="stretch",
+    )
 
 
 def search_picker(words: Words, *, by_words: bool) -> str:

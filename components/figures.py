@@ -24,14 +24,14 @@ _LOOKS: dict[Outcome, str] = {
 }
 
 
-Measure = Literal["pass_rate", "quality", "similarity", "suggestions"]
+Measure = Literal["pass_rate", "quality", "similarity", "suggestions", "context"]
 
 _MEASURES: dict[WorkflowName, tuple[Measure, Measure]] = {
     "self_corrective": ("pass_rate", "similarity"),
     "quality_loop": ("quality", "similarity"),
     "dual_loop": ("pass_rate", "suggestions"),
     "answer_evaluation": ("pass_rate", "suggestions"),
-    "graph_hybrid": ("pass_rate", "similarity"),
+    "graph_hybrid": ("pass_rate", "context"),
 }
 """What each loop goes by, between outcome and calls."""
 _COMMON: tuple[Measure, Measure] = ("pass_rate", "similarity")
@@ -83,6 +83,7 @@ def figures_of(
         "quality": _quality,
         "similarity": _similarity,
         "suggestions": _suggestions,
+        "context": _context,
     }
     first, second = measures or _MEASURES[record.workflow]
     return (
@@ -115,6 +116,8 @@ def _values(record: RunRecord, measure: Measure) -> list[float]:
             return [max(item.passage.similarity for item in candidates) for candidates in found]
         case "suggestions":
             return [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
+        case "context":
+            return [record.context.tokens] if record.context and record.rounds else []
 
 
 def _graded(record: RunRecord) -> list[Decision]:
@@ -174,6 +177,25 @@ def _suggestions(record: RunRecord, words: Words) -> Figure:
         note = words.count("figure.answers_n", len(counts)) if counts else words("figure.suggestions.before")
     look = "" if not counts else "pass" if counts[-1] == 0 else "warn"
     return Figure(words("figure.suggestions"), " → ".join(map(str, counts)) or "–", note, look)
+
+
+def _context(record: RunRecord, words: Words) -> Figure:
+    """How much of its budget the context took, and of what it consists."""
+    context = record.context
+    if context is None or not record.rounds:
+        return Figure(
+            words("figure.context"), "–", words("figure.context.none" if context else "figure.context.before")
+        )
+    parts = [
+        words("figure.context.of", most=context.token_budget),
+        words.count("figure.passages", len(context.passages)),
+    ]
+    if context.graph is not None:
+        parts.append(words.count("figure.relationships", len(context.graph.relationships)))
+    if context.tables:
+        parts.append(words.count("figure.tables", len(context.tables)))
+    share = context.tokens / context.token_budget if context.token_budget else None
+    return Figure(words("figure.context"), words("figure.tokens", n=context.tokens), " · ".join(parts), fill=share)
 
 
 def _course(label: str, values: Sequence[float], note: str) -> Figure:

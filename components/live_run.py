@@ -17,7 +17,8 @@ from components.workflow_layout import layout_of
 from engine.workflows.graph import WorkflowGraph
 
 PICTURE_SCRIPTS = (
-    *("live_run_fold.js", "live_run_words.js", "live_run_facts.js", "live_run_picture.js"),
+    *("live_run_fold.js", "live_run_words.js", "live_run_facts_graph.js", "live_run_facts.js"),
+    "live_run_picture.js",
     "live_run_draw.js",
 )
 """What draws the picture of a run from its events; ``dom.js`` comes before it, and what uses it behind it."""
@@ -117,27 +118,38 @@ def slim(record: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("nodes", "decisions", "rewrites", "outcome", "error", "duration_ms", "citations", "tried_routes")
     config, context, route = record["config"], record["context"], record["route"]
     recall, remembered = record["recall"], record["remembered"]
+    analysis = record["analysis"]
     return {
         **{name: record[name] for name in kept},
-        "config": {name: config[name] for name in ("min_confidence", "workflow", "options", "search")},
+        "config": {name: config[name] for name in ("min_confidence", "workflow", "options", "search", "mode")},
         "rounds": [_slim_round(item) for item in record["rounds"]],
         "model_calls": [
             {name: call[name] for name in ("role", "node", "reply_tokens")} for call in record["model_calls"]
         ],
-        "context": {"passages": [{"id": item["id"]} for item in context["passages"]]} if context else None,
+        "context": _slim_context(context) if context else None,
         "drafts": [_slim_draft(item) for item in record["drafts"]],
         "recall": {**recall, "memories": [{"id": item["id"]} for item in recall["memories"]]} if recall else None,
         "route": {name: route[name] for name in ("route", "code", "without_memory")} if route else None,
         "remembered": {"passed": remembered["passed"]} if remembered else None,
+        "analysis": {name: analysis[name] for name in ("complexity", "entities")} if analysis else None,
+        "cell_citations": [{} for _ in record["cell_citations"]],
     }
+
+
+def _slim_context(context: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: context[name] for name in ("tokens", "token_budget")}
+    return {**kept, "passages": [{"id": item["id"]} for item in context["passages"]]}
 
 
 def _slim_round(item: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("index", "searched", "reused", "routing", "quality", "strategy")
+    graph = item["graph"]
     return {
         **{name: item[name] for name in kept},
+        "graph": {name: graph[name] for name in ("mode", "fell_back_to")} if graph else None,
         "candidates": [
-            {name: candidate[name] for name in ("gate", "kind", "found_at")} for candidate in item["candidates"]
+            {name: candidate[name] for name in ("gate", "kind", "found_at", "graph_score")}
+            for candidate in item["candidates"]
         ],
         "verdicts": {
             name: {"relevant": verdict["relevant"], "confidence": verdict["confidence"]}

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from engine.events import (
+    Analysed,
     AnswerBegun,
     AnswerCompleted,
     ContextAssembled,
@@ -42,6 +43,7 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
         case RunStarted():
             config = {
                 "workflow": event.config.workflow,
+                "mode": event.config.mode,
                 "min_confidence": event.config.min_confidence,
                 "search": event.config.search,
                 "options": asdict(event.config.options),
@@ -59,7 +61,10 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
                 "searched": event.searched,
                 "strategy": event.strategy,
                 "routing": asdict(event.routing) if event.routing else None,
+                "graph": {"mode": graph.mode, "fell_back_to": graph.fell_back_to} if (graph := event.graph) else None,
             }
+        case Analysed():
+            return {"analysis": {"complexity": event.analysis.complexity, "entities": event.analysis.entities}}
         case Fused():
             return {"round": event.round, "candidates": _gates(event.candidates)}
         case QualityChecked():
@@ -78,9 +83,11 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
         case Rewritten():
             return {"rewrite": asdict(event.rewrite)}
         case ContextAssembled():
-            return {"context": {"passages": [{"id": passage.id} for passage in event.context.passages]}}
+            spent = {"tokens": event.context.tokens, "token_budget": event.context.token_budget}
+            return {"context": {**spent, "passages": [{"id": passage.id} for passage in event.context.passages]}}
         case AnswerCompleted():
-            return {"answer": event.answer, "citations": [asdict(item) for item in event.citations]}
+            cited = {"citations": [asdict(item) for item in event.citations]}
+            return {"answer": event.answer, **cited, "cell_citations": [asdict(item) for item in event.cell_citations]}
         case RunFinished():
             error = {"node": event.error.node} if event.error else None
             return {"outcome": event.outcome, "reason": event.reason, "error": error}
@@ -114,4 +121,7 @@ def _of_answers(
 
 
 def _gates(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
-    return [{"gate": item.gate, "kind": item.kind, "found_at": dict(item.found_at)} for item in candidates]
+    return [
+        {"gate": item.gate, "kind": item.kind, "found_at": dict(item.found_at), "graph_score": item.graph_score}
+        for item in candidates
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
+from components.presenter_graph import graph_sentence
 from engine.replay import ReplayStep
 from engine.values import Decision, QualityCheck, RunRecord
 
@@ -18,6 +19,8 @@ def number(count: int, words: Words) -> str:
 
 def loop_sentence(step: ReplayStep, record: RunRecord, words: Words) -> str | None:
     """The sentence of a step; None where the four-node loop's own sentence says it as well."""
+    if record.workflow == "graph_hybrid":
+        return graph_sentence(step, record, words)
     if record.workflow not in _LOOPS:
         return None
     match step.kind:

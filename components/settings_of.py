@@ -19,12 +19,12 @@ SETTINGS_OF: Mapping[WorkflowName, tuple[str, ...]] = MappingProxyType(
         "quality_loop": (*_SEARCH, "max_rewrites", *_ANSWER),
         "dual_loop": (*_SEARCH, "context", "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
         "answer_evaluation": (*_SEARCH, *_GATE, *_ANSWER),
-        "graph_hybrid": (*_SEARCH, *_GATE, *_ANSWER),
+        "graph_hybrid": (*_SEARCH, "mode", *_GATE, *_ANSWER),
     }
 )
 """The settings of the panel in its order; a workflow's own options and the models of its roles come besides."""
 
-ALL_ROLES: tuple[RoleName, ...] = ("grader", "rewriter", "generator", "evaluator", "router")
+ALL_ROLES: tuple[RoleName, ...] = ("grader", "rewriter", "generator", "evaluator", "router", "reranker")
 """Roles that the panel has a model for, in its order."""
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from components import workflow_facts_graph as graph
 from components.picture_words import Lines, Plain, Words, cut, duration_of, lines, say, searched_line
 
 Fact = Callable[[str, Plain, Words, str], Lines]
@@ -15,8 +16,8 @@ _SOURCE_KINDS = ("vector", "graph", "temporal")
 
 
 def facts_of(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    """What a node that was visited has to say; in the quality loop some names mean other work."""
-    own = _QUALITY_FACTS if workflow_of(record) == "quality_loop" else {}
+    """What a node that was visited has to say; in some workflows a name means other work."""
+    own = _OWN_FACTS.get(workflow_of(record), {})
     return own.get(name, _FACTS.get(name, _plain_facts))(name, record, words, tone)
 
 
@@ -389,5 +390,37 @@ _QUALITY_FACTS: Mapping[str, Fact] = MappingProxyType(
         "fuse": _fuse_facts,
         "rerank": _rerank_facts,
         "grade_documents": _quality_facts,
+    }
+)
+
+
+def _analyze_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+    return graph.analyze_facts(name, record, words, _spent(name, record, words))
+
+
+def _graph_route_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+    return graph.route_facts(name, record, words, _time_of(name, record, words))
+
+
+def _graph_retrieve_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+    return graph.retrieve_facts(record, words, _time_of(name, record, words))
+
+
+def _graph_answer_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+    return graph.answer_facts(record, words, _given(record, words), _spent(name, record, words))
+
+
+_OWN_FACTS: Mapping[str, Mapping[str, Fact]] = MappingProxyType(
+    {
+        "quality_loop": _QUALITY_FACTS,
+        "graph_hybrid": MappingProxyType(
+            {
+                "analyze_query": _analyze_facts,
+                "route_query": _graph_route_facts,
+                "retrieve": _graph_retrieve_facts,
+                "refine_query": _rewrite_facts,
+                "generate_answer": _graph_answer_facts,
+            }
+        ),
     }
 )

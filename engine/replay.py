@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.events import (
+    Analysed,
     Decided,
     Drafted,
     Evaluated,
@@ -28,7 +29,8 @@ from engine.events import (
 )
 
 StepKind = Literal[
-    "asked", "recalled", "routed", "searched", "judged", "checked", "rewritten", "drafted", "evaluated", "kept", "ended"
+    *("asked", "recalled", "analysed", "routed", "searched", "judged", "checked"),
+    *("rewritten", "drafted", "evaluated", "kept", "ended"),
 ]
 _EVALUATING = ("eval_answer", "grade_relevance")
 
@@ -76,11 +78,16 @@ def _step(event: Event, node: str, draft: int, checked: int) -> ReplayStep | Non
             return ReplayStep("asked", event.seq)
         case MemoryRecalled():
             return ReplayStep("recalled", event.seq, node=node)
+        case Analysed():
+            return ReplayStep("analysed", event.seq, node=node)
         case Routed():
             return ReplayStep("routed", event.seq, event.round, node)
         case RouteChosen():
             return ReplayStep("routed", event.seq, node=node)
         case Retrieved() | Fused():
+            return ReplayStep("searched", event.seq, event.round, node)
+        case PassageGraded() | Reranked() if node == "retrieve":
+            # Scored anew while it searches: the search goes on until the order stands.
             return ReplayStep("searched", event.seq, event.round, node)
         case PassageGraded() | Reranked():
             return ReplayStep("judged", event.seq, event.round, node)

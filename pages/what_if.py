@@ -30,6 +30,8 @@ from pages.remembered import remembered
 from pages.what_if_map import map_panel
 
 _SHARED = tuple(dict.fromkeys(name for names in SETTINGS_OF.values() for name in names))
+# A mode is chosen in one workflow alone.
+_BUT_MODE = {workflow: tuple(name for name in names if name != "mode") for workflow, names in SETTINGS_OF.items()}
 """Settings that some workflow of the panel has a control for."""
 
 
@@ -88,7 +90,8 @@ def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
     """
     options = chosen.options if chosen.workflow == run.workflow else run.options
     moved = for_workflow(chosen, run.workflow)
-    hidden = {name: getattr(run, name) for name in _SHARED if name not in SETTINGS_OF[run.workflow]}
+    shown = SETTINGS_OF[run.workflow] if chosen.workflow == run.workflow else _BUT_MODE[run.workflow]
+    hidden = {name: getattr(run, name) for name in _SHARED if name not in shown}
     roles = ROLES_OF[run.workflow]
     models = {}
     for item in fields(RoleModels):
@@ -96,9 +99,7 @@ def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
         models[item.name] = replace(wanted, seed=own.seed) if item.name in roles else own
         if item.name in roles and wanted.built_in and own.built_in:
             models[item.name] = own
-    return replace(
-        moved, mode=run.mode, milvus_address=run.milvus_address, options=options, models=RoleModels(**models), **hidden
-    )
+    return replace(moved, milvus_address=run.milvus_address, options=options, models=RoleModels(**models), **hidden)
 
 
 def replayed(record: RunRecord) -> RunRecord:

@@ -2,9 +2,9 @@
 
 const SOURCE_KINDS = ["vector", "graph", "temporal"];
 
-/** What a node that was visited has to say; in the quality loop some names mean other work. */
+/** What a node that was visited has to say; in some workflows a name means other work. */
 function factsOf(name, record, words, tone) {
-  const own = record.config.workflow === "quality_loop" ? QUALITY_FACTS : {};
+  const own = { quality_loop: QUALITY_FACTS, graph_hybrid: GRAPH_FACTS }[record.config.workflow] ?? {};
   return (own[name] ?? FACTS[name] ?? plainFacts)(name, record, words, tone);
 }
 

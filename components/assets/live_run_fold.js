@@ -17,7 +17,7 @@ function opened(event) {
   return {
     id: event.run_id, started_at: event.started_at, config: event.config, rounds: [], decisions: [], rewrites: [],
     nodes: [], model_calls: [], context: null, answer: "", citations: [], drafts: [], recall: null, route: null,
-    tried_routes: [], remembered: null, outcome: null, reason: "", error: null, warnings: [], duration_ms: event.t_ms,
+    tried_routes: [], remembered: null, analysis: null, cell_citations: [], outcome: null, reason: "", error: null, warnings: [], duration_ms: event.t_ms,
     last_seq: event.seq,
   };
 }
@@ -34,6 +34,7 @@ function changed(record, event) {
     }
     case "retrieved": return { rounds: [...record.rounds, openedRound(event)] };
     case "fused": return withRound(record, event.round, { candidates: event.candidates });
+    case "analysed": return { analysis: event.analysis };
     case "quality_checked": return withRound(record, event.round, { quality: event.check });
     case "passage_graded":
       return { rounds: record.rounds.map((round) => (round.index === event.round ? graded(round, event) : round)) };
@@ -50,7 +51,7 @@ function changed(record, event) {
     case "rewritten": return { rewrites: [...record.rewrites, event.rewrite] };
     case "context_assembled": return { context: event.context };
     case "token_streamed": return { answer: record.answer + event.text };
-    case "answer_completed": return { answer: event.answer, citations: event.citations };
+    case "answer_completed": return { answer: event.answer, citations: event.citations, cell_citations: event.cell_citations ?? [] };
     case "warned": return { warnings: [...record.warnings, event.warning] };
     case "run_finished": return { outcome: event.outcome, reason: event.reason, error: event.error };
     default: return {};
@@ -60,7 +61,7 @@ function changed(record, event) {
 function openedRound(event) {
   return {
     index: event.round, query: event.query, candidates: event.candidates, searched: event.searched, routing: event.routing,
-    strategy: event.strategy, quality: null, verdicts: {}, reused: [],
+    strategy: event.strategy, graph: event.graph ?? null, quality: null, verdicts: {}, reused: [],
   };
 }
 

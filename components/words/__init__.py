@@ -9,6 +9,7 @@ from components.words.connect import CONNECT
 from components.words.evidence import EVIDENCE
 from components.words.fork import FORK
 from components.words.graph import GRAPH
+from components.words.graph_run import GRAPH_RUN
 from components.words.graph_types import GRAPH_TYPES
 from components.words.ingesting import INGESTING
 from components.words.knowledge import KNOWLEDGE
@@ -39,6 +40,7 @@ AREAS = (
     SETTINGS,
     WORKFLOWS,
     WORKFLOW_GRAPH,
+    GRAPH_RUN,
     KNOWLEDGE,
     CONNECT,
     PASSAGE_MAP,

@@ -153,4 +153,16 @@ WORKFLOW_GRAPH: dict[str, tuple[str, str]] = {
         "Small talk and the like need no search.",
         "寒暄一类的问题无需检索。",
     ),
+    # Figures
+    "figure.context": ("Context", "上下文"),
+    "figure.context.before": ("tokens of its budget", "占预算的词元数"),
+    "figure.context.none": ("nothing was searched", "没有检索"),
+    "figure.context.of": ("of {most}", "上限 {most}"),
+    "figure.tokens": ("{n} tokens", "{n} 词元"),
+    "figure.passages": ("{n} passages", "{n} 个片段"),
+    "figure.passages.one": ("1 passage", "1 个片段"),
+    "figure.relationships": ("{n} relationships", "{n} 条关系"),
+    "figure.relationships.one": ("1 relationship", "1 条关系"),
+    "figure.tables": ("{n} tables", "{n} 个表格"),
+    "figure.tables.one": ("1 table", "1 个表格"),
 }

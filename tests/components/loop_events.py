@@ -13,6 +13,7 @@ from engine.events import Event
 from engine.values import Evaluation, RouteChoice
 from engine.workflows import compiled
 from engine.workflows.graph import WorkflowGraph, graph_of
+from tests.components.graph_events import FELL_BACK, graph_run
 from tests.support import answer_fakes, dual_fakes, loop_fakes
 from tests.support.answer_fakes import FAILED, AnswerResources, answering
 from tests.support.dual_fakes import (
@@ -76,6 +77,10 @@ def _answers(*said: Evaluation | Exception, limit: int = 3, relevant: str = "p1 
     return Told("answer_evaluation", events)
 
 
+def _graph(relevant: str = "g1 g2 v1 v2 v3", **settings: Any) -> Told:
+    return Told("graph_hybrid", lambda: graph_run(relevant, **settings))
+
+
 _EMPTY = FakeSections(FakeRetriever(otherwise={}))
 
 RUNS: Mapping[str, Told] = {
@@ -100,5 +105,10 @@ RUNS: Mapping[str, Told] = {
     "answers: answers used up": _answers(FAILED, FAILED, limit=2),
     "answers: abstains": _answers(relevant="", max_rewrites=1),
     "answers: evaluator gone": _answers(FAILED, _GONE),
+    "graph: at once": _graph(),
+    "graph: refined, in vain": _graph("", max_rewrites=1),
+    "graph: no graph": _graph("v1 v2 v3 v4", evidence=FELL_BACK, mode="local"),
+    "graph: bypass": _graph(mode="bypass"),
+    "graph: small talk": _graph(question="Hello!"),
 }
 """Runs of every loop: each way to its end that the picture tells apart."""

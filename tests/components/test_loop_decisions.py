@@ -20,7 +20,7 @@ from engine.wording import QUANTITIES, decision_sentence, operands
 from tests.components.loop_events import RUNS, drawn
 
 EN, ZH = words_for("en"), words_for("zh")
-LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
+LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
 
 
 @cache
@@ -111,7 +111,8 @@ def test_five_figures_go_by_what_the_loop_goes_by(name: str, words: Words) -> No
     labels = [item.label for item in figures_of(run, words)]
     assert labels == [item.label for item in figures_of(None, words, workflow=run.workflow)]
     assert labels[1] == words("figure.quality" if run.workflow == "quality_loop" else "figure.pass_rate")
-    assert labels[2] == words("figure.similarity" if run.workflow == "quality_loop" else "figure.suggestions")
+    second = {"quality_loop": "figure.similarity", "graph_hybrid": "figure.context"}
+    assert labels[2] == words(second.get(run.workflow, "figure.suggestions"))
 
 
 def test_the_figures_say_score_grade_and_suggestions() -> None:

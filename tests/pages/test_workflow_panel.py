@@ -31,7 +31,7 @@ from tests.pages.driving import ask, given, inline, opened, picture, setting, vi
 EN, ZH = words_for("en"), words_for("zh")
 WORKFLOWS: tuple[WorkflowName, ...] = tuple(MODULES)
 LOOPS = WORKFLOWS[1:]
-NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6}
+NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6, "graph_hybrid": 6}
 
 
 def keys(app: AppTest) -> set[str]:
@@ -105,7 +105,7 @@ def test_the_tune_page_offers_the_four_node_loop_alone_and_moves_nothing_for_goo
     assert (setting(app, "workflow").value, setting(app, "top_k").value) == ("quality_loop", 10)
 
 
-@pytest.mark.parametrize("name", ["nonsense", "graph_hybrid", "<script>"])
+@pytest.mark.parametrize("name", ["nonsense", "graph", "<script>"])
 def test_an_unknown_workflow_in_the_address_is_the_four_node_loop(engine: Engine, name: str) -> None:
     app = opened(workflow=name)
     assert setting(app, "workflow").value == "self_corrective"
@@ -245,7 +245,7 @@ def test_a_finished_run_draws_its_own_workflow_figures_and_path(
     app.run()
     assert not app.exception
     words = words_for(language)
-    named = "figure.quality" if workflow == "quality_loop" else "figure.suggestions"
+    named = {"quality_loop": "figure.quality", "graph_hybrid": "figure.context"}.get(workflow, "figure.suggestions")
     assert words(named) in inline(app)
     assert len(picture(app)["names"]) == NODES[workflow]
     assert not re.search(r"\{[a-z_]+\}", visible(app))
