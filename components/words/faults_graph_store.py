@@ -17,8 +17,8 @@ GRAPH_STORE_FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "WB232": (
         (
-            "{address} 的 Neo4j 服务器拒绝了用户名或密码。",
-            "请改正 WORKBENCH_NEO4J_USER 和 WORKBENCH_NEO4J_PASSWORD。",
+            "{address} 的 Neo4j 服务器拒绝了用户名、密码，或该用户的操作。",
+            "请改正 WORKBENCH_NEO4J_USER 和 WORKBENCH_NEO4J_PASSWORD，或允许该用户写入数据库。",
         ),
     ),
     "WB233": (

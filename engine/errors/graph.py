@@ -41,8 +41,8 @@ class GraphRefused(GraphStoreError):
     @classmethod
     def at(cls, address: str) -> Self:
         return cls(
-            f"The Neo4j server at {address} refuses the user name or the password.",
-            remedy="Correct WORKBENCH_NEO4J_USER and WORKBENCH_NEO4J_PASSWORD.",
+            f"The Neo4j server at {address} refuses the user name, the password, or what that user asks for.",
+            remedy="Correct WORKBENCH_NEO4J_USER and WORKBENCH_NEO4J_PASSWORD, or let the user write to the database.",
             params={"address": address},
         )
 

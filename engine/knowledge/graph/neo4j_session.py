@@ -164,10 +164,11 @@ class Neo4jSession:
 
     def fault(self, error: Exception) -> GraphStoreError:
         """What the driver raised, as an error of ours."""
-        if isinstance(error, said.Neo4jError) and error.code == _NO_DATABASE:
+        # What the driver raises of itself has the class of a server's error, and no code.
+        code: str = getattr(error, "code", None) or ""
+        if code == _NO_DATABASE:
             return GraphDatabaseMissing.named(self._database, self.address)
-        told_off = isinstance(error, said.Neo4jError) and (error.code or "").startswith(_REFUSED_CODES)
-        if told_off or isinstance(error, REFUSED):
+        if code.startswith(_REFUSED_CODES) or isinstance(error, REFUSED):
             return GraphRefused.at(self.address)
         if isinstance(error, UNREACHABLE):
             return GraphUnreachable.at(self.address)

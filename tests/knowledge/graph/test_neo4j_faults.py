@@ -1,0 +1,150 @@
+"""What the Neo4j driver says means something of ours, at once and with a remedy (SPEC GH-03)."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from neo4j import exceptions as said
+
+from engine.errors import (
+    GraphDatabaseMissing,
+    GraphDriverMissing,
+    GraphRefused,
+    GraphStoreError,
+    GraphUnreachable,
+    InvalidSettings,
+)
+from engine.knowledge.graph import opening
+from engine.knowledge.graph.neo4j_session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
+from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+from engine.knowledge.graph.sqlite_store import SqliteGraphs
+from engine.settings import Settings
+from tests.contracts.graph_stores import neo4j_graphs, on_a_server
+from tests.support.graphs import told
+
+ADDRESS = "bolt://127.0.0.1:7687"
+
+
+def kinds(root: type[Exception]) -> Iterator[type[Exception]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from kinds(child)
+
+
+@pytest.fixture
+def session() -> Neo4jSession:
+    return Neo4jSession(ADDRESS, "neo4j", "secret", "docs")
+
+
+@pytest.mark.parametrize("kind", [*kinds(said.Neo4jError), *kinds(said.DriverError)], ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_driver_is_translated(kind: type[Exception], session: Neo4jSession) -> None:
+    assert issubclass(kind, (*UNREACHABLE, *REFUSED, *ANSWERED))
+    error = session.fault(kind.__new__(kind))
+    assert error.remedy.endswith(".") and error.fact.endswith(".")
+    assert "secret" not in str(error)
+    assert isinstance(error, GraphRefused) == issubclass(kind, REFUSED)
+    assert isinstance(error, GraphUnreachable) == issubclass(kind, UNREACHABLE)
+
+
+@pytest.mark.parametrize(
+    ("code", "ours"),
+    [
+        ("Neo.ClientError.Security.AuthenticationRateLimit", GraphRefused),
+        ("Neo.ClientError.Security.Unauthorized", GraphRefused),
+        ("Neo.ClientError.Database.DatabaseNotFound", GraphDatabaseMissing),
+        ("Neo.ClientError.Statement.SyntaxError", GraphStoreError),
+    ],
+)
+def test_codes_of_the_server_have_errors_of_their_own(
+    code: str, ours: type[GraphStoreError], session: Neo4jSession
+) -> None:
+    error = session.fault(said.Neo4jError._hydrate_neo4j(code=code, message="It said so"))
+    assert type(error) is ours
+
+
+def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: pytest.LogCaptureFixture) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        store = Neo4jGraphs(f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "secret")
+
+        async def ask() -> None:
+            try:
+                for work in (store.describe("docs"), store.begin("docs", "builtin"), store.look()):
+                    with pytest.raises(GraphUnreachable):
+                        await work
+            finally:
+                await store.close()
+
+        asyncio.run(ask())
+    assert not [record for record in caplog.records if "retried" in record.message]
+
+
+def test_the_settings_choose_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(opening.graph_store(Settings.load(data_dir=tmp_path)), SqliteGraphs)
+    served = Settings.load(data_dir=tmp_path, neo4j_uri=ADDRESS)
+    assert isinstance(opening.graph_store(served), Neo4jGraphs)
+    monkeypatch.setattr(opening, "find_spec", lambda _: None)
+    with pytest.raises(GraphDriverMissing):
+        opening.graph_store(served)
+
+
+def test_user_and_password_in_the_address_are_kept_apart(tmp_path: Path) -> None:
+    settings = Settings.load(data_dir=tmp_path, neo4j_uri="neo4j+s://reader:pass%2Fword@graphs.example:7687/")
+    assert settings.neo4j_uri == "neo4j+s://graphs.example:7687"
+    assert (settings.neo4j_user, settings.neo4j_password.get_secret_value()) == ("reader", "pass/word")
+    set_apart = Settings.load(data_dir=tmp_path, neo4j_uri="bolt://a:b@h", neo4j_user="c", neo4j_password="d")
+    assert (set_apart.neo4j_uri, set_apart.neo4j_user) == ("bolt://h", "c")
+    assert set_apart.neo4j_password.get_secret_value() == "d"
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:7474", "bolt://", "127.0.0.1:7687", "bolt://h:x", "bolt://h/db"])
+def test_an_address_that_is_none_of_a_neo4j_is_refused(address: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="WORKBENCH_NEO4J_URI"):
+        Settings.load(data_dir=tmp_path, neo4j_uri=address)
+
+
+@on_a_server
+def test_a_server_is_told_with_its_version_and_shared_by_writers_and_spaces(tmp_path: Path) -> None:
+    async def whole() -> None:
+        one, two, elsewhere = neo4j_graphs("t_shared"), neo4j_graphs("t_shared"), neo4j_graphs("t_elsewhere")
+        try:
+            await asyncio.gather(one.begin("docs", "builtin"), two.begin("docs", "builtin"))
+            adding = [
+                store.add("docs", [told(f"{name} {number}", f"Shared -X-> {name} {number}")])
+                for number in range(8)
+                for name, store in (("one", one), ("two", two))
+            ]
+            await asyncio.gather(*adding)
+            (shared,) = await one.named("docs", ["shared"])
+            assert (shared.degree, len(shared.passages)) == (16, 16)
+            place = await one.look()
+            assert (place.graphs, place.size) == (1, None)
+            assert place.version[0].isdigit()
+            assert await elsewhere.describe("docs") is None
+        finally:
+            await one.drop("docs")
+            for store in (one, two, elsewhere):
+                await store.close()
+
+    asyncio.run(whole())
+
+
+@on_a_server
+def test_a_wrong_password_and_a_database_that_is_not_there_are_told_apart() -> None:
+    right = neo4j_graphs("t_refused")._server
+    wrong = Neo4jGraphs(right.address, "neo4j", "wrong password")
+    nowhere = Neo4jSession(right.address, *(right._auth or ("", "")), "nosuchdatabase")
+
+    async def ask() -> None:
+        with pytest.raises(GraphRefused):
+            await wrong.look()
+        with pytest.raises(GraphDatabaseMissing):
+            await nowhere.version()
+        await wrong.close()
+        await nowhere.close()
+
+    asyncio.run(ask())
