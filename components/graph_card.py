@@ -53,7 +53,9 @@ def extractor_text(name: str, words: Words) -> str:
 
 def _chips(state: GraphState, words: Words) -> list[Node]:
     if not state.info.finished:
-        return [chip("accent" if state.job and not state.job.over else "warn", f"! {words('graph.unfinished')}")]
+        going_on = state.job is not None and not state.job.over
+        look, sign = ("accent", "●") if going_on else ("warn", "!")
+        return [chip(look, f"{sign} {words('graph.unfinished')}")]
     if state.stale:
         return [chip("warn", f"! {words('graph.stale')}")]
     return [chip("pass", f"✓ {words('graph.up_to_date')}")]

@@ -11,8 +11,8 @@ from typing import Literal
 from engine.values import PassageId
 from engine.values.graphs import Community, Entity, FoundEntity, GraphEvidence, Relationship
 
-DotLook = Literal["asked", "linked", "near", "plain", "community"]
-"""Named in the question, reached through a passage, reached along relationships, of no run, or a whole community."""
+DotLook = Literal["asked", "linked", "near", "centre", "plain", "community"]
+"""Named in the question, reached through a passage, reached along relationships; asked for, any other; a community."""
 
 _SMALLEST, _LARGEST = 6.0, 20.0
 _LARGEST_COMMUNITY = 40.0
@@ -87,10 +87,10 @@ def entity_picture(
     most = max([*degrees.values(), 1])
     hops = hops or {}
     dots = [
-        _dot(item, _radius(degrees[item.id] / most), "asked" if hops.get(item.id) == 0 else "plain")
+        _dot(item, _radius(degrees[item.id] / most), "centre" if hops.get(item.id) == 0 else "plain")
         for item in entities
     ]
-    dots.sort(key=lambda dot: (dot.look != "asked", -degrees[dot.id], dot.id))
+    dots.sort(key=lambda dot: (dot.look != "centre", -degrees[dot.id], dot.id))
     return GraphPicture(tuple(dots), lines, _titles(communities))
 
 

@@ -227,7 +227,7 @@ _PHRASES = (
     *("find", "find.overview", "find.none", "colour", "colour.kind", "colour.group", "in", "out", "fit", "save"),
     *("relations", "more.relations", "aliases", "include", "around", "whole", "full", "less"),
     *("passages", "passages.wait", "passages.more", "unread", "list", "list.entities", "list.communities"),
-    *("look.asked", "look.linked", "look.near"),
+    *("look.centre", "look.asked", "look.linked", "look.near"),
 )
 
 

@@ -13,12 +13,13 @@ from engine.values.graphs import ModeNote, RetrievalList
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 _ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
+_CUT_SHORT: frozenset[Outcome | None] = frozenset({"cancelled", "failed", "interrupted"})
 _GRAPH: frozenset[RetrievalList] = frozenset({"local", "global"})
 
 _T = TypeVar("_T")
 
 Finding = Literal["running", "cited", "found", "nothing", "unable", "no_baseline", "cut_short"]
-"""What the graph was good for: ``cited``, an answer rests on a passage that vectors alone did not find; ``found``, it
+"""What the graph was good for: ``cited``, an answer rests on a passage that vectors alone did not keep; ``found``, it
 found some, and no answer rests on them; ``nothing``: it found none; ``unable``: no mode could use the graph;
 ``no_baseline``: without ``naive`` there is nothing to hold it against; ``cut_short``: a run did not come to its end."""
 
@@ -55,7 +56,7 @@ class RacedPassage:
     modes: tuple[Mode, ...]
     """Those that kept it."""
     by_graph: bool
-    """The graph led to it, and vectors alone did not find it."""
+    """The graph led to it, and vectors alone did not keep it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def _lane(record: RunRecord) -> ModeLane:
         record=record,
         mode=record.config.mode,
         answered=record.outcome in _ANSWERED,
-        skipped=not record.active and not record.rounds and record.outcome in _ANSWERED,
+        skipped=not record.active and not record.rounds and record.outcome not in _CUT_SHORT,
         kept=kept,
         passed=frozenset(name for name, verdict in verdicts.items() if name in kept and verdict.passes(bar)),
         cited={item.passage_id: item.marker for item in reversed(record.citations)},
@@ -138,7 +139,7 @@ def _passages(lanes: Sequence[ModeLane]) -> tuple[RacedPassage, ...]:
 def _finding(lanes: Sequence[ModeLane], only_graph: Sequence[PassageId]) -> Finding:
     if any(lane.record.active for lane in lanes):
         return "running"
-    if any(lane.record.outcome in ("cancelled", "failed", "interrupted") for lane in lanes):
+    if any(lane.record.outcome in _CUT_SHORT for lane in lanes):
         return "cut_short"
     if not any(lane.mode == "naive" for lane in lanes):
         return "no_baseline"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -31,6 +31,7 @@ _SIZES = (30, 60, 150, 300, 500)
 _USUAL_SIZE = 60
 _IN_TABLE = 2000
 _SUGGESTED = 6
+_COMMUNITIES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,12 @@ def _overview(place: _Place) -> None:
     if not communities:
         st.info(words("graph.no_communities"))
         return
-    st.caption(words("graph.overview.about"))
     whole = place.whole(_IN_TABLE)
-    picture = community_picture(communities, whole.entities, whole.relationships)
+    # The largest come first; rules leave many of two or three entities, which would only hide these.
+    picture = community_picture(communities[:_COMMUNITIES], whole.entities, whole.relationships)
+    st.caption(words("graph.overview.about"))
+    if len(communities) > _COMMUNITIES:
+        st.caption(words("graph.overview.largest", n=_COMMUNITIES, all=f"{len(communities):,}"))
 
     def around(community: str) -> None:
         st.session_state[_GO] = {_LOOK: "entities", _COMMUNITY: community, _ENTITY: ""}
@@ -282,15 +286,19 @@ def _tables(place: _Place) -> None:
         st.rerun()
     st.caption(words("graph.table.hint"))
     st.markdown(f"###### {words('graph.table.relations')}")
-    ends = ("source", "relation", "target", "about", "weight", "passages")
+    _relation_table(whole, names, words)
+
+
+def _relation_table(whole: Neighbourhood, names: Mapping[str, str], words: Words) -> None:
+    ends = ("source", "relation", "target", "weight", "passages", "about")
     lines = [
         (
             names.get(item.source, item.source),
             relation_text(item.type, words),
             names.get(item.target, item.target),
-            item.description,
             item.weight,
             len(item.passages),
+            item.description,
         )
         for item in whole.relationships
     ]

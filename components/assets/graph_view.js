@@ -164,7 +164,7 @@ function legend(view) {
   const { words } = data;
   const by = colour === "kind" ? data.kinds : data.groups;
   const entries = data.overview ? [] : by.map(([at, text, n]) => el("span", { class: "key" }, [sign(colour === "kind" ? at : 0, `c${at}`), `${text} (${n})`]));
-  for (const look of ["asked", "linked", "near"]) if (data.looks.includes(look)) entries.push(el("span", { class: "key" }, [el("i", { class: `look ${look}`, "aria-hidden": "true" }), words[`look.${look}`]]));
+  for (const look of ["centre", "asked", "linked", "near"]) if (data.looks.includes(look)) entries.push(el("span", { class: "key" }, [el("i", { class: `look ${look}`, "aria-hidden": "true" }), words[`look.${look}`]]));
   view.legend.replaceChildren(...entries);
 }
 

@@ -21,7 +21,7 @@ function buildPicture(view) {
   // The most important are drawn last, over the others.
   for (const dot of [...view.dots].reverse()) {
     dot.made = svg("path", { class: "dot" });
-    dot.ring = dot.look === "asked" ? svg("circle", { class: "ring" }) : null;
+    dot.ring = dot.look === "asked" || dot.look === "centre" ? svg("circle", { class: "ring" }) : null;
     if (dot.ring) dots.append(dot.ring);
     dots.append(dot.made);
   }
@@ -105,6 +105,8 @@ function edgeOf(dot, towardsX, towardsY, gap) {
 
 function writeNames(view) {
   const taken = view.dots.map((dot) => [dot.sx - dot.sr, dot.sy - dot.sr, dot.sx + dot.sr, dot.sy + dot.sr, dot]);
+  // The buttons lie over the picture.
+  taken.push([0, view.size.height - 52, 172, view.size.height, null]);
   const made = [];
   const first = (dot) => (dot.id === view.selected || dot === view.cursor ? 0 : dot.near || dot.match ? 1 : 2);
   const order = [...view.dots].sort((one, other) => first(one) - first(other));
@@ -119,7 +121,7 @@ function writeNames(view) {
     if (!box) continue;
     taken.push([...box.slice(0, 4), null]);
     const x = (box[0] + box[2]) / 2;
-    const text = svg("text", { class: `name${dot.id === view.selected || dot.look === "asked" ? " strong" : ""}`, x: x.toFixed(1), y: (box[1] + 11).toFixed(1) });
+    const text = svg("text", { class: `name${dot.id === view.selected || dot.ring ? " strong" : ""}`, x: x.toFixed(1), y: (box[1] + 11).toFixed(1) });
     lines.forEach((line, at) => text.append(svg("tspan", { x: x.toFixed(1), dy: at ? 14 : 0 }, [line])));
     made.push(text);
   }

@@ -8,7 +8,7 @@ GRAPH: Mapping[str, tuple[str, str]] = {
     # The picture
     "graph.picture": ("A knowledge graph of {n} entities and {m} relationships.", "知识图谱：{n} 个实体、{m} 条关系。"),
     "graph.picture.overview": ("{n} communities, joined at {m} places.", "{n} 个社区，彼此之间有 {m} 处相连。"),
-    "graph.find": ("Find an entity", "查找实体"),
+    "graph.find": ("Find in this picture", "在图中查找"),
     "graph.find.overview": ("Find a community", "查找社区"),
     "graph.find.none": ("nothing of that name", "没有这个名称"),
     "graph.colour": ("Colour by", "着色方式"),
@@ -52,6 +52,7 @@ GRAPH: Mapping[str, tuple[str, str]] = {
     "graph.list": ("The same as a list", "以列表显示"),
     "graph.list.entities": ("Entities with their relationships", "实体及其关系"),
     "graph.list.communities": ("Communities", "社区"),
+    "graph.look.centre": ("the one asked for", "所查的实体"),
     "graph.look.asked": ("named in the question", "问题中提到"),
     "graph.look.linked": ("reached through a passage", "由片段找到"),
     "graph.look.near": ("reached along relationships", "沿关系找到"),
@@ -181,6 +182,10 @@ GRAPH: Mapping[str, tuple[str, str]] = {
         "Entities that belong together by their relationships, larger ones larger; lines say how many relationships "
         "lead from one to another.",
         "按关系聚在一起的实体：圆越大，实体越多；连线表示社区之间有多少条关系。",
+    ),
+    "graph.overview.largest": (
+        "The {n} largest of {all}; the others are under Entities.",
+        "只显示 {all} 个社区中最大的 {n} 个，其余可在“实体”里查看。",
     ),
     "graph.no_communities": (
         "No communities: the graph is unfinished, or its entities are not joined.",

@@ -41,24 +41,24 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "这些运行同时占用本机，各自耗时都比单独运行长。",
     ),
     "race.finding.cited": (
-        "The graph found {n} passages that vectors alone did not, and an answer rests on at least one of them.",
-        "图谱找到了 {n} 个单靠向量找不到的片段，而且有回答引用了其中的内容。",
+        "The graph found {n} passages that vectors alone did not keep, and an answer rests on at least one of them.",
+        "图谱找到了 {n} 个单靠向量留不下的片段，而且有回答引用了其中的内容。",
     ),
     "race.finding.cited.one": (
-        "The graph found 1 passage that vectors alone did not, and an answer rests on it.",
-        "图谱找到了 1 个单靠向量找不到的片段，而且有回答引用了它。",
+        "The graph found 1 passage that vectors alone did not keep, and an answer rests on it.",
+        "图谱找到了 1 个单靠向量留不下的片段，而且有回答引用了它。",
     ),
     "race.finding.found": (
-        "The graph found {n} passages that vectors alone did not, but no answer rests on them.",
-        "图谱找到了 {n} 个单靠向量找不到的片段，但没有回答引用它们。",
+        "The graph found {n} passages that vectors alone did not keep, but no answer rests on them.",
+        "图谱找到了 {n} 个单靠向量留不下的片段，但没有回答引用它们。",
     ),
     "race.finding.found.one": (
-        "The graph found 1 passage that vectors alone did not, but no answer rests on it.",
-        "图谱找到了 1 个单靠向量找不到的片段，但没有回答引用它。",
+        "The graph found 1 passage that vectors alone did not keep, but no answer rests on it.",
+        "图谱找到了 1 个单靠向量留不下的片段，但没有回答引用它。",
     ),
     "race.finding.nothing": (
-        "Vectors alone were enough: the graph found no passage that they missed.",
-        "单靠向量就够了：图谱没有找到它们漏掉的片段。",
+        "Vectors alone were enough: the graph found no passage that they did not keep.",
+        "单靠向量就够了：图谱没有找到它们没留下的片段。",
     ),
     "race.finding.unable": (
         "No mode could use a graph here, so this race says nothing about what one is worth. The columns say why.",
@@ -97,8 +97,8 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
     "race.rank": ("rank {rank}", "第 {rank} 名"),
     "race.only_graph": ("only the graph", "仅图谱找到"),
     "race.only_graph.help": (
-        "Entities or communities led to it, and vectors alone did not find it.",
-        "由实体或社区引到这里，单靠向量没有找到。",
+        "Entities or communities led to it, and vectors alone did not keep it.",
+        "由实体或社区引到这里，单靠向量没有留下。",
     ),
     "race.shared": ("in every mode", "各模式共有"),
     "race.only": ("only {mode}", "仅{mode}"),

@@ -1,0 +1,72 @@
+"""Columns of the mode race: every mode with its cost, its flags and its answer, in both languages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from components.i18n import UiLanguage, words_for
+from components.markup import Node
+from components.mode_race import mode_race_nodes
+from engine.mode_race import MODES, Finding, mode_race
+from engine.values import RunRecord
+from tests.components.sample_run import HOSTILE
+from tests.engine.test_mode_race import GLOBAL, LOCAL, LOST, NAIVE, run
+
+
+def said(records: list[RunRecord], language: UiLanguage = "en") -> str:
+    return " ".join(item.text for item in mode_race_nodes(mode_race(records), words_for(language)))
+
+
+def looks(nodes: tuple[Node, ...]) -> list[str]:
+    found = [item.attrs.get("class", "") for item in nodes]
+    return found + [look for item in nodes for look in looks(tuple(kid for kid in item.kids if isinstance(kid, Node)))]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_column_says_its_mode_and_the_graphs_own_passages_are_marked(language: UiLanguage) -> None:
+    """GH-02: each mode with its own picture of what it did."""
+    words = words_for(language)
+    text = said([NAIVE, LOCAL, GLOBAL, run("bypass")], language)
+    for mode in ("naive", "local", "global", "bypass"):
+        assert words(f"settings.mode.{mode}") in text
+    assert words("race.only_graph") in text
+    assert words("race.shared") in text
+    assert words("race.skipped.note") in text
+    assert words.count("race.finding.cited", 2) in text
+
+
+def test_a_mode_that_could_not_do_its_work_is_flagged_loudly() -> None:
+    """GH-02: no mode silently becomes another."""
+    nodes = mode_race_nodes(mode_race([NAIVE, LOST]), words_for("en"))
+    text = " ".join(item.text for item in nodes)
+    assert "This mode could not do its own work; searched instead: Vectors." in text
+    assert "Entities: the collection has no knowledge graph." in text
+    assert "box warn" in looks(nodes)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_finding_and_every_mode_has_words(language: UiLanguage) -> None:
+    words = words_for(language)
+    for finding in get_args(Finding):
+        if finding != "running":
+            assert "{" not in words.count(f"race.finding.{finding}", 3)
+    for mode in MODES:
+        assert words(f"settings.mode.about.{mode}")
+
+
+def test_while_runs_go_on_there_is_no_finding() -> None:
+    words = words_for("en")
+    text = said([NAIVE, replace(LOCAL, outcome=None)])
+    assert words("side.waiting") in text
+    assert words("race.same_time") not in text
+
+
+def test_a_long_answer_folds_and_hostile_text_stays_text() -> None:
+    record = replace(NAIVE, answer=HOSTILE + " word" * 100)
+    nodes = mode_race_nodes(mode_race([record]), words_for("en"))
+    text = " ".join(item.text for item in nodes)
+    assert words_for("en")("race.whole") in text
+    assert HOSTILE.split(" ![")[0] in text
