@@ -29,8 +29,18 @@ from engine.events import (
 )
 
 StepKind = Literal[
-    *("asked", "recalled", "analysed", "routed", "searched", "judged", "checked"),
-    *("rewritten", "drafted", "evaluated", "kept", "ended"),
+    "asked",
+    "recalled",
+    "analysed",
+    "routed",
+    "searched",
+    "judged",
+    "checked",
+    "rewritten",
+    "drafted",
+    "evaluated",
+    "kept",
+    "ended",
 ]
 _EVALUATING = ("eval_answer", "grade_relevance")
 
