@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -73,7 +74,12 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
         config=run.config,
         attached=attachment_passages(run.attachments),
     )
-    found = await graph_roles(run).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
+    try:
+        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+            found = await graph_roles(run).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
+    except TimeoutError:
+        run.warn(StoreSlow.within(run.config.budget_s), trace.node)
+        return None
     _say(found, run, trace, first=first)
     # Lists that were searched and are empty are a result; lists that could not be searched are none.
     return found if found.anything or len(found.faults) < len(found.lists) else None

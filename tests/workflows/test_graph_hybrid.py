@@ -1,0 +1,281 @@
+"""Graph + vector retrieval with hand-written roles: where a run goes, and what each mode leaves in its record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.config import Mode, RoleModel, RoleModels, RunConfig
+from engine.events import Analysed, Decided, Fused, PassageGraded, Reranked, Retrieved
+from engine.nodes.graph.state import GraphState
+from engine.policies.ordering import Found
+from engine.values import LISTS_OF_MODE, Attachment, ModeNote, QueryAnalysis, RunRecord
+from engine.workflows import compiled, workflow
+from engine.workflows.graph import graph_of
+from tests.support.fakes import FakeGrader
+from tests.support.loop_fakes import ScriptedReranker, ScriptedRewriter
+from tests.support.mode_fakes import (
+    FakeSearcher,
+    GraphResources,
+    ScriptedAnalyst,
+    events_of,
+    finished,
+    found,
+    graph_config,
+)
+
+BEGIN = ["analyze_query", "route_query"]
+ROUND = ["retrieve", "grade_documents"]
+ALL = frozenset(f"{letter}{place}" for letter in "vgca" for place in range(1, 9))
+CHAT = RoleModels(generator=RoleModel("ollama:none"))
+SEARCHING: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
+
+
+def path(record: RunRecord) -> list[str]:
+    return [item.node for item in record.nodes]
+
+
+def passing() -> GraphResources:
+    return GraphResources(grader=FakeGrader(relevant=ALL))
+
+
+def failing(**changes: Any) -> GraphResources:
+    return GraphResources(grader=FakeGrader(), **changes)
+
+
+def test_the_compiled_graph_is_the_flow_of_the_specification() -> None:
+    """GH-01"""
+    graph = graph_of(compiled("graph_hybrid"))
+    assert graph.nodes == (*BEGIN, *ROUND, "refine_query", "generate_answer")
+    assert {(edge.source, edge.target, edge.conditional) for edge in graph.edges} == {
+        ("__start__", "analyze_query", False),
+        ("analyze_query", "route_query", False),
+        ("route_query", "retrieve", True),
+        ("route_query", "generate_answer", True),
+        ("retrieve", "grade_documents", False),
+        ("grade_documents", "refine_query", True),
+        ("grade_documents", "generate_answer", True),
+        ("grade_documents", "__end__", True),
+        ("refine_query", "retrieve", False),
+        ("generate_answer", "__end__", False),
+    }
+
+
+@pytest.mark.parametrize("mode", SEARCHING)
+def test_a_mode_searches_its_own_lists_and_answers_with_citations(mode: Mode) -> None:
+    """GH-01, GH-02"""
+    resources = passing()
+    record = finished(resources, graph_config(mode=mode))
+    assert path(record) == [*BEGIN, *ROUND, "generate_answer"]
+    assert (record.outcome, record.reason, record.error, record.warnings) == ("answered", "passed", None, ())
+    (only,) = record.rounds
+    assert only.graph is not None
+    assert only.graph.mode == mode
+    assert {name for item in only.candidates for name in item.found_in} == set(LISTS_OF_MODE[mode])
+    assert record.citations
+    assert [(item.node, item.route) for item in record.decisions] == [
+        ("route_query", "retrieve"),
+        ("grade_documents", "generate_answer"),
+    ]
+
+
+@pytest.mark.parametrize("mode", SEARCHING)
+def test_the_modes_of_the_graph_alone_do_without_a_new_order(mode: Mode) -> None:
+    """GH-04: hybrid and mix are reranked, their scores non-increasing."""
+    record = finished(passing(), graph_config(mode=mode))
+    scores = [item.rerank_score for item in record.rounds[0].candidates if item.rerank_score is not None]
+    assert bool(scores) == (mode in ("hybrid", "mix"))
+    assert scores == sorted(scores, reverse=True)
+    assert record.rounds[0].reranked == tuple(item.passage.id for item in record.rounds[0].candidates[: len(scores)])
+
+
+def test_bypass_searches_judges_and_cites_nothing_and_says_honestly_that_it_knows_nothing() -> None:
+    """GH-02"""
+    resources = passing()
+    record = finished(resources, graph_config(mode="bypass"))
+    assert path(record) == [*BEGIN, "generate_answer"]
+    assert (record.rounds, record.citations, record.outcome, record.reason) == ((), (), "abstained", "bypass")
+    assert "no knowledge of its own" in record.answer
+    assert "本身没有" in finished(passing(), graph_config(mode="bypass"), "胰岛素有什么用？").answer.replace(
+        "自身", "本身"
+    )
+    assert (resources.searcher.requests, resources.grader.asked) == ([], [])
+
+
+def test_what_a_model_says_in_bypass_counts_as_unverified_and_its_markers_point_nowhere() -> None:
+    """GH-02, GH-07"""
+
+    class Boasting:
+        async def answer(self, request: Any, trace: Any) -> str:
+            trace.token("It lowers glucose [1].")
+            return "It lowers glucose [1]."
+
+    resources = GraphResources(unsearched=Boasting())
+    record = finished(resources, graph_config(mode="bypass", models=CHAT))
+    assert record.outcome == "answered_unverified"
+    assert (record.answer, record.citations) == ("It lowers glucose.", ())
+    assert record.removed_markers == ("[1]",)
+
+
+@pytest.mark.parametrize("question", ["Hello!", "谢谢"])
+def test_small_talk_is_answered_without_a_search_unless_the_setting_says_otherwise(question: str) -> None:
+    """GH-01"""
+    resources = passing()
+    record = finished(resources, question=question)
+    assert (path(record), record.reason, record.outcome) == ([*BEGIN, "generate_answer"], "simple", "answered")
+    assert resources.searcher.requests == []
+    searched = finished(passing(), graph_config(answer_directly=False), question)
+    assert path(searched) == [*BEGIN, *ROUND, "generate_answer"]
+
+
+def test_low_relevance_refines_the_query_three_times_and_no_more() -> None:
+    """GH-01"""
+    resources = failing()
+    record = finished(resources)
+    assert path(record) == [*BEGIN, *[*ROUND, "refine_query"] * 3, *ROUND, "generate_answer"]
+    assert [item.route for item in record.decisions] == ["retrieve", *["refine_query"] * 3, "generate_answer"]
+    assert {item.node for item in record.decisions[1:]} == {"grade_documents"}
+    assert [item.query for item in resources.searcher.requests] == [
+        "What does insulin do?",
+        "second",
+        "third",
+        "fourth",
+    ]
+    assert {item.question for item in resources.searcher.requests} == {"What does insulin do?"}
+    assert (record.outcome, record.reason) == ("abstained", "max_rewrites")
+
+
+def test_a_passage_is_judged_against_the_question_as_asked_whichever_query_found_it() -> None:
+    """GH-01, SC-03"""
+    resources = failing()
+    finished(resources, graph_config(mode="local"))
+    assert {question for question, _ in resources.grader.asked} == {"What does insulin do?"}
+
+
+@pytest.mark.parametrize("mode", ["naive", "mix"])
+def test_no_passage_is_judged_twice_neither_by_the_reranker_nor_in_a_later_round(mode: Mode) -> None:
+    """GH-04: the built-in reranker is the run's grader."""
+    resources = failing()
+    record = finished(resources, graph_config(mode=mode))
+    judged = [name for _, asked in resources.grader.asked for name in asked]
+    assert len(judged) == len(set(judged))
+    assert all(name in item.verdicts for item in record.rounds for name in [kept.id for kept in item.kept])
+    assert record.rounds[1].reused
+
+
+def test_what_another_reranker_says_is_a_score_and_no_judgement() -> None:
+    """GH-04, SC-03"""
+    resources = GraphResources(reranker=ScriptedReranker(otherwise=0.9), grader=FakeGrader())
+    config = graph_config(models=RoleModels(reranker=RoleModel("ollama:reranker")), max_rewrites=0)
+    events = events_of(resources, config)
+    record = finished(GraphResources(reranker=ScriptedReranker(otherwise=0.9), grader=FakeGrader()), config)
+    assert [item.rerank_score for item in record.rounds[0].candidates[:5]] == [0.9] * 5
+    assert {event.verdict.grader for event in events if isinstance(event, PassageGraded)} == {"fake"}
+    assert not any(event.verdict.relevant for event in events if isinstance(event, PassageGraded))
+    assert record.outcome == "abstained"
+
+
+def test_each_step_says_what_it_found_in_an_event_and_the_record_is_made_of_these() -> None:
+    """GH-01, SC-10"""
+    events = events_of(passing())
+    told = (Analysed, Decided, Retrieved, Fused, Reranked)
+    kinds = [event.kind for event in events if isinstance(event, told)]
+    assert kinds == ["analysed", "decided", "retrieved", "fused", "reranked", "decided"]
+    record = finished(passing())
+    (analysed,) = (event for event in events if isinstance(event, Analysed))
+    (fused,) = (event for event in events if isinstance(event, Fused))
+    assert record.analysis == analysed.analysis
+    assert record.rounds[0].candidates == fused.candidates
+    assert record.rounds[0].graph is not None
+    assert record.rounds[0].graph.relationships
+
+
+def test_the_mode_may_be_left_to_the_analysis() -> None:
+    """GH-01"""
+    analysis = QueryAnalysis("single", suggested_mode="local")
+    analyst = ScriptedAnalyst([analysis])
+    resources = GraphResources(analyst=analyst, grader=FakeGrader(relevant=ALL))
+    record = finished(resources, graph_config(mode="naive", mode_from="analysis"))
+    assert [item.mode for item in resources.searcher.requests] == ["local"]
+    assert record.rounds[0].graph is not None
+    assert record.rounds[0].graph.mode == "local"
+    kept = GraphResources(analyst=ScriptedAnalyst([analysis]), grader=FakeGrader(relevant=ALL))
+    finished(kept, graph_config(mode="naive"))
+    assert [item.mode for item in kept.searcher.requests] == ["naive"]
+
+
+def test_what_a_mode_could_not_do_stands_in_the_record() -> None:
+    """GH-02"""
+    notes = (ModeNote("no_graph", "local"), ModeNote("no_graph", "global"))
+    searcher = FakeSearcher({"vector": found("v")}, notes=notes, fell_back_to=("vector",))
+    record = finished(GraphResources(searcher=searcher, grader=FakeGrader(relevant=ALL)), graph_config(mode="hybrid"))
+    assert record.rounds[0].graph is not None
+    assert (record.rounds[0].graph.notes, record.rounds[0].graph.fell_back_to) == (notes, ("vector",))
+    assert record.outcome == "answered"
+
+
+def test_images_join_query_and_candidates_and_small_talk_with_one_is_searched() -> None:
+    """GH-05"""
+    image = Attachment("image", "page.png", text="Insulin lowers glucose. " * 3, read_by="ocr")
+    resources = passing()
+    record = finished(resources, graph_config(max_rewrites=0), "Hello", (image,))
+    (request,) = resources.searcher.requests
+    assert request.query.startswith("Hello Insulin lowers glucose.")
+    assert [item.source for item in request.attached] == ["page.png"]
+    assert record.rounds[0].query == "Hello"
+    assert any("attachment" in item.found_in for item in record.rounds[0].candidates)
+
+
+def test_only_what_the_thresholds_let_through_is_kept_and_a_graph_threshold_cuts_by_graph_score() -> None:
+    """GH-04"""
+    record = finished(passing(), graph_config(mode="local", graph_threshold=0.7, similarity_threshold=1.0))
+    kept = [item for item in record.rounds[0].candidates if item.gate == "kept"]
+    assert [item.graph_score for item in kept] == [0.85, 0.8, 0.75, 0.7]
+    assert record.rounds[0].candidates[4].gate == "below_graph"
+
+
+@pytest.mark.parametrize("mode", SEARCHING)
+def test_top_k_passages_are_kept_where_no_threshold_is_set(mode: Mode) -> None:
+    """GH-08"""
+    for top_k in (1, 4, 8):
+        record = finished(passing(), graph_config(mode=mode, top_k=top_k, similarity_threshold=0, max_rewrites=0))
+        assert len(record.rounds[0].kept) == top_k
+        assert all(item.passage.similarity >= 0 for item in record.rounds[0].candidates)
+
+
+def test_a_rewrite_that_repeats_itself_leaves_the_former_candidates_standing() -> None:
+    """SC-06"""
+    resources = failing(rewriter=ScriptedRewriter(["What does insulin do?"]))
+    record = finished(resources)
+    assert len(resources.searcher.requests) == 1
+    first, second = record.rounds
+    assert (second.searched, second.candidates, second.graph) == (False, first.candidates, first.graph)
+    assert record.decisions[-1].reason == "repeated_rewrite"
+
+
+def test_the_limits_of_a_run_hold_for_its_longest_path() -> None:
+    """SC-13"""
+    module = workflow("graph_hybrid")
+    config = graph_config(max_rewrites=5, mode="naive")
+    record = finished(failing(rewriter=ScriptedRewriter()), config)
+    assert len(record.nodes) < module.recursion_limit(config)
+    assert module.worst_case_calls(RunConfig(workflow="graph_hybrid")) == 0
+    chat = RoleModel("ollama:m")
+    roles = {name: RoleModels(**{name: chat}) for name in ("grader", "rewriter", "generator", "router", "reranker")}
+    calls = {
+        name: module.worst_case_calls(RunConfig(workflow="graph_hybrid", models=models))
+        for name, models in roles.items()
+    }
+    assert calls == {"grader": 60, "rewriter": 6, "generator": 1, "router": 1, "reranker": 60}
+    assert "analysis" in GraphState.__annotations__
+
+
+def test_candidates_keep_what_led_to_them() -> None:
+    """GH-02, GH-04"""
+    both = found("v", 1)[0]
+    led = Found(both.passage, 0.7, ("insulin",))
+    searcher = FakeSearcher({"vector": (both,), "local": (led,), "global": ()})
+    record = finished(GraphResources(searcher=searcher, grader=FakeGrader(relevant=ALL)))
+    (only,) = record.rounds[0].candidates
+    assert (dict(only.found_in), only.graph_score, only.via) == ({"vector": 1, "local": 1}, 0.7, ("insulin",))
