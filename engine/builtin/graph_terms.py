@@ -194,7 +194,11 @@ def _is_name(start: int, name: str, text: str) -> bool:
 def _worth(words: Sequence[str], weight: float, proper: bool) -> bool:
     last = words[-1].lower()
     if len(words) == 1:
-        if stem(last) in _GENERIC_EN or len(last) < 3 or last.isdigit():
+        if (
+            stem(last) in _GENERIC_EN
+            or (len(last) < 3 and not (words[0].isupper() and len(last) == 2))
+            or last.isdigit()
+        ):
             return False
         if not proper and (last.endswith(("ed", "ing")) or weight < _LEAST_WEIGHT + 0.5):
             return False

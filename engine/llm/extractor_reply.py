@@ -127,7 +127,7 @@ def graph_of(passage: StoredPassage, reply: ExtractionReply) -> PassageGraph:
         if key not in text or key in entities:
             continue
         aliases = tuple(dict.fromkeys(name for name in item.aliases if _folded(name) in text and _folded(name) != key))
-        entities[key] = ReadEntity(item.name, item.type, item.description, aliases)
+        entities[key] = ReadEntity(_as_written(item.name, passage.text), item.type, item.description, aliases)
         known |= {_folded(name): key for name in aliases if _folded(name) not in known} | {key: key}
     ties: dict[tuple[str, str, str], ReadRelationship] = {}
     for tie in reply.relationships:
@@ -137,6 +137,14 @@ def graph_of(passage: StoredPassage, reply: ExtractionReply) -> PassageGraph:
         names = entities[source].name, entities[target].name
         ties.setdefault((source, tie.type, target), ReadRelationship(*names, tie.type, tie.description))
     return PassageGraph(passage.id, text_hash(passage.text), tuple(entities.values()), tuple(ties.values()))
+
+
+def _as_written(name: str, text: str) -> str:
+    """A name in the spelling that the passage has first, where only the case differs."""
+    if name in text:
+        return name
+    found = re.search(re.escape(name), text, re.IGNORECASE)
+    return found.group() if found else name
 
 
 def _valid(items: list[Any], shape: type[Any]) -> list[Any]:
