@@ -80,4 +80,5 @@ SIDE_BY_SIDE = {
     "workflow.quality_loop": ("Quality control", "质量控制"),
     "workflow.dual_loop": ("Dual loop", "双循环"),
     "workflow.answer_evaluation": ("Answer evaluation", "回答评估"),
+    "workflow.graph_hybrid": ("Graph + vectors", "图谱＋向量"),
 }

@@ -24,7 +24,7 @@ from engine.values.graphs import GraphEvidence, ModeNote, RetrievalList
 
 def found(name: str, rank: int, *lists: RetrievalList, dropped: bool = False) -> Candidate:
     passage = Passage(PassageId(name), f"{name}.md", f"Text of {name}.", 0.5, 0.5)
-    return Candidate(passage, rank, "below_similarity" if dropped else "kept", 0.2, found_in=dict.fromkeys(lists, rank))
+    return Candidate(passage, rank, "below_threshold" if dropped else "kept", 0.2, found_in=dict.fromkeys(lists, rank))
 
 
 def run(
