@@ -237,9 +237,13 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
     app.selectbox(key="kb_model").set_value("ollama:bge-m3").run()
     app.text_input(key="kb_query_prefix").set_value("q: ").run()
     app.slider(key="kb_cut_overlap_tokens").set_value(0).run()
+    assert app.selectbox(key="kb_graph_").value == "none"
+    app.selectbox(key="kb_graph_").set_value("builtin").run()
+    assert EN("graph.builtin.honest") in visible(app)
     choose_files(app, ("cats.md", CATS))
     press(app, "kb_start")
     (sent,) = jobs.started
+    assert sent["graph"] == "builtin"
     assert (sent["collection"], sent["embedding_model"]) == ("tuned", "ollama:bge-m3")
     assert (sent["query_prefix"], sent["passage_prefix"]) == ("q: ", None)
     assert sent["chunks"] == ChunkOptions(200, 320, 0)
@@ -313,6 +317,21 @@ def test_a_knowledge_base_open_elsewhere_is_said_with_a_button_that_tries_again(
             assert EN("ask.again") in inline(app)
         finally:
             use_engine(None)
+
+
+def test_a_graph_that_is_being_built_shows_what_it_found_and_stays_when_it_is_stopped(jobs: FakeIngestions) -> None:
+    """GH-03: progress, rate and resuming are those of every job."""
+    graph = job(kind="graph", state="extracting", entities=12, relationships=30, extractor="builtin")
+    summing = replace(graph, id="j2", state="summarising", files=9, files_done=4)
+    stopped = replace(graph, id="j3", state="stopped", per_second=0.0)
+    done = replace(graph, id="j4", state="done", done=120, unreadable=2, communities=5)
+    jobs.listed = [graph, summing, stopped, done]
+    shown = inline(opened("knowledge"))
+    assert EN("kb.job.graph", name="notes") in shown
+    assert EN("kb.graph.so_far", entities="12", relationships="30") in shown
+    assert EN("kb.graph.summarised", done=4, n=9) in shown
+    assert EN("kb.job.graph.note") in shown
+    assert EN.count("kb.graph.unreadable", 2) in shown
 
 
 def test_a_job_never_shows_more_than_it_has(jobs: FakeIngestions) -> None:
