@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SURE = 0.9
+_SURE = 0.85
 """Mean score of a page that is surely the right way up: wrongly turned ones stay below 0.8."""
+_LEAST_SCORE = 0.5
+"""Of a piece that is kept; what lies below is mostly not text at all."""
 _MOST_THREADS = 4
 
 
@@ -22,14 +24,14 @@ def recognised(pixels: NDArray[np.uint8]) -> str:
     import numpy as np
 
     best = _boxes(pixels)
-    lies = sum(box.upright for box in best) * 2 > len(best)
-    if best and (lies or not _sure(best)):
+    lies = sum(box.upright for box in best) * 2 > len(best) > 0
+    if lies or not (_sure(best) if best else _blank(pixels)):
         for quarter in (1, 3, 2) if lies else (2, 1, 3):
             turned = _boxes(np.ascontiguousarray(np.rot90(pixels, quarter)))
             best = max(best, turned, key=sureness)
             if best is turned and _sure(turned):
                 break
-    return page_text(best)
+    return page_text([box for box in best if box.score >= _LEAST_SCORE])
 
 
 def _sure(boxes: list[TextBox]) -> bool:
@@ -37,9 +39,14 @@ def _sure(boxes: list[TextBox]) -> bool:
     return sureness(boxes) >= _SURE**2 * signs > 0
 
 
+def _blank(pixels: NDArray[np.uint8]) -> bool:
+    """Whether there is nothing like writing: what stands on its head may be read as nothing at all."""
+    return _engine()(pixels, use_det=True, use_cls=False, use_rec=False).boxes is None
+
+
 def _boxes(pixels: NDArray[np.uint8]) -> list[TextBox]:
     # Without the classifier that turns single lines: it would read a page on its head from the bottom up.
-    found = _engine()(pixels, use_cls=False)
+    found = _engine()(pixels, use_det=True, use_cls=False, use_rec=True)
     if found.boxes is None:
         return []
     return [
@@ -52,10 +59,12 @@ def _boxes(pixels: NDArray[np.uint8]) -> list[TextBox]:
 def _engine() -> Any:
     from rapidocr import RapidOCR
 
-    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    # All but one core: threads that wait for each other on a busy machine take many times as long as one alone.
+    threads = max(1, min(_MOST_THREADS, (os.cpu_count() or 1) - 1))
     return RapidOCR(
         params={
             "Global.log_level": "critical",
+            "Global.text_score": 0.0,
             "EngineConfig.onnxruntime.intra_op_num_threads": threads,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
         }
