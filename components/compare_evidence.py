@@ -11,7 +11,8 @@ from components.passages import verdict_label
 from components.phrases import probability_text
 from components.rewrites import new_words, old_words, rewrite_why
 from engine.answer_difference import SentenceDifference
-from engine.difference import PassageDifference, Presence, RewritePair, RunDifference
+from engine.difference import PassageDifference, RewritePair, RunDifference
+from engine.presences import Presence
 from engine.values import Rewrite, RunRecord, Verdict
 
 _SNIPPET = 160
@@ -30,7 +31,7 @@ def passages_card(found: RunDifference, words: Words, *, all_passages: bool, sho
         node("span", "where", words("compare.passage")),
         *(node("span", "cell muted", words(f"compare.{name}")) for name in ("a", "b")),
     )
-    parts: list[Node] = [_context(found, words)]
+    parts: list[Node] = [_context(found, words), *_graph(found, words)]
     if shown:
         parts += [head, *(_passage_row(item, flipped.get(item.passage.id), words) for item in shown)]
     else:
@@ -45,6 +46,15 @@ def _context(found: RunDifference, words: Words) -> Node:
     given = found.context
     counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
     return node("p", "muted small", f"{words('compare.context')}: {words('compare.context.counts', **counts)}")
+
+
+def _graph(found: RunDifference, words: Words) -> list[Node]:
+    given = found.context
+    parts = (given.shared_entities, given.gained_entities, given.lost_entities)
+    if not any(parts):
+        return []
+    shared, gained, lost = (len(part) for part in parts)
+    return [node("p", "muted small", words("compare.context.graph", shared=shared, gained=gained, lost=lost))]
 
 
 def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) -> Node:
@@ -81,6 +91,9 @@ def _presence(name: str, side: Presence | None, words: Words) -> Node:
     gate = words(f"step.{side.gate}")
     first = node("div", "num", rank, node("span", "muted", f" · {probability_text(side.similarity)} · {gate}"))
     rest = []
+    if side.found_by:
+        lists = words("list.joint").join(words(f"graph.from.{name}") for name in side.found_by)
+        rest.append(node("span", "muted small", words("compare.found_by", lists=lists)))
     if side.verdict is not None:
         rest.append(_verdict(side.verdict, side.passes, words))
     if side.marker is not None:

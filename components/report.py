@@ -20,19 +20,19 @@ from components.phrases import (
     reason_text,
 )
 from components.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
+from components.report_graph import graph_sections
 from components.report_loop import loop_sections, loop_sheets
 from components.report_passages import anchors, report_answer, report_passages
 from components.rewrites import rewrite_why, word_diff
 from components.setting_words import setting_label, setting_text
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
-from engine.config import RunConfig
+from engine.config import ROLES_OF, RunConfig
 from engine.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows.graph import WorkflowGraph
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
-_ROLES = ("grader", "rewriter", "generator")
 _LONGEST_TITLE = 120
 
 
@@ -47,6 +47,7 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
         _section(words("answer.title"), *_faults(record, words), *report_answer(record, words, places)),
         _section(words("tab.path", n=""), *_path(record, words)),
         *loop_sections(record, words),
+        *graph_sections(record, words),
         _section(words("passages.title"), *report_passages(record, words, places), count=len(places)),
         _section(words("report.rewrites"), *_rewrites(record, words), count=len(record.rewrites)),
     ]
@@ -139,9 +140,11 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
 
 
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
-    counts = words("decision.counts", passed=decision.passed, kept=decision.kept)
+    # The router of a query decides before anything is searched.
+    opening = decision.node == "route_query"
+    counts = "" if opening else words("decision.counts", passed=decision.passed, kept=decision.kept)
     followed = followed_text(decision, record, words)
-    look = "pass" if decision.reason == "passed" else "warn"
+    look = "pass" if decision.reason in ("passed", "needs_search") else "warn"
     return node(
         "li",
         look,
@@ -195,8 +198,9 @@ def _values(config: RunConfig) -> list[tuple[str, object]]:
     found: list[tuple[str, object]] = [
         (item.name, getattr(config, item.name)) for item in fields(config) if item.name not in ("models", "options")
     ]
-    for role in _ROLES:
-        model = config.models.of(role)  # type: ignore[arg-type]
+    found.extend((item.name, getattr(config.options, item.name)) for item in fields(config.options))
+    for role in ROLES_OF[config.workflow]:
+        model = config.models.of(role)
         found.append((f"models.{role}", model.model))
         if not model.built_in:
             found.extend((f"models.{role}.{name}", getattr(model, name)) for name in ("temperature", "seed", "num_ctx"))

@@ -9,11 +9,10 @@ from typing import Literal, get_args
 
 from engine.answer_difference import SentenceDifference, answer_difference
 from engine.config import RoleName
+from engine.presences import Presence, presences
 from engine.settings_difference import SettingDifference, manifest_difference, settings_difference
 from engine.values import (
-    Candidate,
     Decision,
-    Gate,
     NodeExecution,
     Passage,
     PassageId,
@@ -32,7 +31,6 @@ _OPENING = "route_query"
 """Decides before the first round whether there is one."""
 _NOTICED = 0.05
 """A P(relevant) that moved by no more than this is not worth a line."""
-_Seen = tuple[Round, Candidate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +44,6 @@ class RoundPair:
     """The first that differs where a round has several; None where the run ended or broke off before it decided."""
     decision_b: Decision | None
     differs: tuple[Aspect, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Presence:
-    """What one run made of one passage."""
-
-    first_rank: int | None
-    """Rank in round 0, from 1; None where that search did not find it."""
-    best_rank: int
-    """Over all rounds."""
-    best_round: int
-    similarity: float
-    """At its best rank."""
-    gate: Gate
-    """``kept`` where any round kept it, else what dropped it at its best rank."""
-    verdict: Verdict | None
-    """The newest one that could be read, else the newest."""
-    passes: bool
-    marker: int | None
-    """Its ``[n]`` in the generator's context; None where the generator was not given it."""
-    cited: bool
-
-    @property
-    def kept(self) -> bool:
-        return self.gate == "kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +104,10 @@ class ContextDifference:
     shared: tuple[PassageId, ...]
     gained: tuple[PassageId, ...]
     lost: tuple[PassageId, ...]
+    shared_entities: tuple[str, ...] = ()
+    """Ids of the entities of the graph that both were given."""
+    gained_entities: tuple[str, ...] = ()
+    lost_entities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +183,7 @@ class RunDifference:
 
 def difference(a: RunRecord, b: RunRecord) -> RunDifference:
     """Set two runs side by side; runs that failed, were stopped or still go on are compared as far as they came."""
-    seen_a, seen_b = _presences(a), _presences(b)
+    seen_a, seen_b = presences(a), presences(b)
     passages = _passages(a, b, seen_a, seen_b)
     return RunDifference(
         a=a,
@@ -261,39 +238,6 @@ def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision
     return pairs[0] if pairs else (None, None)
 
 
-def _presences(record: RunRecord) -> dict[PassageId, Presence]:
-    given = {item.id: place for place, item in enumerate(record.context.passages, 1)} if record.context else {}
-    cited = {item.passage_id for item in record.citations}
-    seen: dict[PassageId, list[_Seen]] = {}
-    for current in record.rounds:
-        for item in current.candidates:
-            seen.setdefault(item.passage.id, []).append((current, item))
-    least = record.config.min_confidence
-    return {name: _presence(places, least, given.get(name), name in cited) for name, places in seen.items()}
-
-
-def _presence(seen: list[_Seen], min_confidence: float, marker: int | None, cited: bool) -> Presence:
-    best_round, best = min(seen, key=lambda pair: (pair[1].rank, pair[0].index))
-    verdict = _verdict([current.verdicts.get(best.passage.id) for current, _ in seen])
-    return Presence(
-        first_rank=next((item.rank for current, item in seen if current.index == 0), None),
-        best_rank=best.rank,
-        best_round=best_round.index,
-        similarity=best.passage.similarity,
-        gate="kept" if any(item.gate == "kept" for _, item in seen) else best.gate,
-        verdict=verdict,
-        passes=verdict is not None and verdict.passes(min_confidence),
-        marker=marker,
-        cited=cited,
-    )
-
-
-def _verdict(given: list[Verdict | None]) -> Verdict | None:
-    newest_first = [item for item in reversed(given) if item is not None]
-    readable = (item for item in newest_first if item.relevant is not None)
-    return next(readable, newest_first[0] if newest_first else None)
-
-
 def _passages(
     a: RunRecord, b: RunRecord, seen_a: Mapping[PassageId, Presence], seen_b: Mapping[PassageId, Presence]
 ) -> tuple[PassageDifference, ...]:
@@ -346,11 +290,20 @@ def _rewrites(a: RunRecord, b: RunRecord) -> tuple[RewritePair, ...]:
 def _context(a: RunRecord, b: RunRecord) -> ContextDifference:
     old = [item.id for item in a.context.passages] if a.context else []
     new = [item.id for item in b.context.passages] if b.context else []
+    was, now = _entities(a), _entities(b)
     return ContextDifference(
         shared=tuple(item for item in new if item in old),
         gained=tuple(item for item in new if item not in old),
         lost=tuple(item for item in old if item not in new),
+        shared_entities=tuple(item for item in now if item in was),
+        gained_entities=tuple(item for item in now if item not in was),
+        lost_entities=tuple(item for item in was if item not in now),
     )
+
+
+def _entities(record: RunRecord) -> list[str]:
+    graph = record.context.graph if record.context else None
+    return [item.id for item in graph.entities] if graph else []
 
 
 def _times(a: RunRecord, b: RunRecord) -> tuple[NodeTimes, ...]:

@@ -19,6 +19,7 @@ from components.words.mode_race import MODE_RACE
 from components.words.passage_map import PASSAGE_MAP
 from components.words.presenter import PRESENTER
 from components.words.presenter_loops import PRESENTER_LOOPS
+from components.words.report_graph import REPORT_GRAPH
 from components.words.run import RUN
 from components.words.runs import RUNS
 from components.words.settings import SETTINGS
@@ -59,6 +60,7 @@ AREAS = (
     PRESENTER_LOOPS,
     RUNS,
     COMPARE,
+    REPORT_GRAPH,
     SIDE_BY_SIDE,
     TUNE,
     BENCH,

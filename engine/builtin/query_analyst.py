@@ -101,7 +101,8 @@ def _code(request: AnalysisRequest) -> AnalysisCode:
 
 
 def _report(request: AnalysisRequest, analysis: QueryAnalysis, began: float, ended: float) -> ModelCall:
-    reply = dataclasses.asdict(analysis)
+    # With a list, as it is read back from a record.
+    reply = {**dataclasses.asdict(analysis), "entities": list(analysis.entities)}
     return ModelCall(
         role="router",
         node="analyze_query",

@@ -128,7 +128,9 @@ def test_two_graders_are_named_in_the_settings() -> None:
 def test_settings_have_names_and_values_in_words() -> None:
     assert setting_label("top_k", ZH) == "Top-k"
     assert setting_label("models.grader", ZH) == "质检员"
-    assert setting_label("mode", EN) == "mode"
+    assert setting_label("mode", EN) == "Mode"
+    assert setting_label("passage_words", EN) == "passage_words"
+    assert setting_text("mode", "mix", ZH) == "融合"
     assert setting_text("similarity_threshold", 0.3, EN) == "0.30"
     assert setting_text("max_rewrites", 3, EN) == "3"
     assert setting_text("gate", "min_relevant", ZH) == "至少 n 个片段"
