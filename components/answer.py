@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from components.answer_marks import answer_notes, direct_badge, standing_chips, writing_text
-from components.answer_text import Cite, answer_prose
+from components.answer_text import Cite, CiteCell, answer_prose
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
-from engine.values import BY_HAND, Citation, PassageId, RunRecord
+from engine.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 
 _OPEN = "open:"
-_LOOPS = ("quality_loop", "dual_loop", "answer_evaluation")
+_LOOPS = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
 
 
 def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
@@ -85,7 +85,13 @@ def _growing(record: RunRecord, words: Words) -> Node:
 
 def answer_body(record: RunRecord, words: Words) -> Node:
     """The finished answer as paragraphs and lists, its markers as buttons whose press is ``open:<passage id>``."""
-    return answer_prose(record.answer, citing(record.citations, words))
+    return answer_prose(record.answer, citing(record.citations, words), cells_of(record.cell_citations, words))
+
+
+def cells_of(cells: Iterable[CellCitation], words: Words) -> CiteCell:
+    """Markers of these cells, which say their value at a touch; there is nothing to open."""
+    named = {cell.marker: cell for cell in cells}
+    return lambda marker: _cell(named[marker], words) if marker in named else None
 
 
 def citing(citations: Iterable[Citation], words: Words) -> Cite:
@@ -108,6 +114,13 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
     return cite
 
 
+def _cell(cell: CellCitation, words: Words) -> Node:
+    place = " · ".join(part for part in (cell.row_label, cell.column_label) if part)
+    said = words("answer.cell", table=cell.table, cell=cell.cell, value=cell.value)
+    told = f"{said} ({place})" if place else said
+    return node("span", "cite cell", cell.marker, title=told, aria_label=told)
+
+
 def opened_passage(pressed: str | None) -> PassageId | None:
     """The passage that a pressed citation asks for; None for any other press."""
     return PassageId(pressed.removeprefix(_OPEN)) if pressed and pressed.startswith(_OPEN) else None
@@ -117,11 +130,14 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
     notes = answer_notes(record, words) if record.workflow in _LOOPS else []
     if record.outcome == "answered_forced" and not notes:
         notes.append(words("answer.forced_note"))
-    if record.outcome == "answered_unverified":
+    if record.outcome == "answered_unverified" and record.rounds:
         notes.append(words("answer.unverified_note"))
     if record.removed_markers:
         count = len(record.removed_markers)
         notes.append(words.count("answer.removed", count, markers=" ".join(dict.fromkeys(record.removed_markers))))
+    if record.unsupported:
+        markers = " ".join(dict.fromkeys(item.marker for item in record.unsupported))
+        notes.append(words.count("answer.unsupported", len(record.unsupported), markers=markers))
     if record.context and record.context.cut:
         budget = record.context.token_budget
         notes.append(words.count("answer.cut", len(record.context.cut), budget=budget))

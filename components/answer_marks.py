@@ -11,6 +11,7 @@ from engine.values import Draft, Memory, RunRecord
 
 _WRITERS = ("generate_answer", "generate_response", "direct_response")
 _EVALUATORS = ("eval_answer", "grade_relevance")
+_ANSWERED = ("answered", "answered_forced", "answered_unverified")
 _OWN_WORDS = ("max_corrections", "max_epochs", "evaluator_failed", "deadline", "writer_failed")
 """Reasons for which an answer stands that did not pass; each has a sentence of its own."""
 
@@ -44,12 +45,26 @@ def writing_text(record: RunRecord, words: Words) -> str:
 
 def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     """Look and words of the badge of an answer without a search; None for an answer from passages."""
+    if record.workflow == "graph_hybrid":
+        return _graph_badge(record, words)
     draft = standing_draft(record)
     if draft is None or not draft.direct or record.outcome not in ("answered", "answered_forced"):
         return None
     if record.outcome == "answered_forced":
         return "warn", words("badge.direct_forced")
     return "pass", words("badge.memory" if answering_memory(record) else "badge.direct")
+
+
+def _graph_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
+    """Of graph + vector retrieval: an answer without a search, or from the tables of the question alone."""
+    context = record.context
+    if context is None or record.active or record.outcome not in (*_ANSWERED, "abstained"):
+        return None
+    if not record.rounds:
+        return "grey", words("badge.unsearched")
+    if context.tables and not context.passages:
+        return "pass", words("badge.tables")
+    return None
 
 
 def answering_memory(record: RunRecord) -> Memory | None:
@@ -91,6 +106,8 @@ def answer_notes(record: RunRecord, words: Words) -> list[str]:
     """Sentences below the answer of one of the three loops, the weightiest first; none for an answer that passed."""
     draft = standing_draft(record)
     notes = []
+    if record.workflow == "graph_hybrid":
+        return _graph_notes(record, words)
     if record.outcome == "fallback":
         notes.append(words("answer.fallback_note"))
     elif record.outcome == "answered_forced":
@@ -103,6 +120,13 @@ def answer_notes(record: RunRecord, words: Words) -> list[str]:
             similarity = probability_text(memory.similarity)
             notes.append(words("answer.from_memory", question=memory.question, similarity=similarity))
     return notes
+
+
+def _graph_notes(record: RunRecord, words: Words) -> list[str]:
+    """What is to be known of an answer of graph + vector retrieval; the usual notes come besides."""
+    if not record.rounds and record.outcome is not None and record.answer:
+        return [words("answer.unsearched")]
+    return []
 
 
 def _forced(record: RunRecord, draft: Draft | None, words: Words) -> str:

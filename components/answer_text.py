@@ -12,11 +12,13 @@ from engine.language import language_of
 
 Cite = Callable[[int], Node | None]
 """What stands for the marker ``[n]``; None leaves the marker as the text it is."""
+CiteCell = Callable[[str], Node | None]
+"""The same for the marker ``[T1:B3]`` of a table's cell, which it is given without brackets."""
 
 _IMAGE_OR_LINK = re.compile(r"(!?)\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\)")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|(\d{1,2})[.)、])\s+(.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)#*\s*$")
-_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]")
+_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]|\[(?P<cell>T\d{1,2}:[A-Z]{1,2}\d{1,4})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +50,27 @@ def answer_blocks(text: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def no_citation(_marker: int) -> Node | None:
-    """A :data:`Cite` that leaves every marker as text."""
+def no_citation(_marker: int | str) -> Node | None:
+    """Leaves every marker as text."""
     return None
 
 
-def answer_prose(text: str, cite: Cite = no_citation) -> Node:
-    """An answer as paragraphs and lists, with what ``cite`` gives in place of its markers."""
+def answer_prose(text: str, cite: Cite = no_citation, cell: CiteCell = no_citation) -> Node:
+    """An answer as paragraphs and lists, with what ``cite`` and ``cell`` give in place of its markers."""
     drawn = []
     for block in answer_blocks(text):
         if block.kind in ("bullets", "numbers"):
-            items = (node("li", "", *inline(item, cite)) for item in block.items)
+            items = (node("li", "", *inline(item, cite, cell)) for item in block.items)
             numbered = block.kind == "numbers"
             drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
         else:
-            drawn.append(node("p", "subheading" if block.kind == "heading" else "", *inline(block.items[0], cite)))
+            drawn.append(
+                node("p", "subheading" if block.kind == "heading" else "", *inline(block.items[0], cite, cell))
+            )
     return node("div", "prose", *drawn)
 
 
-def inline(text: str, cite: Cite) -> list[Node | str]:
+def inline(text: str, cite: Cite, cell: CiteCell = no_citation) -> list[Node | str]:
     """One line of an answer: plain text, strong text, and citations in place of their markers."""
     made: list[Node | str] = []
     end = 0
@@ -74,9 +78,10 @@ def inline(text: str, cite: Cite) -> list[Node | str]:
         made.append(text[end : match.start()])
         end = match.end()
         if match.group("strong"):
-            made.append(node("strong", "", *inline(match.group("strong"), cite)))
+            made.append(node("strong", "", *inline(match.group("strong"), cite, cell)))
             continue
-        citation = cite(int(match.group("marker")))
+        named = match.group("cell")
+        citation = cell(named) if named else cite(int(match.group("marker")))
         made = [*made, match.group()] if citation is None else _sticking(made, citation)
     made.append(text[end:])
     return made

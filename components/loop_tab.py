@@ -13,7 +13,7 @@ from components.strategies import strategy_nodes
 from engine.config import WorkflowName
 from engine.values import PassageId, RunRecord
 
-LOOP_WORKFLOWS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
+LOOP_WORKFLOWS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
 """Workflows whose record holds more than rounds of passages; the others have no such tab."""
 
 

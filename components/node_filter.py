@@ -34,6 +34,9 @@ _FIRST_TAB: dict[str, Tab] = {
     "prepare": "passages",
     "generate_answer": "loop",
     "eval_answer": "loop",
+    # Graph + vector retrieval
+    "analyze_query": "loop",
+    "refine_query": "rewrites",
 }
 
 
@@ -58,7 +61,7 @@ def concerns(line: LifeLine, node: str | None) -> bool:
     match node:
         case "grade" | "rerank" | "grade_documents":
             return line.verdict is not None
-        case "rewrite" | "rewrite_query":
+        case "rewrite" | "rewrite_query" | "refine_query":
             return line.verdict is not None and not line.passes
         case "generate" | "generate_response" | "grade_relevance" | "prepare" | "generate_answer" | "eval_answer":
             return line.marker is not None

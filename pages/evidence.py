@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.answer import answer_card
 from components.attachments import attached_card
+from components.context_bar import context_bar
 from components.decisions import decision_path
 from components.faults import fault_box
 from components.figures import figures
@@ -18,6 +19,7 @@ from components.gate_waste import gate_waste_note
 from components.i18n import Words
 from components.live_run import clear_selection
 from components.loop_tab import LOOP_WORKFLOWS, loop_tab
+from components.mode_notes import mode_notes
 from components.model_calls import model_calls
 from components.node_filter import Tab, concerns, of_node, tab_of
 from components.passages import passages_table
@@ -36,6 +38,7 @@ from engine.whatif import WhatIf
 from pages.fork import fork_panel_of
 from pages.remedy import remedy_panel
 from pages.report import report_download
+from pages.run_graph import graph_tab
 from pages.what_if import replayed, tried, what_if_panel
 
 _WATCH_S = 0.6
@@ -91,8 +94,10 @@ def evidence(
 def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
     """The answer, or in its place what kept it from being written; warnings below. Returns a passage to open."""
     cited = None
+    mode_notes(record, words, key="mode_notes")
     if record.answer or record.error is None:
         cited = answer_card(record, words, key="answer")
+    context_bar(record, words, key="context_bar")
     attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:
         pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("ask.again")),))
@@ -136,7 +141,10 @@ def tabs(
     narrowed = of_node(record, node)
     if "loop" in by_name and by_name["loop"].open:
         with by_name["loop"]:
-            pressed = loop_tab(record, words, key="loop")
+            if record.workflow == "graph_hybrid":
+                pressed = graph_tab(engine, record, words, key="run_graph")
+            else:
+                pressed = loop_tab(record, words, key="loop")
         if pressed is not None:
             # The tabs are drawn already: another one can only be opened by the next run.
             st.session_state["cited_in_loop"] = pressed

@@ -124,10 +124,18 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
     "context.passage": ("[{marker}] {n}", "[{marker}] {n}"),
     "context.cut": ("{n} left out, {tokens} tokens", "略去 {n} 项，{tokens} 词元"),
     "context.cut.one": ("1 left out, {tokens} tokens", "略去 1 项，{tokens} 词元"),
+    "context.table.name": ("table {number}", "表 {number}"),
+    "context.graph.name": ("part of the graph", "部分图谱"),
     "context.refined": (
-        "passages cut to what bears: {saved} of {whole} tokens saved",
-        "片段已精简：{whole} 词元省下 {saved}",
+        "{n} passages cut to what bears on the question: {share} of their text left out.",
+        "{n} 个片段已精简到与问题相关的句子：略去其中 {share} 的文字。",
     ),
+    "context.refined.one": (
+        "1 passage cut to what bears on the question: {share} of its text left out.",
+        "1 个片段已精简到与问题相关的句子：略去其中 {share} 的文字。",
+    ),
+    "graph.open_in_run": ("Open in the table of passages", "在片段表中打开"),
+    "graph.rounds": ("Round", "轮次"),
     "context.free": ("free {n}", "空余 {n}"),
     # Answer
     "answer.unsupported": (

@@ -1,0 +1,83 @@
+"""The context of an answer as a bar: what graph, tables and passages took of its budget, and what was left out."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import Node, draw, node
+from engine.values import Context, ContextPart, PassageId, RunRecord
+
+_MOST_LEFT_OUT = 6
+
+
+def context_bar(record: RunRecord, words: Words, *, key: str) -> None:
+    """Draw the bar below the answer; nothing for a run that searched nothing, or of another workflow."""
+    nodes = context_nodes(record, words)
+    if nodes:
+        draw(nodes, words, key=key)
+
+
+def context_nodes(record: RunRecord, words: Words) -> list[Node]:
+    context = record.context
+    if context is None or not context.parts or not context.token_budget:
+        return []
+    used = words("context.used", n=context.tokens, most=context.token_budget)
+    head = node("div", "head", node("strong", "heading", words("context.title")), node("span", "muted num small", used))
+    given = [item for item in context.parts if item.given]
+    # More than the budget only where the best passage alone is longer: then the bar is full.
+    whole = max(context.token_budget, context.tokens)
+    bar = node("div", "rail context", *(_segment(item, whole) for item in given), aria_hidden="true")
+    legend = [_entry(item, context, words) for item in given]
+    if context.tokens < context.token_budget:
+        legend.append(node("span", "muted", words("context.free", n=context.token_budget - context.tokens)))
+    rows = [head, bar, node("div", "legend num", *legend), *_left_out(record, words), *_refined(context, words)]
+    return [node("section", "card context", *rows)]
+
+
+def _segment(part: ContextPart, whole: int) -> Node:
+    return node("i", f"seg {part.kind}", data_fill=f"{part.tokens / whole:.2%}")
+
+
+def _entry(part: ContextPart, context: Context, words: Words) -> Node:
+    return node("span", "", node("i", f"swatch {part.kind}", aria_hidden="true"), _name(part, context, words))
+
+
+def _name(part: ContextPart, context: Context, words: Words) -> str:
+    if part.kind == "graph":
+        return words("context.graph", n=part.tokens)
+    if part.kind == "table":
+        return words("context.table", number=part.id, n=part.tokens)
+    marker = next((at for at, item in enumerate(context.passages, 1) if item.id == part.id), 0)
+    return words("context.passage", marker=marker, n=part.tokens)
+
+
+def _left_out(record: RunRecord, words: Words) -> list[Node]:
+    """What wanted in and did not fit, by name."""
+    context = record.context
+    assert context is not None
+    out = [item for item in context.parts if not item.given]
+    if not out:
+        return []
+    sources = {item.passage.id: item.passage for current in record.rounds for item in current.candidates}
+    names = []
+    for item in out[:_MOST_LEFT_OUT]:
+        passage = sources.get(PassageId(item.id))
+        if passage is not None:
+            names.append(f"{passage.source} § {passage.section}" if passage.section else passage.source)
+        else:
+            names.append(
+                words("context.graph.name") if item.kind == "graph" else words("context.table.name", number=item.id)
+            )
+    more = "…" if len(out) > _MOST_LEFT_OUT else ""
+    said = words.count("context.cut", len(out), tokens=sum(item.tokens for item in out))
+    return [node("p", "note small", "! ", said, node("span", "muted", f" · {words('list.joint').join(names)}{more}"))]
+
+
+def _refined(context: Context, words: Words) -> list[Node]:
+    """What cutting passages to the sentences that bear saved, in characters: tokens of what was cut are not counted."""
+    if not context.refined:
+        return []
+    cut = [item for sentences in context.refined.values() for item in sentences]
+    whole = sum(len(item.text) for item in cut)
+    saved = sum(len(item.text) for item in cut if not item.kept)
+    share = f"{saved / whole:.0%}" if whole else "0%"
+    return [node("p", "muted small", words.count("context.refined", len(context.refined), share=share))]

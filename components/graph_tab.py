@@ -1,0 +1,76 @@
+"""What a run took from the graph, in words beside its picture: analysis, entities, relationships, communities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.graph_view import relation_text, type_text
+from components.i18n import Words
+from components.markup import Node, chip, fold, node
+from components.presenter_graph import searched_mode
+from engine.values import FoundCommunity, FoundEntity, GraphEvidence, RunRecord
+
+_MOST = 12
+
+
+def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """What the analysis said of the query, and the mode that was searched."""
+    analysis = record.analysis
+    if analysis is None:
+        return []
+    kind = words(f"graph.complexity.{analysis.complexity}")
+    mode = searched_mode(record)
+    chips = [chip("accent", words("graph.mode", mode=words(f"settings.mode.{mode}"))), chip("plain", kind)]
+    if analysis.suggested_mode != mode:
+        suggested = words(f"settings.mode.{analysis.suggested_mode}")
+        chips.append(chip("grey", words("graph.analysis.suggests", mode=suggested)))
+    names = words("list.joint").join(analysis.entities)
+    said = words("graph.analysis.names", names=names) if names else words("graph.analysis.unnamed")
+    by = words("model.builtin") if analysis.by == "builtin" else analysis.by
+    head = node("div", "head", node("strong", "heading", words("graph.analysis")), *chips)
+    told = node("p", "", said, node("span", "muted small", f" · {words('graph.analysis.by', by=by)}"))
+    model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
+    skipped = [] if record.rounds or record.active else [node("p", "note", "! ", words("graph.skipped"))]
+    return [node("section", "card", head, told, *model, *skipped)]
+
+
+def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
+    """Entities, relationships and communities of one round, folded: the same as the picture, as text."""
+    names = {item.entity.id: item.entity.name for item in evidence.entities}
+    folds = []
+    if evidence.communities:
+        label = _counted("graph.communities", len(evidence.communities), words)
+        folds.append(fold("communities", label, *(_community(item) for item in evidence.communities)))
+    if evidence.entities:
+        label = _counted("graph.entities", len(evidence.entities), words)
+        folds.append(fold("entities", label, _list([_entity(item, words) for item in evidence.entities[:_MOST]])))
+    if evidence.relationships:
+        label = _counted("graph.relationships", len(evidence.relationships), words)
+        told = [
+            f"{names.get(item.source, item.source)} → {relation_text(item.type, words)} → "
+            f"{names.get(item.target, item.target)}"
+            for item in evidence.relationships[:_MOST]
+        ]
+        folds.append(fold("relationships", label, _list([node("li", "", text) for text in told])))
+    return folds
+
+
+def _counted(key: str, count: int, words: Words) -> str:
+    return f"{words(key)} · {count}"
+
+
+def _list(items: Sequence[Node]) -> Node:
+    return node("ul", "", *items)
+
+
+def _entity(found: FoundEntity, words: Words) -> Node:
+    how = f"graph.linked.{found.linked_by}"
+    linked = words.count(how, found.hops) if found.linked_by == "neighbour" else words(how)
+    about = f" · {type_text(found.entity.type, words)} · {linked} · {found.score:.2f}"
+    return node("li", "", node("strong", "", found.entity.name), node("span", "muted small num", about))
+
+
+def _community(found: FoundCommunity) -> Node:
+    head = node("p", "", node("strong", "", found.community.title))
+    score = node("span", "muted small num", f" {found.similarity:.2f}")
+    return node("div", "", node("p", "", *head.kids, score), node("p", "plain-text small", found.community.summary))

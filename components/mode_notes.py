@@ -1,0 +1,36 @@
+"""What a mode could not do, said loudly: no mode silently becomes another (SPEC GH-02)."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import Node, draw, node
+from components.presenter_graph import searched_mode
+from engine.values import GraphEvidence, RunRecord
+
+
+def mode_notes(record: RunRecord, words: Words, *, key: str) -> None:
+    """Draw the notes of the newest search above its answer; nothing where every list did its work."""
+    nodes = mode_note_nodes(record, words)
+    if nodes:
+        draw(nodes, words, key=key)
+
+
+def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """One box, with the fallback first and every list that could not do its work below; empty where all could."""
+    evidence = next((item.graph for item in reversed(record.rounds) if item.graph is not None), None)
+    if evidence is None or not (evidence.notes or evidence.fell_back_to):
+        return []
+    said = [node("p", "", text) for text in note_texts(evidence, words)]
+    fell = bool(evidence.fell_back_to)
+    if fell:
+        lists = words("list.joint").join(words(f"list.{name}") for name in evidence.fell_back_to)
+        mode = words(f"settings.mode.{searched_mode(record)}")
+        said.insert(0, node("p", "", node("strong", "", words("mode.fell_back", mode=mode, lists=lists))))
+    icon = node("span", "icon", "!", aria_hidden="true")
+    return [node("div", f"box {'warn' if fell else 'plain'}", icon, node("div", "grow", *said), role="alert")]
+
+
+def note_texts(evidence: GraphEvidence, words: Words) -> list[str]:
+    """A sentence a note; the same one of two lists is said once."""
+    texts = (words(f"mode.note.{item.code}", list=words(f"list.{item.list}")) for item in evidence.notes)
+    return list(dict.fromkeys(texts))

@@ -1,0 +1,79 @@
+"""The tab Graph of a run: what the analysis found, and what the search took from the knowledge graph."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.graph_picture import evidence_picture
+from components.graph_tab import analysis_nodes, taken_nodes
+from components.graph_view import ShownPassage, graph_view, wanted_passages
+from components.i18n import Words
+from components.markup import draw
+from components.mode_notes import mode_note_nodes
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.values import GraphEvidence, Passage, PassageId, Round, RunRecord
+
+
+def graph_tab(engine: Engine, record: RunRecord, words: Words, *, key: str) -> PassageId | None:
+    """Draw it; returns a passage of the run to open in the table."""
+    draw([*analysis_nodes(record, words), *mode_note_nodes(record, words)], words, key=f"{key}_analysis")
+    searched = [item for item in record.rounds if item.graph is not None and _anything(item.graph)]
+    if not searched:
+        st.caption(words("loop.empty" if record.active else "graph.none_taken"))
+        return None
+    current = _round(searched, words, key)
+    evidence = current.graph
+    assert evidence is not None
+    opened = None
+    if evidence.entities:
+        picture = evidence_picture(evidence)
+        view = f"{key}_view_{current.index}"
+        shown = _passages(engine, record, wanted_passages(picture, view))
+        event = graph_view(picture, words, key=view, passages=shown, open_passage=words("graph.open_in_run"))
+        if event.act == "passage":
+            opened = PassageId(event.target)
+    draw(taken_nodes(evidence, words), words, key=f"{key}_taken")
+    return opened
+
+
+def _anything(evidence: GraphEvidence) -> bool:
+    return bool(evidence.entities or evidence.communities)
+
+
+def _round(searched: list[Round], words: Words, key: str) -> Round:
+    """The round that is shown: the newest, or the one that the reader chose."""
+    if len(searched) == 1:
+        return searched[0]
+    by_index = {item.index: item for item in searched}
+    chosen = st.segmented_control(
+        words("graph.rounds"),
+        list(by_index),
+        default=searched[-1].index,
+        required=True,
+        format_func=lambda index: words("graph.round", n=index),
+        key=f"{key}_round",
+        label_visibility="collapsed",
+    )
+    return by_index.get(chosen if chosen is not None else -1, searched[-1])
+
+
+def _passages(engine: Engine, record: RunRecord, wanted: tuple[PassageId, ...]) -> dict[PassageId, ShownPassage]:
+    """Texts of passages: those of the run as it saw them, the others from the collection."""
+    seen: dict[PassageId, Passage] = {
+        item.passage.id: item.passage for current in record.rounds for item in current.candidates
+    }
+    shown = {name: _shown(seen[name].source, seen[name].section, seen[name].text) for name in wanted if name in seen}
+    missing = [name for name in wanted if name not in seen]
+    if missing:
+        try:
+            for item in engine.graphs.passages(record.config.collection, missing):
+                shown[item.id] = _shown(item.source, item.section, item.text)
+        except WorkbenchError:
+            # The collection may be gone since: the view says that their text cannot be shown.
+            pass
+    return shown
+
+
+def _shown(source: str, section: str, text: str) -> ShownPassage:
+    return ShownPassage(f"{source} § {section}" if section else source, text)
