@@ -207,6 +207,6 @@ def _buttons(job: JobStatus, words: Words) -> list[Node]:
         return [button(words("kb.resume"), f"resume:{job.id}", "button primary"), discard]
     return [
         button(words("kb.ask"), f"ask:{job.id}", "button primary"),
-        button(words("kb.look"), f"look:{job.id}"),
+        button(words("kb.look.graph" if job.kind == "graph" else "kb.look"), f"look:{job.id}"),
         button(words("kb.clear"), f"discard:{job.id}", "button quiet"),
     ]

@@ -272,6 +272,7 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.csv.remedy": ("remedy", "办法"),
     "kb.ask": ("Ask it", "去提问"),
     "kb.look": ("Look at it", "查看集合"),
+    "kb.look.graph": ("Look at it", "查看图谱"),
     # What a loader noticed
     "kb.note.encoding": ("read as {encoding}, which is a guess", "按 {encoding} 编码读取（推测）"),
     "kb.note.lines_unreadable": (
