@@ -41,6 +41,8 @@ LINK_SCORES: Mapping[LinkedBy, float] = {"name": 1.0, "alias": 0.9, "passage": 0
 """How surely an entity is meant, by how it was come to."""
 TELLING = 10
 """Places in a community's list of passages after which one counts for half."""
+LEAST_NEAR = 0.05
+"""What the nearest communities count for where none is like the query: they are looked inside all the same."""
 MOST_VIA = 6
 _DIGITS = 6
 
@@ -148,7 +150,7 @@ def told_by(communities: Sequence[FoundCommunity]) -> tuple[GraphPassage, ...]:
     hints: dict[PassageId, dict[str, float]] = {}
     for found in communities:
         for place, passage_id in enumerate(found.community.passages):
-            weight = found.similarity / (1.0 + place / TELLING)
+            weight = max(found.similarity, LEAST_NEAR) / (1.0 + place / TELLING)
             hints.setdefault(passage_id, {})[found.community.id] = weight
     led = [_passage(passage_id, by) for passage_id, by in hints.items()]
     return tuple(sorted(led, key=lambda item: (-item.weight, item.id)))

@@ -112,11 +112,10 @@ class GraphSearch:
         summarised = await self._looks.summarised(self._graphs, self._info, embedder)
         if not summarised.communities:
             return GraphPart(notes=(ModeNote("no_communities", "global"),))
-        near = await self._retriever.similarities(request.query, np.asarray(summarised.vectors))
-        ranked = sorted(
-            (FoundCommunity(item, value) for item, value in zip(summarised.communities, near, strict=True)),
-            key=lambda item: (-item.similarity, item.community.id),
-        )
+        near = await self._retriever.nearness(request.query, np.asarray(summarised.vectors))
+        # By cosine, which still tells apart what is too far from the query to have a similarity.
+        by_cosine = sorted(zip(summarised.communities, near, strict=True), key=lambda item: (-item[1][1], item[0].id))
+        ranked = [FoundCommunity(item, similarity) for item, (similarity, _) in by_cosine]
         chosen = tuple(ranked[: graph_options(request.config).max_communities])
         found, retrieval = await self._passages(request.query, told_by(chosen), request.config.fetch_k)
         notes = () if found else (ModeNote("no_passages", "global"),)

@@ -160,11 +160,12 @@ class CollectionRetriever:
         hits = [Hit(item, float(np.dot(vector, vectors[item.id]))) for item in told if item.id in vectors]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: (-hit.cosine, hit.passage.id)))
 
-    async def similarities(self, query: str, vectors: Vector) -> list[float]:
-        """Similarity to the query of texts that the collection's model made vectors of, shape (n, dim)."""
+    async def nearness(self, query: str, vectors: Vector) -> list[tuple[float, float]]:
+        """Similarity and cosine to the query of texts that the collection's model made vectors of, shape (n, dim)."""
         vector = await self._embed(query)
         floor = self._calibration.floor(vector, language_of(query)).value
-        return [self._calibration.similarity(float(np.dot(vector, row)), floor) for row in vectors]
+        cosines = [float(np.dot(vector, row)) for row in vectors]
+        return [(self._calibration.similarity(cosine, floor), cosine) for cosine in cosines]
 
     async def similarity_of(self, question: str, passages: Sequence[Passage]) -> list[float]:
         """Similarity of each passage to the question as asked, whichever query found it.
