@@ -1,6 +1,7 @@
 // A knowledge graph to look around in. The picture is built when the graph changes; a choice only marks what is there,
 // and its passages come with the next drawing of the page.
 const views = new WeakMap();
+const REST_MS = 120;
 let made = 0;
 
 export default function (component) {
@@ -26,17 +27,30 @@ export default function (component) {
   return () => {
     view.watch.disconnect();
     cancelAnimationFrame(view.frame);
+    clearTimeout(view.resting);
     views.delete(parentElement);
   };
+}
+
+function frame(view) {
+  view.frame ||= requestAnimationFrame(() => {
+    view.frame = 0;
+    if (view.rest) place(view);
+    else carry(view);
+    view.rest = false;
+  });
 }
 
 function newView(root) {
   const view = { root, name: `graph${++made}`, colour: "kind", query: "", selected: null, cursor: null, frame: 0, moved: false, zoom: { k: 1, x: 0, y: 0 } };
   view.soon = () => {
-    view.frame ||= requestAnimationFrame(() => {
-      view.frame = 0;
-      place(view);
-    });
+    view.rest = true;
+    frame(view);
+  };
+  view.moving = () => {
+    clearTimeout(view.resting);
+    view.resting = setTimeout(view.soon, REST_MS);
+    frame(view);
   };
   view.remark = () => {
     view.matches = mark(view);

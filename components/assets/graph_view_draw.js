@@ -28,7 +28,8 @@ function buildPicture(view) {
   view.names = names;
   view.canvas.classList.toggle("crowd", view.lines.length > CROWD);
   const arrow = (id) => svg("marker", { id: `${view.name}-${id}`, class: `arrow ${id}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto", markerUnits: "userSpaceOnUse" }, [svg("path", { d: "M0 0.8L8 4L0 7.2Z" })]);
-  view.canvas.replaceChildren(svg("defs", {}, [arrow("plain"), arrow("on")]), back, dots, names);
+  view.world = svg("g", {}, [back, dots, names]);
+  view.canvas.replaceChildren(svg("defs", {}, [arrow("plain"), arrow("on")]), view.world);
   paintColours(view);
 }
 
@@ -51,8 +52,31 @@ function paintColours(view) {
 
 // ---- where things stand under the present zoom ---------------------------------------------------------------------
 
-function place(view) {
+// While it moves, the picture is carried along whole, or its names stay with what they name: finding room for names
+// takes longer than a frame lasts where there are hundreds. They are written anew as soon as it rests.
+function carry(view) {
   const { k, x, y } = view.zoom;
+  if (view.placed?.k === k) {
+    view.world.setAttribute("transform", `translate(${(x - view.placed.x).toFixed(1)} ${(y - view.placed.y).toFixed(1)})`);
+    return;
+  }
+  placeAll(view);
+  for (const { made, at, dx, dy } of view.written) {
+    const [nx, ny] = at.mid || [at.sx, at.sy];
+    for (const one of made.children.length ? made.children : [made]) one.setAttribute("x", (nx + dx).toFixed(1));
+    made.setAttribute("y", (ny + dy).toFixed(1));
+  }
+}
+
+function place(view) {
+  placeAll(view);
+  writeNames(view);
+}
+
+function placeAll(view) {
+  const { k, x, y } = view.zoom;
+  view.placed = { k, x, y };
+  view.world.removeAttribute("transform");
   const grow = Math.min(1.7, Math.max(0.42, Math.sqrt(k)));
   for (const dot of view.dots) {
     const [px, py] = view.turned ? [dot.y, dot.x] : [dot.x, dot.y];
@@ -68,7 +92,6 @@ function place(view) {
   }
   const arrows = view.lines.length <= 3 * FEW_LINES || k > 0.8;
   for (const line of view.lines) placeLine(view, line, arrows);
-  writeNames(view);
 }
 
 function placeLine(view, line, arrows) {
@@ -104,10 +127,17 @@ function edgeOf(dot, towardsX, towardsY, gap) {
 // ---- names: the most important first, none over another ------------------------------------------------------------
 
 function writeNames(view) {
-  const taken = view.dots.map((dot) => [dot.sx - dot.sr, dot.sy - dot.sr, dot.sx + dot.sr, dot.sy + dot.sr, dot]);
+  // What is faint may be written over.
+  const taken = view.dots.filter((dot) => !dot.dim).map((dot) => [dot.sx - dot.sr, dot.sy - dot.sr, dot.sx + dot.sr, dot.sy + dot.sr, dot]);
   // The buttons lie over the picture.
   taken.push([0, view.size.height - 52, 172, view.size.height, null]);
   const made = [];
+  view.written = [];
+  const write = (text, at, x, y) => {
+    made.push(text);
+    const [nx, ny] = at.mid || [at.sx, at.sy];
+    view.written.push({ made: text, at, dx: x - nx, dy: y - ny });
+  };
   const first = (dot) => (dot.id === view.selected || dot === view.cursor ? 0 : dot.near || dot.match ? 1 : 2);
   const order = [...view.dots].sort((one, other) => first(one) - first(other));
   // The most important are named even where that hides a small neighbour; in a crowd only the rim would be named else.
@@ -123,7 +153,7 @@ function writeNames(view) {
     const x = (box[0] + box[2]) / 2;
     const text = svg("text", { class: `name${dot.id === view.selected || dot.ring ? " strong" : ""}`, x: x.toFixed(1), y: (box[1] + 11).toFixed(1) });
     lines.forEach((line, at) => text.append(svg("tspan", { x: x.toFixed(1), dy: at ? 14 : 0 }, [line])));
-    made.push(text);
+    write(text, dot, x, box[1] + 11);
   }
   for (const line of view.lines) {
     if (!line.on && view.lines.length > FEW_LINES) continue;
@@ -133,10 +163,11 @@ function writeNames(view) {
     const box = [line.mid[0] - wide / 2, line.mid[1] - 7, line.mid[0] + wide / 2, line.mid[1] + 7];
     if (taken.some((other) => over(box, other))) continue;
     taken.push([...box, null]);
-    made.push(svg("text", { class: `label${line.on ? " on" : ""}`, x: line.mid[0].toFixed(1), y: (line.mid[1] + 3.5).toFixed(1) }, [line.label]));
+    const label = svg("text", { class: `label${line.on ? " on" : ""}`, x: line.mid[0].toFixed(1), y: (line.mid[1] + 3.5).toFixed(1) }, [line.label]);
+    write(label, line, line.mid[0], line.mid[1] + 3.5);
   }
   if (view.data.overview) {
-    for (const dot of view.dots) if (!dot.dim && dot.sr > 11) made.push(svg("text", { class: "size", x: dot.sx.toFixed(1), y: (dot.sy + 4.5).toFixed(1) }, [String(dot.size)]));
+    for (const dot of view.dots) if (!dot.dim && dot.sr > 11) write(svg("text", { class: "size", x: dot.sx.toFixed(1), y: (dot.sy + 4.5).toFixed(1) }, [String(dot.size)]), dot, dot.sx, dot.sy + 4.5);
   }
   view.names.replaceChildren(...made);
 }

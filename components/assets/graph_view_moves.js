@@ -33,14 +33,14 @@ function zoomAt(view, factor, x = view.size.width / 2, y = view.size.height / 2)
   zoom.y = y - ((y - zoom.y) * k) / zoom.k;
   zoom.k = k;
   view.moved = true;
-  view.soon();
+  view.moving();
 }
 
 function pan(view, dx, dy) {
   view.zoom.x += dx;
   view.zoom.y += dy;
   view.moved = true;
-  view.soon();
+  view.moving();
 }
 
 function bringIntoView(view, dot) {
@@ -90,6 +90,7 @@ function listen(view) {
   const up = (event) => {
     fingers.delete(event.pointerId);
     canvas.classList.remove("moving");
+    if (down?.far > 4) view.soon();
     if (event.type === "pointerup" && down && down.far <= 4 && !fingers.size) {
       const found = pick(view, down.at, event.pointerType === "touch" ? FINGER : REACH);
       view.choose(found ? found.id : null, false);
