@@ -180,7 +180,7 @@ class Engine:
         """
         model = config.models.vision if config else RoleModel()
         return self._loop.call(
-            read_with(model, self.settings, self.resources.ollama, name=name, data=data, question=question)
+            read_with(model, self.settings, lambda: self.resources.ollama(), name=name, data=data, question=question)
         )
 
     def cancel(self, run_id: str) -> bool:

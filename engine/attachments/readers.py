@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from engine.attachments.image_header import image_header
 from engine.attachments.reading import read_attachment
@@ -13,6 +14,9 @@ from engine.llm.discovery import OllamaStatus
 from engine.roles import ImageReader
 from engine.settings import Settings
 from engine.values import Attachment
+
+if TYPE_CHECKING:
+    from engine.resources import Resources
 
 
 async def image_reader(
@@ -32,14 +36,10 @@ async def image_reader(
 
 
 async def read_with(
-    model: RoleModel,
-    settings: Settings,
-    status: Callable[[], Awaitable[OllamaStatus]],
-    *,
-    name: str,
-    data: bytes,
-    question: str = "",
+    model: RoleModel, resources: Resources, *, name: str, data: bytes, question: str = ""
 ) -> Attachment:
     """An attachment by its name and bytes; a table needs no model, whichever is named."""
-    reader = OcrReader() if image_header(data) is None else await image_reader(model, settings, status)
+    reader: ImageReader = OcrReader()
+    if image_header(data) is not None and not model.built_in:
+        reader = await image_reader(model, resources.settings, resources.ollama)
     return await read_attachment(name, data, reader, question)
