@@ -79,7 +79,7 @@ class GraphDamaged(GraphStoreError):
     def at(cls, path: str) -> Self:
         return cls(
             f"The file of knowledge graphs {path!r} is damaged.",
-            remedy="Restore it from a backup, or delete it and build the graphs again.",
+            remedy="Close the workbench, restore the file from a backup or delete it, and build what is missing again.",
             params={"path": path},
         )
 

@@ -91,7 +91,8 @@ class GraphStore(Protocol):
     and longest description of all that was read of it; a relationship exists only between known entities and always
     names at least one passage; ``add`` of a passage read before replaces what was read then; what ``forget`` leaves
     without a passage is gone; everything of one collection is apart from every other; relationships are followed in
-    both directions and keep theirs; nothing in a name can be injected; unreachable servers and damaged files are
+    both directions and keep theirs; the order of readings makes no difference; nothing in a name can be injected;
+    ``add`` and ``finish`` without ``begin`` are ``GraphMissing``, unreachable servers and damaged files
     ``GraphStoreError``.
     """
 
@@ -126,7 +127,7 @@ class GraphStore(Protocol):
         """By degree, then by number of passages, then by id."""
 
     async def of_passages(self, collection: str, passages: Sequence[PassageId]) -> list[Entity]:
-        """Entities that these passages speak of."""
+        """Entities that these passages speak of: those of most passages first, then by degree, then by id."""
 
     async def neighbourhood(self, collection: str, ids: Sequence[str], hops: int, limit: int) -> Neighbourhood:
         """At most ``limit`` entities, those asked for included."""
