@@ -179,9 +179,7 @@ class Engine:
         ``AttachmentError``, ``SourceBomb``, ``SourceEncrypted`` and ``ModelError``.
         """
         model = config.models.vision if config else RoleModel()
-        return self._loop.call(
-            read_with(model, self.settings, lambda: self.resources.ollama(), name=name, data=data, question=question)
-        )
+        return self._loop.call(read_with(model, self.resources, name=name, data=data, question=question))
 
     def cancel(self, run_id: str) -> bool:
         """Stop a run within one step; False where it had ended already. Raises ``UnknownRun``."""
