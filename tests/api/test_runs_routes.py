@@ -105,8 +105,7 @@ def test_the_config_of_a_record_may_be_sent_back_as_it_is(served: tuple[TestClie
         ({"question": "first", "config": {"top_k": True}}, "top_k"),
         ({"question": "first", "config": {"budget_s": "sesame"}}, "budget_s"),
         ({"question": "first", "config": {"mode": "sesame"}}, "mode"),
-        ({"question": "first", "workflow": "graph_hybrid"}, "workflow"),
-        ({"question": "first", "config": {"workflow": "graph_hybrid"}}, "workflow"),
+        ({"question": "first", "config": {"workflow": "sesame"}}, "workflow"),
         ({"question": "first", "config": {"models": {"grader": {"temperature": 9}}}}, "temperature"),
     ],
 )

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +24,7 @@ from engine.errors import (
 )
 from engine.events import RunFinished, fold_all
 from engine.knowledge.ingest import IngestItem
+from engine.workflows import MODULES
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support.fakes import FakeGenerator, FakeResources, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
@@ -157,9 +158,10 @@ def test_the_longest_question_is_counted_without_the_space_around_it(engine: Eng
     assert engine.run(" " + "x" * 2000 + "\n").outcome == "answered"
 
 
-def test_a_workflow_that_does_not_exist_starts_nothing(engine: Engine) -> None:
+def test_a_workflow_that_does_not_exist_starts_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(cast(dict[str, str], MODULES), "dual_loop")
     with pytest.raises(InvalidConfig, match="self_corrective"):
-        engine.start("first", RunConfig(workflow="graph_hybrid"))
+        engine.start("first", RunConfig(workflow="dual_loop"))
     assert engine.runs() == []
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.config import RunConfig
 from engine.events import (
+    Analysed,
     AnswerBegun,
     AnswerCompleted,
     ContextAssembled,
@@ -110,13 +111,15 @@ LOOP_KINDS = {
     AnswerBegun,
     Drafted,
     Evaluated,
+    Analysed,
 }
 """What only the loops beyond the four-node one have to say."""
 
 
 def test_what_the_other_loops_say_finds_its_place_too() -> None:
-    """SC-10, QL-03, DL-06, AE-07"""
-    events = [event for name in ("quality: low, rewritten, high", "dual: corrected") for event in RUNS[name].events()]
+    """SC-10, QL-03, DL-06, AE-07, GH-01"""
+    names = ("quality: low, rewritten, high", "dual: corrected", "graph: at once")
+    events = [event for name in names for event in RUNS[name].events()]
     assert {type(event) for event in events} >= LOOP_KINDS
     quality = fold_all(RUNS["quality: low, rewritten, high"].events())
     assert [item.quality.grade for item in quality.rounds if item.quality] == ["low", "high"]
@@ -129,6 +132,11 @@ def test_what_the_other_loops_say_finds_its_place_too() -> None:
     assert [item.evaluation.passed for item in dual.drafts if item.evaluation] == [False, True]
     assert dual.answer == dual.drafts[-1].text
     assert dual.remembered is not None
+    graph = fold_all(RUNS["graph: at once"].events())
+    assert graph.analysis is not None
+    assert [item.node for item in graph.decisions] == ["route_query", "grade_documents"]
+    assert graph.rounds[0].graph is not None
+    assert graph.rounds[0].reranked
 
 
 def test_every_kind_of_event_finds_its_place_in_the_picture() -> None:

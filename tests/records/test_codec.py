@@ -70,7 +70,8 @@ def test_every_kind_of_event_comes_back_equal_from_its_json(kind: Any, data: st.
 
 
 def test_recorded_runs_hold_every_kind_of_event_and_come_back_equal() -> None:
-    loops = [event for name in ("quality: low, rewritten, high", "dual: corrected") for event in RUNS[name].events()]
+    names = ("quality: low, rewritten, high", "dual: corrected", "graph: at once")
+    loops = [event for name in names for event in RUNS[name].events()]
     events = [*recorded_run(1, "answered"), *recorded_run(0, "failed"), *loops]
     assert {type(event) for event in events} == set(EVENT_CLASSES)
     assert [event_from_json(event_to_json(event)) for event in events] == events
