@@ -78,6 +78,9 @@ def assembled(
     given_tables, table_parts = _tables(question, tables, (room, int(budget * TABLE_SHARE)), count_tokens)
     left = budget - graph.tokens - sum(item.tokens for item in table_parts if item.given)
     given, passage_parts = _passages(wanted.passages, sizes, left)
+    if not given and not given_tables:
+        # Nothing that an answer could rest on: what the graph says beside it is given to nobody.
+        return Assembled(Context((), token_budget=budget, parts=table_parts), (), ())
     parts = (*_graph_parts(graph, left_out), *table_parts, *passage_parts)
     context = Context(
         passages=given,
