@@ -46,7 +46,7 @@ def neo4j_graphs(space: str) -> Neo4jGraphs:
     return Neo4jGraphs(address, unquote(parts.username or ""), unquote(parts.password or ""), space=space)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=on_a_server)])
+@pytest.fixture(params=["sqlite", "neo4j"] if SERVER else ["sqlite"])
 def graphs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphCase]:
     path, name = tmp_path / "graphs.db", f"t_{uuid.uuid4().hex[:12]}"
 
