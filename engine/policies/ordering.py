@@ -64,14 +64,14 @@ def order(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
 
 
 def fused(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
-    """The lists made one by weighted reciprocal rank; equal ones by graph score, similarity, id."""
+    """The lists made one by weighted reciprocal rank; equal ones by graph score, similarity, id. Not gated yet."""
     weights = _weights(lists, config)
     places: dict[PassageId, dict[RetrievalList, tuple[int, Found]]] = {}
     for name in RETRIEVAL_LISTS:
         for rank, item in enumerate(_unique(lists.get(name, ()), config), start=1):
             places.setdefault(item.passage.id, {})[name] = (rank, item)
     merged = sorted((_merged(found, weights) for found in places.values()), key=_fused_order)
-    return _placed(merged, "fused", config)
+    return tuple(replace(item, rank=rank, places={"fused": rank}) for rank, item in enumerate(merged, start=1))
 
 
 def rank_results(candidates: Sequence[Candidate], config: RunConfig) -> tuple[Candidate, ...]:

@@ -24,12 +24,13 @@ class GraphJudge(Judge):
         self.shared = config.models.reranker.built_in
         self._alike = self._ordered_alike()
         self._scored = self._recorded_scores()
+        self._orders: dict[int, tuple[Candidate, ...]] = {}
 
     def gated(self, recorded: Round, config: RunConfig) -> tuple[Candidate, ...]:
         if self._alike:
             return tuple(_regated(item, config) for item in recorded.candidates)
-        ordered = order(self.lists.lists(recorded), config)
-        return rescored(ordered, self._scores(recorded, ordered)[0], config) if self.reranks else ordered
+        ordered = self._ordered(recorded)
+        return rescored(ordered, self._scores(recorded)[0], config) if self.reranks else ordered
 
     def unseen(self, recorded: Round) -> int:
         """None: a round whose lists end too early is not told at all."""
@@ -58,15 +59,19 @@ class GraphJudge(Judge):
         """Passages whose score decides the order of the round and is not known."""
         if not self.reranks or self._alike:
             return ()
-        return self._scores(recorded, order(self.lists.lists(recorded), self.config))[1]
+        return self._scores(recorded)[1]
 
-    def _scores(
-        self, recorded: Round, ordered: tuple[Candidate, ...]
-    ) -> tuple[dict[PassageId, float], tuple[PassageId, ...]]:
+    def _ordered(self, recorded: Round) -> tuple[Candidate, ...]:
+        """Before anything is scored anew; asked for more than once a round."""
+        if recorded.index not in self._orders:
+            self._orders[recorded.index] = order(self.lists.lists(recorded), self.config)
+        return self._orders[recorded.index]
+
+    def _scores(self, recorded: Round) -> tuple[dict[PassageId, float], tuple[PassageId, ...]]:
         """What is known of the scores of a window, and the passages of which nothing is."""
         scores: dict[PassageId, float] = {}
         missing: list[PassageId] = []
-        for item in rerank_window(ordered, self.config):
+        for item in rerank_window(self._ordered(recorded), self.config):
             name = item.passage.id
             if not self.shared:
                 if name in self._scored:

@@ -24,7 +24,7 @@ WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 """Every setting for every question: a quarter of an hour instead of some seconds."""
 MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix", "bypass")
 QUESTIONS = (
-    "Which discovery made by James Collip helped Leonard Thompson?",
+    "What is a truth table?",
     "离散数学",
     "What is the capital of France?",
     "为什么吃磺脲类药物的人要小心饮酒？",
@@ -119,12 +119,15 @@ def _questions(mode: Mode) -> tuple[str, ...]:
     if WHOLE:
         asked = (*sample_questions(), *multi_hop_questions())
         return (*QUESTIONS, "Hello!", *(item.question for item in asked))
-    return QUESTIONS if mode == "mix" else ("Hello!", QUESTIONS[0])
+    if mode == "mix":
+        return QUESTIONS
+    # One that names an entity and one that names none; without a search, small talk beside it.
+    return (QUESTIONS[0], "Hello!" if mode == "bypass" else QUESTIONS[2])
 
 
 def _variations(base: RunConfig, place: int) -> list[RunConfig]:
     """Every change where all are asked for or the record tells most; else every question takes its turn of them."""
-    turns = 1 if WHOLE else 2 if base.mode == "mix" else 5
+    turns = 1 if WHOLE else 3 if base.mode == "mix" else 5
     return [changed(base, **change) for change in CHANGES[place % turns :: turns]]
 
 
