@@ -26,6 +26,7 @@ _LIST = "attached"
 _UPLOADS = "attach_uploads"
 _READER = "attach_reader"
 _TYPES = ("png", "jpg", "jpeg", "webp", "csv", "tsv", "xlsx", "md", "markdown", "html", "htm", "txt")
+_EDITS = "attach_edits"
 _WATCH_S = 0.3
 _LONGEST_NAME = 60
 _pool = ThreadPoolExecutor(2, thread_name_prefix="attach")
@@ -92,7 +93,9 @@ def _cards(words: Words) -> Box:
         else:
             read = item.future.result()
             tables += read.attachment.kind == "table"
-            made = fitted(_editor(item, read, tables, words))
+            edited = _editor(item, read, tables, words)
+            st.session_state[_EDITS][item.id] = edited
+            made = fitted(edited)
             failed = failed or not (made.text or made.rows)
             attachments.append(made)
     return Box(tuple(attachments), waiting, failed)
@@ -234,9 +237,22 @@ def _failed(item: Attached, error: BaseException, words: Words) -> None:
         st.rerun()
 
 
+def _as_left(item: Attached, read: Read, key: str) -> Attachment:
+    """What the widgets of an attachment begin with: what was read, or what somebody had made of it before other pages.
+
+    It stays the same while the widgets live, for they hold what is changed now.
+    """
+    edits: dict[str, Attachment] = st.session_state.setdefault(_EDITS, {})
+    begun: dict[str, Attachment] = st.session_state.setdefault("attach_begun", {})
+    if f"{key}_text" not in st.session_state and f"{key}_grid" not in st.session_state:
+        begun[item.id] = edits.get(item.id, read.attachment)
+    return begun[item.id]
+
+
 def _editor(item: Attached, read: Read, table: int, words: Words) -> Attachment:
     """What was read, to be corrected, with the picture beside it and a way to remove it."""
-    attachment, key = read.attachment, f"attach_{item.id}"
+    key = f"attach_{item.id}"
+    attachment = _as_left(item, read, key)
     with st.container(border=True, key=f"attach_card_{item.id}"):
         if attachment_head(attachment, table, words, key=f"{key}_head"):
             _remove(item.id)
