@@ -87,13 +87,8 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
     own = state.info.extractor
     waits = state.job is not None and state.job.resumable
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kg_actions"):
-        ask = st.button(words("graph.ask"), icon=":material/account_tree:", type="primary", key="kg_ask")
-        if ask:
-            query = {"collection": info.name, "workflow": "graph_hybrid", "lang": words.language}
-            st.switch_page("workbench.py", query_params=query)
-        if st.button(words("graph.race"), icon=":material/sports_score:", key="kg_race"):
-            st.session_state["collection"] = info.name
-            st.switch_page("side_by_side.py", query_params={"versus": "modes", "lang": words.language})
+        if state.info.entities:
+            _use(info, words)
         behind = state.stale or not state.info.finished
         if (
             behind
@@ -108,7 +103,11 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
         with st.popover(words("graph.rebuild"), icon=":material/restart_alt:", type="tertiary", key="kg_rebuild"):
             st.caption(words("graph.rebuild.note"))
             extractor = extractor_choice(engine, words, key="kg_again")
-            if st.button(words("graph.rebuild.yes"), type="primary", disabled=not extractor, key="kg_rebuild_yes"):
+            absent = _is_absent(engine, extractor)
+            if absent:
+                st.warning(words("graph.rebuild.absent"), icon=":material/warning:")
+            ready = bool(extractor) and not absent
+            if st.button(words("graph.rebuild.yes"), type="primary", disabled=not ready, key="kg_rebuild_yes"):
                 attempt(lambda: _anew(engine, info.name, own, extractor))
                 st.rerun()
         with st.popover(words("graph.delete"), icon=":material/delete:", type="tertiary", key="kg_delete"):
@@ -116,6 +115,25 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
             if st.button(words("graph.delete.yes"), type="primary", key="kg_delete_yes"):
                 attempt(lambda: engine.graphs.delete(info.name), words("graph.said.deleted", name=info.name))
                 st.rerun()
+
+
+def _use(info: CollectionInfo, words: Words) -> None:
+    """What the graph is for."""
+    if st.button(words("graph.ask"), icon=":material/account_tree:", type="primary", key="kg_ask"):
+        query = {"collection": info.name, "workflow": "graph_hybrid", "lang": words.language}
+        st.switch_page("workbench.py", query_params=query)
+    if st.button(words("graph.race"), icon=":material/sports_score:", key="kg_race"):
+        st.session_state["collection"] = info.name
+        st.switch_page("side_by_side.py", query_params={"versus": "modes", "lang": words.language})
+
+
+def _is_absent(engine: Engine, extractor: str) -> bool:
+    """Whether a model cannot read anything now: the graph that is there would be gone, and none in its place."""
+    family, _, name = extractor.partition(":")
+    if family != "ollama":
+        return False
+    known = {item.name for item in engine.ollama().models}
+    return name not in known and f"{name}:latest" not in known
 
 
 def _anew(engine: Engine, name: str, own: str, extractor: str) -> None:

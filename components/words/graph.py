@@ -166,6 +166,11 @@ GRAPH: Mapping[str, tuple[str, str]] = {
         "Every passage is read again, and what is there now goes.",
         "所有片段都会重新读取，现有图谱会被替换。",
     ),
+    "graph.rebuild.absent": (
+        "Ollama does not have this model at hand, so the graph would be gone and nothing read. Start Ollama, or pull "
+        "the model under System → Models.",
+        "Ollama 里没有这个模型：现有图谱会被清空，却读不出新的。请启动 Ollama，或到“系统 → 模型”拉取该模型。",
+    ),
     "graph.rebuild.yes": ("Replace the graph", "替换图谱"),
     "graph.delete": ("Delete graph", "删除图谱"),
     "graph.delete.note": (

@@ -91,6 +91,10 @@ def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, co
     app.run()
     assert EN("graph.stale.note") in inline(app)
     assert button(app, lambda label: label == EN("graph.update"))
+    setting(app, "kg_again").set_value("other").run()
+    app.text_input(key="kg_again_name").set_value("ollama:not-here").run()
+    assert EN("graph.rebuild.absent") in [item.value for item in app.warning]
+    assert button(app, lambda label: label == EN("graph.rebuild.yes")).disabled
     button(app, lambda label: label == EN("graph.delete.yes")).click().run()
     assert engine.graphs.describe(collection) is None
     assert EN("graph.build.title") in visible(app)
