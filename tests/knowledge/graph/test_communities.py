@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-import pytest
-
 from engine.knowledge.graph.communities import LARGEST, communities_of, community_id
 from engine.values import Entity, PassageId, Relationship
 
@@ -51,14 +49,13 @@ def test_the_order_of_what_is_given_makes_no_difference() -> None:
         assert communities_of(entities, relationships) == first
 
 
-@pytest.mark.parametrize("seed", ["1", "77"])
-def test_another_process_with_other_hashes_finds_the_same(seed: str) -> None:
+def test_another_process_with_other_hashes_finds_the_same() -> None:
     code = (
         "from tests.knowledge.graph.test_communities import cliques, communities_of\n"
         "print([item.entities for item in communities_of(*cliques(70, 12, 9))])"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], env={"PYTHONHASHSEED": "77"}, capture_output=True, text=True, check=True
     )
     assert ran.stdout.strip() == str([item.entities for item in communities_of(*cliques(70, 12, 9))])
 
