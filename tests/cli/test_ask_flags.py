@@ -11,6 +11,7 @@ from engine.config import (
     PARAMETERS,
     ContextPolicy,
     GatePolicy,
+    Mode,
     RoleModel,
     RunConfig,
     SearchMethod,
@@ -42,6 +43,7 @@ def test_every_number_of_a_run_can_be_set(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *(("mode", choice) for choice in get_args(Mode)),
         *(("search", choice) for choice in get_args(SearchMethod)),
         *(("gate", choice) for choice in get_args(GatePolicy)),
         *(("context", choice) for choice in get_args(ContextPolicy)),
@@ -58,6 +60,11 @@ def test_every_choice_of_a_run_can_be_set(name: str, value: Any) -> None:
     [
         ("quality_loop", ["--grade-on", "top3", "--medium-score", "0.4"], {"grade_on": "top3", "medium_score": 0.4}),
         ("dual_loop", ["--max-corrections", "1", "--no-memory", "--web-search"], None),
+        (
+            "graph_hybrid",
+            ["--hops", "1", "--rerank", "always", "--mode-from", "analysis", "--refine", "--no-answer-directly"],
+            {"hops": 1, "rerank": "always", "mode_from": "analysis", "refine": True, "answer_directly": False},
+        ),
         ("answer_evaluation", ["--gener-epoch", "5"], {"gener_epoch": 5}),
     ],
 )
@@ -93,6 +100,22 @@ def test_numbers_of_models_apply_to_the_chat_models_named_and_to_no_others() -> 
     ],
 )
 def test_a_value_out_of_range_is_bad_use(flags: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["ask", "hi", *flags]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--attach", "note.png"], "Choose the workflow graph_hybrid"),
+        (["--workflow", "graph_hybrid", "--attach", "no/such/note.png"], "'no/such/note.png' cannot be read"),
+        (["--workflow", "graph_hybrid", *["--attach", "note.png"] * 7], "7 attachments; the limit is 6"),
+    ],
+)
+def test_attachments_that_nothing_would_look_at_are_bad_use(
+    flags: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """GH-05"""
     assert cli.main(["ask", "hi", *flags]) == 2
     assert said in capsys.readouterr().err
 
