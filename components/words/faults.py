@@ -14,6 +14,10 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
         ("{field} 必须在 {low} 到 {high} 之间。", "请把 {field} 改到这个范围内。"),
         ("{field} 只能取以下值之一：{allowed}。", "请把 {field} 改为其中之一。"),
         ("集合 {collection} 的 {field} 不能这样设置。", "请检查 {field}，或把来源导入一个新集合。"),
+        (
+            "{only_reranks} 只能用来重排。",
+            "请把它选作重排员，这个角色改用 `builtin`、`ollama:模型名` 或 `provider:模型名`。",
+        ),
         ("模型 {model} 没有写全提供方和名称。", "请写成 `builtin`、`ollama:模型名` 或 `provider:模型名`。"),
         ("{field} 的值不能使用。", "请检查 {field} 的取值。"),
     ),
@@ -359,6 +363,12 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
             "请把问题问得更具体，补充相关来源，或自行核对这个回答。",
         ),
     ),
+    "WB120": (
+        (
+            "{mode} 模式在集合 {collection} 里做不了自己的事，改用向量检索。",
+            "请为这个集合构建知识图谱，在问题里提到其中的实体，或换一种模式。",
+        ),
+    ),
     "WB600": (("工作流超过了 {steps} 步的上限。", "请附上运行记录反馈此问题；调低 max_rewrites 可以避开它。"),),
     "WB901": (
         (
@@ -402,6 +412,11 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 FRAGMENTS_ZH: dict[str, str] = {
+    "the disk is full": "磁盘已满",
+    "another process keeps it locked": "另一个进程占用着它",
+    "it may only be read": "它只能读取",
+    "the disk reported an error": "磁盘报告了错误",
+    "it cannot be opened": "它无法打开",
     "a PDF document": "PDF 文档",
     "a ZIP archive or an Office document": "ZIP 压缩包或 Office 文档",
     "a ZIP archive": "ZIP 压缩包",
