@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from engine.config import RoleName, RunConfig, WorkflowName
+from engine.config import CROSS_ENCODER, RoleName, RunConfig, WorkflowName
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
 from engine.nodes.run_context import AnswerRoles, DualRoles, GraphRoles, QualityRoles, WebRetriever
@@ -157,7 +157,7 @@ def graph_reranker(config: RunConfig, settings: Settings, grader: Grader) -> Rer
         from engine.retrieval.rerank import GraderReranker
 
         return GraderReranker(grader)
-    if model.model.partition(":")[0] == "cross_encoder":
+    if model.model.startswith(CROSS_ENCODER):
         from engine.retrieval.cross_encoder import cross_encoder
 
         return cross_encoder(model, settings.data_dir)

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
-from engine.config import ROLES_OF, RoleModel, RunConfig
+from engine.config import CROSS_ENCODER, ROLES_OF, RoleModel, RunConfig
 from engine.host.notes import SpeedNotes
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
@@ -91,7 +91,7 @@ class Resources:
             manifest["embedding_digest"] = digests[embedding]
         for role, model in models.items():
             manifest[role] = _with_digest(model.model, digests)
-            if not model.built_in:
+            if not model.built_in and not model.model.startswith(CROSS_ENCODER):
                 manifest[f"{role}_prompt"] = prompt_version(config.workflow, role)
         return roles, manifest
 

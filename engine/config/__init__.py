@@ -36,6 +36,7 @@ from engine.config.parameters import (
     WorkflowName,
 )
 from engine.config.role_models import (
+    CROSS_ENCODER,
     RoleModel,
     RoleModels,
 )
@@ -52,6 +53,7 @@ from engine.config.run_config import (
 __all__ = [
     "BUILTIN",
     "CONFIG_FIELDS",
+    "CROSS_ENCODER",
     "DUAL_PARAMETERS",
     "EVALUATION_PARAMETERS",
     "GRAPH_PARAMETERS",

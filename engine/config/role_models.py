@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from engine.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName, checked
 from engine.errors import InvalidConfig
+
+CROSS_ENCODER = "cross_encoder:"
+"""What the name of a model begins with that reads question and passage together, and does nothing but rerank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,17 @@ class RoleModels:
     """Built in: the calibrated grader; ``cross_encoder:NAME`` where its package is installed; or a chat model."""
     extractor: RoleModel = RoleModel()
     vision: RoleModel = RoleModel()
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            model = getattr(self, item.name).model
+            if item.name != "reranker" and model.startswith(CROSS_ENCODER):
+                raise InvalidConfig(
+                    f"{model[:80]} can only rerank; it cannot be the {item.name}.",
+                    remedy="Choose it as the reranker, and `builtin`, `ollama:MODEL` or `provider:model` here.",
+                    params={"field": "models", "only_reranks": model[:80]},
+                    field="models",
+                )
 
     def of(self, role: RoleName) -> RoleModel:
         model: RoleModel = getattr(self, role)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.config import ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
+from engine.config import CROSS_ENCODER, ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
 from engine.policies.ordering import graph_options, reranks
 from engine.retrieval.rerank import BATCH, CHAT_BATCH
 from engine.values import STRATEGIES, NodeExecution, RunRecord
@@ -50,7 +50,7 @@ class Tariff:
 
     def reranking_of(self, passages: int, config: RunConfig) -> Price:
         """Scoring so many passages, several a call."""
-        chat = not config.models.reranker.model.startswith("cross_encoder:")
+        chat = not config.models.reranker.model.startswith(CROSS_ENCODER)
         return self.reranking * -(-passages // (CHAT_BATCH if chat else BATCH))
 
     def longest_run(self, config: RunConfig) -> Price:
@@ -123,7 +123,7 @@ def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Price:
     calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
     measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
     # A cross encoder runs in this process.
-    return Price(0, 1, measured) if model.model.startswith("cross_encoder:") else Price(1, 0, measured)
+    return Price(0, 1, measured) if model.model.startswith(CROSS_ENCODER) else Price(1, 0, measured)
 
 
 def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:

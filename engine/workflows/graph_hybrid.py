@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from engine.config import RoleName, RunConfig
+from engine.config import CROSS_ENCODER, RoleName, RunConfig
 from engine.nodes import rewrite
 from engine.nodes.grade import grade_step
 from engine.nodes.graph.analyze_query import analyze_query
@@ -76,7 +76,7 @@ def worst_case_calls(config: RunConfig) -> int:
         "rewriter": 2 * config.max_rewrites,
         "generator": 1,
     }
-    if config.models.reranker.model.startswith("cross_encoder:"):
+    if config.models.reranker.model.startswith(CROSS_ENCODER):
         calls["reranker"] = 0
     return sum(count for role, count in calls.items() if not config.models.of(role).built_in)
 

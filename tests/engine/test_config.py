@@ -155,3 +155,11 @@ def test_an_unusable_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lists_are_read_from_comma_separated_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_ALLOWED_HOSTS", "localhost, box.example")
     assert Settings.load().allowed_hosts == ("localhost", "box.example")
+
+
+@pytest.mark.parametrize("role", ["grader", "rewriter", "generator", "evaluator", "router", "extractor", "vision"])
+def test_a_cross_encoder_reranks_and_does_nothing_else(role: str) -> None:
+    """GH-04"""
+    with pytest.raises(InvalidConfig, match="can only rerank"):
+        config_from_dict({"workflow": "graph_hybrid", "models": {role: "cross_encoder:owner/name"}})
+    assert config_from_dict({"workflow": "graph_hybrid", "models": {"reranker": "cross_encoder:owner/name"}})
