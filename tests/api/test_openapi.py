@@ -27,6 +27,8 @@ PATHS = {
     "/attachments": {"post"},
     "/collections": {"get"},
     "/collections/{name}/sources": {"get", "post"},
+    "/collections/{name}/graph": {"get", "post", "delete"},
+    "/collections/{name}/graph/neighbourhood": {"get"},
     "/ingestions": {"get"},
     "/ingestions/{job_id}": {"get", "delete"},
     "/ingestions/{job_id}/stop": {"post"},
