@@ -36,7 +36,7 @@ GRAPH_STORE_FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
     "WB235": (("知识图谱文件 {path} 已损坏。", "请关闭工作台，从备份恢复该文件或将其删除，再重新构建缺少的知识图谱。"),),
     "WB236": (
         (
-            "知识图谱文件 {path} 无法使用：{cause}。",
+            "知识图谱文件 {path} 无法使用：{found}。",
             "请腾出空间或解除对该文件的占用，或让 WORKBENCH_DATA_DIR 指向可写的文件夹。",
         ),
     ),

@@ -94,7 +94,7 @@ class GraphFileUnusable(GraphStoreError):
         return cls(
             f"The file of knowledge graphs {path!r} cannot be used: {cause}.",
             remedy="Free space or the lock on that file, or point WORKBENCH_DATA_DIR at a folder that can be written.",
-            params={"path": path, "cause": cause},
+            params={"path": path, "found": cause},
         )
 
 
