@@ -4,14 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-from engine.values import Candidate, Gate, Passage, PassageId, Round, RunRecord, SourceKind, Verdict
+from engine.values import (
+    Candidate,
+    Gate,
+    Passage,
+    PassageId,
+    RetrievalList,
+    Round,
+    RunRecord,
+    SourceKind,
+    Stage,
+    Verdict,
+)
 
 Fate = Literal[
-    "cited", "uncited", "cut", "passed", "failed", "unreadable", "ungraded", "below_threshold", "beyond_top_k"
+    "cited",
+    "uncited",
+    "cut",
+    "passed",
+    "failed",
+    "unreadable",
+    "ungraded",
+    "below_threshold",
+    "below_graph",
+    "below_rerank",
+    "beyond_top_k",
 ]
 """``uncited``: the generator had it and did not cite it; ``passed``: it passed and no generator has had it."""
+
+
+_Cut = Literal["below_threshold", "below_graph", "below_rerank"]
+_CUTS: tuple[_Cut, ...] = get_args(_Cut)
+"""Gates that say more of a dropped passage than that others came before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +70,15 @@ class Sighting:
     """Its place among the hits by words; None where it was not among them or these were not searched."""
     text_score: float | None = None
     """Its BM25 score; None as ``text_rank``."""
+    found_in: Mapping[RetrievalList, int] = field(default_factory=dict)
+    """Its rank in each list of a mode (graph + vector retrieval)."""
+    graph_score: float | None = None
+    via: tuple[str, ...] = ()
+    places: Mapping[Stage, int] = field(default_factory=dict)
+    """Its place after each stage that ordered the passages."""
+    duplicate_of: PassageId | None = None
+    freshness: float | None = None
+    rerank_score: float | None = None
     web: bool = False
     """The round searched the web: its text is anybody's."""
 
@@ -122,6 +157,13 @@ def _sighting(item: Candidate, current: Round, places: Mapping[PassageId, int]) 
         vector_rank=item.passage.vector_rank,
         text_rank=item.passage.text_rank,
         text_score=item.passage.text_score,
+        found_in=item.found_in,
+        graph_score=item.graph_score,
+        via=item.via,
+        places=item.places,
+        duplicate_of=item.duplicate_of,
+        freshness=item.freshness,
+        rerank_score=item.rerank_score,
         web=current.strategy == "web_search",
     )
 
@@ -151,7 +193,7 @@ def _fate_in_answer(record: RunRecord, passage_id: PassageId) -> Fate | None:
 
 def _fate_in_grading(gates: list[Gate], verdict: Verdict | None, passes: bool) -> Fate:
     if "kept" not in gates:
-        return "below_threshold" if "below_threshold" in gates else "beyond_top_k"
+        return next((gate for gate in _CUTS if gate in gates), "beyond_top_k")
     if verdict is None:
         return "ungraded"
     if verdict.relevant is None:

@@ -12,15 +12,17 @@ import streamlit as st
 from components.i18n import Words
 from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
+from components.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
 from components.phrases import probability_text, verdict_reason
 from components.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
 from engine.config import RunConfig
-from engine.values import Comparison, PassageId, RunRecord, Verdict
+from engine.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict
 from engine.wording import operands
 
 _SNIPPET = 220
+_DROPPED = ("below_threshold", "below_graph", "below_rerank", "beyond_top_k")
 _COLUMNS = (
     *("round", "rank", "source", "section", "similarity", "raw", "floor"),
     *("gate", "margin", "verdict", "confidence", "reason", "kind", "marker"),
@@ -38,10 +40,13 @@ _LABELS = (
         "state_ungraded",
         "state_below_threshold",
         "state_beyond_top_k",
+        "state_below_graph",
+        "state_below_rerank",
         "open",
     ),
     *("label_title", "label_yes", "label_no", "label_clear", "yours_yes", "yours_no", "would"),
     *("kind", "filter_kind", "all_kinds"),
+    *("filter_list", "all_lists", "only_graph", "via", "moves", "cut_sentences"),
 )
 
 
@@ -87,16 +92,23 @@ def passages_table(
         st.caption(words("passages.no_match" if found else "passages.none" if record.rounds else "passages.empty"))
         return None
     marked = question_terms(record) if terms is None else tuple(terms)
+    names = names_of(record)
     result = _component(
         key=key,
         data={
             "lang": words.html_language,
             "rows": [
-                {**passage_row(line, record.config, marked, words), **_said(line.passage.id, labels, would)}
+                {
+                    **passage_row(line, record.config, marked, words),
+                    **stage_cells(line, record, names, words),
+                    "cut": cut_text(line, record, marked),
+                    **_said(line.passage.id, labels, would),
+                }
                 for line in lines
             ],
             "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],
+            "lists": {name: words(f"list.{name}") for name in RETRIEVAL_LISTS},
             "threshold": record.config.similarity_threshold,
             "opened": opened,
             # The same citation clicked twice has to be a change of data, or the browser is not asked again.
@@ -186,6 +198,8 @@ def verdict_label(verdict: Verdict | None, words: Words) -> str:
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Why a candidate was dropped and by how much; the rank is said first (SPEC SC-02)."""
+    if staged := stage_drop(seen, config, words):
+        return staged
     if seen.gate == "beyond_top_k":
         return words("drop.rank", rank=seen.rank, top_k=config.top_k, similarity=probability_text(seen.similarity))
     left, right = operands(Comparison("pass_rate", seen.similarity, "<", config.similarity_threshold))
@@ -241,7 +255,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
 
 def _state(line: LifeLine) -> str:
     if line.dropped:
-        return line.fate if line.fate in ("below_threshold", "beyond_top_k") else line.best.gate
+        return line.fate if line.fate in _DROPPED else line.best.gate
     if line.verdict is None:
         return "ungraded"
     if line.verdict.relevant is None:
@@ -325,6 +339,10 @@ def _step(seen: Sighting, passes: bool, words: Words) -> dict[str, str]:
     return {"kind": "pass", "text": "✓"} if passes else {"kind": "fail", "text": "✗"}
 
 
+def _stages(seen: Sighting, words: Words) -> tuple[str, str]:
+    return moves_text(seen, words), scores_text(seen, words)
+
+
 def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = verdict_label(seen.verdict, words)
     if seen.verdict is not None and seen.verdict.relevant is not None:
@@ -333,7 +351,7 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
         "round": f"r{seen.round}",
         "query": seen.query if seen.searched else words("passages.not_searched", query=seen.query),
         "rank": f"#{seen.rank}",
-        "ranks": ranks_text(seen, config, words),
+        "ranks": ranks_text(seen, config, words) or " · ".join(filter(None, _stages(seen, words))),
         "similarity": probability_text(seen.similarity),
         "cosine": f"{seen.raw_score:.3f}",
         "floor": f"{seen.floor:.3f}",

@@ -34,8 +34,11 @@ def title_of(name: str, words: Words) -> str:
     return words.get(f"node_{name}") or _plain_name(name)
 
 
-def route_of(route: str, words: Words) -> str:
-    return words.get(f"route_{route}") or words.get(f"node_{route}") or _plain_name(route)
+def route_of(decision: Plain, words: Words) -> str:
+    """Where a decision leads, in a word; the same node may mean another thing to whom it leads from."""
+    route, node = decision["route"], decision["node"]
+    named = words.get(f"route_{route}_from_{node}") or words.get(f"route_{route}") or words.get(f"node_{route}")
+    return named or _plain_name(route)
 
 
 def _plain_name(name: str) -> str:
@@ -76,7 +79,7 @@ def duration_of(ms: float, words: Words) -> str:
 def chips_of(decision: Plain, count: int, words: Words) -> tuple[str, ...]:
     """What an edge prints of the newest decision that chose it, from long to short, and how often it was chosen."""
     times = f" ×{count}" if count > 1 else ""
-    target = route_of(decision["route"], words)
+    target = route_of(decision, words)
     short = [_comparison(item, words, "short_") for item in decision["comparisons"]]
     if not short:
         why = _reason(decision, words)
@@ -87,7 +90,7 @@ def chips_of(decision: Plain, count: int, words: Words) -> tuple[str, ...]:
 
 def decision_line(decision: Plain, words: Words) -> str:
     """E.g. ``Round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → rewrite``."""
-    target = route_of(decision["route"], words)
+    target = route_of(decision, words)
     return say(words, "decision", round=decision["round"], why=inequality_of(decision, words), target=target)
 
 

@@ -9,6 +9,8 @@ GRAPH: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "node_analyze_query": ("Analyse", "分析"),
         "node_refine_query": ("Refine", "优化查询"),
+        "route_generate_answer_from_grade_documents": ("generate", "生成"),
+        "route_generate_answer_from_route_query": ("generate", "生成"),
         "route_refine_query": ("refine", "优化查询"),
         "reason_bypass": ("no search in this mode", "此模式不检索"),
         "reason_simple": ("simple: no search", "简单，无需检索"),

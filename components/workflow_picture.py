@@ -31,7 +31,10 @@ Tone = Literal["plain", "active", "passed", "rewrite", "forced", "fault", "stopp
 
 _ENDED = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
 _PASSED = frozenset(
-    {"passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"}
+    {
+        *("passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"),
+        *("simple", "bypass", "needs_search"),
+    }
 )
 _AGAIN = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})
 """Reasons that lead back for another attempt; all that are neither these nor passed end one before its aim."""
@@ -122,7 +125,7 @@ def _tone_of(name: str, record: Plain | None, ways: Mapping[tuple[str, str], int
         return tone_of_reason(own[-1]["reason"])
     entries = [item for item in record["decisions"] if item["route"] == name]
     entered = tone_of_reason(entries[-1]["reason"]) if entries and ways.get((entries[-1]["node"], name)) else "passed"
-    if name == "rewrite":
+    if name in ("rewrite", "refine_query"):
         return "rewrite"
     # Only a rewrite is the correction itself; whatever else is visited again simply did its work.
     return "passed" if entered == "rewrite" and name != "rewrite_query" else entered

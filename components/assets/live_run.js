@@ -69,7 +69,7 @@ function listen(life) {
 
 const KNOWN = [
   "run_started", "prepared", "node_started", "node_finished", "retrieved", "routed", "fused", "reranked", "quality_checked",
-  "memory_recalled", "route_chosen", "route_tried", "memory_kept", "answer_begun", "drafted", "evaluated", "passage_graded",
+  "analysed", "memory_recalled", "route_chosen", "route_tried", "memory_kept", "answer_begun", "drafted", "evaluated", "passage_graded",
   "model_called", "decided", "rewritten", "context_assembled", "token_streamed", "answer_completed", "warned", "run_finished",
 ];
 

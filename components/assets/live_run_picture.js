@@ -2,7 +2,7 @@
 // Pure: no DOM, no clock, no text of its own (every word comes from `words`). The same view is made in Python for exports.
 
 const ENDED = new Set(["answered", "answered_forced", "answered_unverified", "abstained", "fallback"]);
-const PASSED = new Set(["passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"]);
+const PASSED = new Set(["passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed", "simple", "bypass", "needs_search"]);
 // Reasons that lead back for another attempt; all that are neither these nor passed end one before its aim.
 const AGAIN = new Set(["below_gate", "low_quality", "next_strategy", "answer_off", "revise"]);
 
@@ -59,7 +59,7 @@ function toneOf(name, record, ways) {
   if (newest.duration_ms === null) return record.outcome === "failed" ? "fault" : "stopped";
   const own = record.decisions.filter((item) => item.node === name).at(-1);
   if (own?.route === "end" && !PASSED.has(own.reason)) return toneOfReason(own.reason);
-  if (name === "rewrite") return "rewrite";
+  if (name === "rewrite" || name === "refine_query") return "rewrite";
   const entry = record.decisions.filter((item) => item.route === name).at(-1);
   const entered = entry && ways[`${entry.node}>${name}`] ? toneOfReason(entry.reason) : "passed";
   // Only a rewrite is the correction itself; whatever else is visited again simply did its work.

@@ -10,7 +10,8 @@ export function say(words, key, values = {}) {
 }
 
 const titleOf = (name, words) => words[`node_${name}`] ?? plainName(name);
-const routeOf = (route, words) => words[`route_${route}`] ?? words[`node_${route}`] ?? plainName(route);
+const routeOf = ({ route, node }, words) =>
+  words[`route_${route}_from_${node}`] ?? words[`route_${route}`] ?? words[`node_${route}`] ?? plainName(route);
 const reasonOf = (decision, words) => words[`reason_${decision.reason}`] ?? plainName(decision.reason);
 const plainName = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 const cut = (text) => { const all = Array.from(text.trim()); return all.length > 60 ? `${all.slice(0, 59).join("")}…` : text.trim(); };
@@ -24,7 +25,7 @@ function lines(...rows) {
 /** What an edge prints of the newest decision that chose it, from long to short. */
 function chipsOf(decision, count, words) {
   const times = count > 1 ? ` ×${count}` : "";
-  const target = routeOf(decision.route, words);
+  const target = routeOf(decision, words);
   const short = decision.comparisons.map((item) => comparison(item, words, "short_"));
   if (!short.length) {
     const why = reasonOf(decision, words);
@@ -37,7 +38,7 @@ function chipsOf(decision, count, words) {
 function decisionLine(decision, words) {
   const named = decision.comparisons.map((item) => comparison(item, words, "quantity_")).join(words.joint);
   const why = named || reasonOf(decision, words);
-  return say(words, "decision", { round: decision.round, why, target: routeOf(decision.route, words) });
+  return say(words, "decision", { round: decision.round, why, target: routeOf(decision, words) });
 }
 
 function comparison(item, words, prefix) {

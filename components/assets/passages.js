@@ -16,7 +16,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   dress(root, data);
   let view = views.get(root);
   if (!view) {
-    view = { sort: "path", back: false, round: "", state: "", source: "", kind: "", all: false, open: new Set(), asked: 0, drawn: "" };
+    view = { sort: "path", back: false, round: "", state: "", source: "", kind: "", list: "", all: false, open: new Set(), asked: 0, drawn: "" };
     views.set(root, view);
   }
   view.label = (id, value) => setTriggerValue("label", { id, value, serial: Date.now() });
@@ -36,15 +36,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function frame(root, view) {
   const words = view.data.words;
   const sources = [...new Set(view.rows.map((row) => row.source))].sort();
-  const states = ["passed", "failed", "unreadable", "ungraded", "below_threshold", "beyond_top_k"].filter((state) => view.rows.some((row) => row.state === state));
+  const states = ["passed", "failed", "unreadable", "ungraded", "below_threshold", "below_graph", "below_rerank", "beyond_top_k"].filter((state) => view.rows.some((row) => row.state === state));
   const kinds = new Map(view.rows.filter((row) => row.kind).map((row) => [row.kind, row.kind_text]));
   if (!kinds.has(view.kind)) view.kind = "";
+  const lists = Object.entries(view.data.lists ?? {}).filter(([name]) => view.rows.some((row) => row.lists?.some(([own]) => own === name)));
+  if (lists.length && view.rows.some((row) => row.only_graph)) lists.push(["only_graph", words.only_graph]);
   const bar = el("div", { class: "bar" }, [
     picker(root, view, "round", words.filter_round, [["", words.all_rounds], ...view.data.rounds.map((round) => [String(round), "r" + round])]),
     picker(root, view, "state", words.filter_state, [["", words.all], ...states.map((state) => [state, words["state_" + state]])]),
     picker(root, view, "source", words.filter_source, [["", words.all_sources], ...sources.map((source) => [source, source])]),
     // Only in the workflows that tell kinds of sources apart.
     kinds.size > 1 ? picker(root, view, "kind", words.filter_kind, [["", words.all_kinds], ...kinds]) : "",
+    // Only where several lists were searched.
+    lists.length > 1 ? picker(root, view, "list", words.filter_list, [["", words.all_lists], ...lists]) : "",
     picker(root, view, "sort", words.sort, [["path", words.sort_path], ["rank", words.rank], ["similarity", words.similarity], ["verdict", words.verdict], ["source", words.sort_source]]),
     el("span", { class: "muted small count", role: "status" }),
   ]);
@@ -85,10 +89,12 @@ function picker(root, view, name, label, options) {
 
 function chosen(view) {
   const rows = view.rows.filter((row) =>
-    (!view.round || row.rounds.includes(Number(view.round))) && (!view.state || row.state === view.state) && (!view.source || row.source === view.source) && (!view.kind || row.kind === view.kind));
+    (!view.round || row.rounds.includes(Number(view.round))) && (!view.state || row.state === view.state) && (!view.source || row.source === view.source) && (!view.kind || row.kind === view.kind) && (!view.list || inList(row, view.list)));
   rows.sort(SORTS[view.sort]);
   return view.back ? rows.reverse() : rows;
 }
+
+const inList = (row, list) => (list === "only_graph" ? row.only_graph : (row.lists ?? []).some(([name]) => name === list));
 
 function fill(root, view) {
   const words = view.data.words;
@@ -109,7 +115,7 @@ function fill(root, view) {
   more.replaceChildren();
   if (!rows.length) {
     const clear = el("button", { type: "button", class: "button" }, [words.clear]);
-    clear.onclick = () => { view.round = view.state = view.source = view.kind = ""; frame(root, view); };
+    clear.onclick = () => { view.round = view.state = view.source = view.kind = view.list = ""; frame(root, view); };
     more.append(el("p", { class: "muted" }, [words.no_match]), clear);
   } else if (limit < rows.length) {
     const all = el("button", { type: "button", class: "button quiet" }, [words.show_all.replace("{n}", rows.length - limit)]);
@@ -137,8 +143,8 @@ function pair(root, view, row) {
   meter.style.setProperty("--tick", `${view.data.threshold * 100}%`);
   const line = el("tr", { role: "row", class: `row ${row.dropped ? "dropped" : ""}`, "data-id": row.id }, [
     cell("rank num", words.rank, [String(row.rank), el("small", {}, ["r" + row.round])]),
-    cell("passage", words.passage, [title, kind, el("div", { class: "snippet" }, marked(row.snippet)), row.ranks ? el("small", { class: "ranks num", title: row.ranks_tip }, [row.ranks]) : ""]),
-    cell("similarity num", words.similarity, [el("div", { title: row.tip }, [row.value + " ", el("small", {}, [row.cosine]), meter])]),
+    cell("passage", words.passage, [title, kind, el("div", { class: "snippet" }, marked(row.snippet)), row.ranks ? el("small", { class: "ranks num", title: row.ranks_tip }, [row.ranks]) : "", ...stages(row, words)]),
+    cell("similarity num", words.similarity, [el("div", { title: row.tip }, [row.value + " ", el("small", {}, [row.cosine]), meter]), row.scores ? el("small", { class: "scores" }, [row.scores]) : ""]),
     cell("verdict", words.verdict, [el("span", { class: "chip num " + row.chip.look }, [row.chip.text]), row.chip.note ? el("small", { class: "num" }, [row.chip.note]) : "", row.label ? el("small", { class: "yours " + row.label }, [words["yours_" + row.label]]) : "", row.would ? el("small", { class: "would num" }, [`${words.would} ${row.would}`]) : ""]),
     cell("why", words.why, [row.reason]),
     cell("line num", words.line, steps(row.steps)),
@@ -161,6 +167,17 @@ function pair(root, view, row) {
   return [line, detail];
 }
 
+/** Which lists found it, along what, and its place after each stage. */
+function stages(row, words) {
+  if (!row.lists) return [];
+  const found = row.lists.map(([name, text]) => el("span", { class: `kind list-${name}` }, [text]));
+  const told = [row.moves, ...row.stage_notes].filter(Boolean).join(" · ");
+  return [
+    el("div", { class: "found" }, [...found, row.via ? el("small", {}, [`${words.via}: ${row.via}`]) : ""]),
+    told ? el("small", { class: "ranks num", title: words.moves }, [told]) : "",
+  ];
+}
+
 function steps(pieces) {
   // An arrow stays with the step it leads to, so that a line breaks before it.
   return pieces.flatMap((piece, at) => {
@@ -175,7 +192,9 @@ function story(view, row) {
   const words = view.data.words;
   const ranked = row.seen.some((seen) => seen.ranks);
   const columns = ["round", "rank", ...(ranked ? ["ranks"] : []), "similarity", "cosine", "floor", "gate", "margin", "verdict", "query"];
-  const parts = [el("h5", {}, [words.full_text]), el("div", { class: "full" }, marked(row.text))];
+  const cut = row.cut ?? [];
+  const full = cut.length ? cut.map(([text, on, out]) => (out ? el("span", { class: "out" }, marked([[text, on]])) : marked([[text, on]])[0])) : marked(row.text);
+  const parts = [el("h5", {}, [words.full_text, cut.length ? el("small", {}, [` · ${words.cut_sentences}`]) : ""]), el("div", { class: "full" }, full)];
   if (row.grader) {
     parts.push(el("h5", {}, [words.own_words]), el("p", { class: "own" }, [el("span", { class: "muted" }, [row.grader]), row.own ? el("span", {}, [" — " + row.own]) : ""]));
   }
@@ -201,7 +220,7 @@ function reveal(root, view, id) {
   const find = () => [...root.querySelectorAll("tr.row")].find((line) => line.dataset.id === id);
   let line = find();
   if (!line && view.rows.some((row) => row.id === id)) {
-    view.round = view.state = view.source = view.kind = "";
+    view.round = view.state = view.source = view.kind = view.list = "";
     view.all = true;
     frame(root, view);
     line = find();
