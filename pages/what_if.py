@@ -80,7 +80,9 @@ def act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None
 
 def _again(engine: Engine, record: RunRecord, config: RunConfig) -> RunId:
     """The question under these settings; a branch keeps what was changed by hand where it branched off."""
-    return engine.start(record.question, config) if record.fork is None else engine.fork(record, config)
+    if record.fork is not None:
+        return engine.fork(record, config)
+    return engine.start(record.question, config, attachments=record.attachments)
 
 
 def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
