@@ -9,7 +9,6 @@ from components.faults import fault_box
 from components.i18n import Words
 from components.phrases import node_text
 from components.url_state import put_into_url, take_from_url
-from engine.config import RunConfig
 from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -17,7 +16,7 @@ from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.values import Fault, RunId, RunRecord
 from pages.compare_choices import RunChoice, run_choices
-from pages.compare_new import Side, second_run
+from pages.compare_new import Side, Wanted, second_run
 from pages.opening import opening
 
 engine: Engine = get_engine()
@@ -106,11 +105,11 @@ def record_of(run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | No
         return None
 
 
-def begun(wanted: dict[Side, tuple[str, RunConfig]]) -> None:
+def begun(wanted: dict[Side, Wanted]) -> None:
     """Start the runs that are missing, both at the same time, and open them here."""
-    for side, (question, config) in wanted.items():
+    for side, (question, config, attachments) in wanted.items():
         try:
-            st.session_state[f"compare_next_{side}"] = engine.start(question, config)
+            st.session_state[f"compare_next_{side}"] = engine.start(question, config, attachments=attachments)
         except WorkbenchError as error:
             st.session_state["compare_fault"] = fault_of(error)
     st.rerun()

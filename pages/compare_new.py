@@ -10,18 +10,20 @@ import streamlit as st
 
 from components.compare_settings import changed_names, compare_settings, model_label
 from components.i18n import Words
+from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.config import BUILTIN, PRESETS, RoleModel, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import RunRecord
+from engine.values import Attachment, RunRecord
 
 Side = Literal["a", "b"]
-Begin = Callable[[dict[Side, tuple[str, RunConfig]]], None]
+Wanted = tuple[str, RunConfig, tuple[Attachment, ...]]
+Begin = Callable[[dict[Side, Wanted]], None]
 _MOST_GRADERS = 4
 
 
 def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: Words, begin: Begin) -> None:
-    """Offer what makes the missing run; ``begin`` is called with the question and the settings of each side."""
+    """Offer what makes the missing run; ``begin`` is called with question, settings and attachments of a side."""
     if a is None:
         return
     models = tuple(f"ollama:{item.name}" for item in engine.ollama().models if item.chats)
@@ -51,7 +53,7 @@ def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Be
             label = words("compare.grader.run", model=model_label(name, words))
             if st.button(label, key=f"compare_grader_{name}", icon=":material/play_arrow:"):
                 grader = RoleModel() if name == BUILTIN else replace(own, model=name)
-                begin({"b": (a.question, replace(a.config, models=replace(a.config.models, grader=grader)))})
+                begin({"b": _asked_as(a, replace(a.config, models=replace(a.config.models, grader=grader)))})
 
 
 def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
@@ -80,9 +82,14 @@ def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
     names = changed_names(a.config, config, words)
     with st.container(horizontal=True, vertical_alignment="center", key="compare_run_line"):
         if st.button(words("compare.run"), key="compare_run", type="primary", icon=":material/play_arrow:"):
-            begin({"b": (a.question, config)})
+            begin({"b": _asked_as(a, config)})
         said = words("compare.changes", names=words("list.joint").join(names)) if names else ""
         st.caption(said or words("compare.same_settings"), width="stretch")
+
+
+def _asked_as(run: RunRecord, config: RunConfig) -> Wanted:
+    """A run's question under other settings, with its attachments where the workflow looks at them."""
+    return run.question, config, run.attachments if config.workflow in TAKES_ATTACHMENTS else ()
 
 
 def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin) -> None:
@@ -102,6 +109,12 @@ def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin
     if not pressed or not asked:
         return
     sides: tuple[tuple[Side, RunRecord], ...] = (("a", a), ("b", b))
-    missing = {side: (asked, run.config) for side, run in sides if run.question != asked or run.active}
+    # Images and tables belong to the question that they came with.
+    of = next((run for _, run in sides if run.question == asked), None)
+    missing: dict[Side, Wanted] = {
+        side: _asked_as(of, run.config) if of is not None else (asked, run.config, ())
+        for side, run in sides
+        if run.question != asked or run.active
+    }
     if missing:
         begin(missing)
