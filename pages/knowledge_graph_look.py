@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
-import pandas as pd
 import streamlit as st
 
 from components.faults import fault_box
 from components.graph_picture import GraphPicture, community_picture, entity_picture
-from components.graph_view import ShownPassage, graph_view, relation_text, type_text, wanted_passages
+from components.graph_view import ShownPassage, graph_view, wanted_passages
 from components.i18n import Words
 from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
@@ -20,6 +18,8 @@ from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
 from engine.values import Community, PassageId
+from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace
+from pages.knowledge_graph_tables import graph_tables
 from pages.remembered import remembered
 
 Look = Literal["overview", "entities", "table"]
@@ -29,37 +29,13 @@ _GO = "kg_go"
 _LONGEST = 200
 _SIZES = (30, 60, 150, 300, 500)
 _USUAL_SIZE = 60
-_IN_TABLE = 2000
 _SUGGESTED = 6
 _COMMUNITIES = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Whose graph is looked into."""
-
-    engine: Engine
-    info: CollectionInfo
-    graph: GraphInfo
-    words: Words
-
-    @property
-    def communities(self) -> tuple[Community, ...]:
-        return remembered(
-            "kg_communities",
-            (self.engine.instance, self.graph),
-            lambda: self.engine.graphs.communities(self.info.name),
-        )
-
-    def whole(self, most: int) -> Neighbourhood:
-        """The most important entities, and what is between them."""
-        asked = (self.engine.instance, self.graph, most)
-        return remembered(f"kg_whole_{most}", asked, lambda: self.engine.graphs.overview(self.info.name, most))
-
-
 def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Words) -> None:
     """The choice of a view, which the address holds, and the view."""
-    place = _Place(engine, info, graph, words)
+    place = GraphPlace(engine, info, graph, words)
     for name, value in st.session_state.pop(_GO, {}).items():
         st.session_state[name] = value
     usual: Look = "overview" if graph.communities > 1 else "entities"
@@ -81,15 +57,18 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
         case "entities":
             _entities(place)
         case _:
-            _tables(place)
+            ticked = graph_tables(place)
+            if ticked is not None:
+                st.session_state[_GO] = {_LOOK: "entities", _ENTITY: ticked}
+                st.rerun()
 
 
-def _overview(place: _Place) -> None:
+def _overview(place: GraphPlace) -> None:
     communities, words = place.communities, place.words
     if not communities:
         st.info(words("graph.no_communities"))
         return
-    whole = place.whole(_IN_TABLE)
+    whole = place.whole(MOST_ENTITIES)
     # The largest come first; rules leave many of two or three entities, which would only hide these.
     picture = community_picture(communities[:_COMMUNITIES], whole.entities, whole.relationships)
     st.caption(words("graph.overview.about"))
@@ -102,7 +81,7 @@ def _overview(place: _Place) -> None:
     _draw(place, picture, key=f"kg_overview_{place.info.name}", around=around)
 
 
-def _entities(place: _Place) -> None:
+def _entities(place: GraphPlace) -> None:
     words, communities = place.words, place.communities
     shown = _chosen(place, communities)
     if shown is None:
@@ -118,7 +97,7 @@ def _entities(place: _Place) -> None:
     _draw(place, picture, key=f"kg_entities_{place.info.name}", around=around)
 
 
-def _chosen(place: _Place, communities: Sequence[Community]) -> Neighbourhood | None:
+def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhood | None:
     """What is around the entity of the address, in its community, or the most important of all."""
     words = place.words
     titles = {item.id: item.title for item in communities}
@@ -142,7 +121,7 @@ def _chosen(place: _Place, communities: Sequence[Community]) -> Neighbourhood | 
     return Neighbourhood({}, found.entities, found.relationships)
 
 
-def _around(place: _Place, entity: str, hops: int, most: int) -> Neighbourhood | None:
+def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourhood | None:
     name, words = place.info.name, place.words
     try:
         return place.engine.graphs.neighbourhood(name, [entity], hops, most)
@@ -217,7 +196,7 @@ def _typed_most(graph: GraphInfo, words: Words) -> int:
     return int(chosen or _USUAL_SIZE)
 
 
-def _draw(place: _Place, picture: GraphPicture, *, key: str, around: Callable[[str], None]) -> None:
+def _draw(place: GraphPlace, picture: GraphPicture, *, key: str, around: Callable[[str], None]) -> None:
     """The picture in a fragment of its own: a choice brings passages and leaves the rest of the page alone."""
 
     @st.fragment
@@ -231,7 +210,7 @@ def _draw(place: _Place, picture: GraphPicture, *, key: str, around: Callable[[s
     picture_and_passages()
 
 
-def _texts(place: _Place, wanted: tuple[PassageId, ...]) -> dict[PassageId, ShownPassage]:
+def _texts(place: GraphPlace, wanted: tuple[PassageId, ...]) -> dict[PassageId, ShownPassage]:
     engine, info = place.engine, place.info
     if not wanted:
         return {}
@@ -248,59 +227,3 @@ def _texts(place: _Place, wanted: tuple[PassageId, ...]) -> dict[PassageId, Show
         item.id: ShownPassage(" § ".join(part for part in (item.source, item.section) if part), item.text)
         for item in found
     }
-
-
-def _tables(place: _Place) -> None:
-    """Data frames show every text as text, sort, search and save themselves."""
-    words, graph = place.words, place.graph
-    whole = place.whole(_IN_TABLE)
-    titles = {item.id: item.title for item in place.communities}
-    names = {item.id: item.name for item in whole.entities}
-    if len(whole.entities) < graph.entities:
-        st.caption(words.count("graph.shown", len(whole.entities), all=f"{graph.entities:,}"))
-    columns = ("name", "type", "about", "relations", "passages", "community", "aliases")
-    rows = [
-        (
-            item.name,
-            type_text(item.type, words),
-            item.description,
-            item.degree,
-            len(item.passages),
-            titles.get(item.community, ""),
-            " · ".join(item.aliases),
-        )
-        for item in whole.entities
-    ]
-    st.markdown(f"###### {words('graph.table.entities')}")
-    event = st.dataframe(
-        pd.DataFrame(rows, columns=[words(f"graph.column.{name}") for name in columns]),
-        hide_index=True,
-        height=420,
-        on_select="rerun",
-        selection_mode="single-row",
-        key="kg_table",
-    )
-    chosen = event.get("selection", {}).get("rows", [])
-    if chosen and chosen[0] < len(whole.entities):
-        st.session_state[_GO] = {_LOOK: "entities", _ENTITY: whole.entities[chosen[0]].name}
-        st.rerun()
-    st.caption(words("graph.table.hint"))
-    st.markdown(f"###### {words('graph.table.relations')}")
-    _relation_table(whole, names, words)
-
-
-def _relation_table(whole: Neighbourhood, names: Mapping[str, str], words: Words) -> None:
-    ends = ("source", "relation", "target", "weight", "passages", "about")
-    lines = [
-        (
-            names.get(item.source, item.source),
-            relation_text(item.type, words),
-            names.get(item.target, item.target),
-            item.weight,
-            len(item.passages),
-            item.description,
-        )
-        for item in whole.relationships
-    ]
-    st.dataframe(pd.DataFrame(lines, columns=[words(f"graph.column.{name}") for name in ends]), hide_index=True,
-                 height=420, key="kg_lines")  # fmt: skip

@@ -72,6 +72,11 @@ def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None
     info = engine.graphs.describe("samples")
     assert info is not None
     assert (len(entities), len(relations)) == (info.info.entities, info.info.relationships)
+    name = entities.iloc[1][EN("graph.column.name")]
+    app.session_state["kg_table"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    app.run()
+    assert not app.exception
+    assert given(app, "entity") == name
 
 
 def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, collection: str) -> None:

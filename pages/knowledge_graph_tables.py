@@ -1,0 +1,72 @@
+"""Entities and relationships of a knowledge graph as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from components.graph_view import relation_text, type_text
+from components.i18n import Words
+from engine.roles.graph import Neighbourhood
+from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace
+
+
+def graph_tables(place: GraphPlace) -> str | None:
+    """Draw both and return the name of an entity whose row was ticked.
+
+    Data frames show every text as text, and sort and save themselves.
+    """
+    words, graph = place.words, place.graph
+    whole = place.whole(MOST_ENTITIES)
+    titles = {item.id: item.title for item in place.communities}
+    names = {item.id: item.name for item in whole.entities}
+    if len(whole.entities) < graph.entities:
+        st.caption(words.count("graph.shown", len(whole.entities), all=f"{graph.entities:,}"))
+    columns = ("name", "type", "about", "relations", "passages", "community", "aliases")
+    rows = [
+        (
+            item.name,
+            type_text(item.type, words),
+            item.description,
+            item.degree,
+            len(item.passages),
+            titles.get(item.community, ""),
+            " · ".join(item.aliases),
+        )
+        for item in whole.entities
+    ]
+    st.markdown(f"###### {words('graph.table.entities')}")
+    event = st.dataframe(
+        pd.DataFrame(rows, columns=[words(f"graph.column.{name}") for name in columns]),
+        hide_index=True,
+        height=420,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="kg_table",
+    )
+    chosen: list[int] = event.get("selection", {}).get("rows", [])
+    if chosen and chosen[0] < len(whole.entities):
+        return str(whole.entities[chosen[0]].name)
+    st.caption(words("graph.table.hint"))
+    st.markdown(f"###### {words('graph.table.relations')}")
+    _relation_table(whole, names, words)
+    return None
+
+
+def _relation_table(whole: Neighbourhood, names: Mapping[str, str], words: Words) -> None:
+    ends = ("source", "relation", "target", "weight", "passages", "about")
+    lines = [
+        (
+            names.get(item.source, item.source),
+            relation_text(item.type, words),
+            names.get(item.target, item.target),
+            item.weight,
+            len(item.passages),
+            item.description,
+        )
+        for item in whole.relationships
+    ]
+    st.dataframe(pd.DataFrame(lines, columns=[words(f"graph.column.{name}") for name in ends]), hide_index=True,
+                 height=420, key="kg_lines")  # fmt: skip
