@@ -21,7 +21,7 @@ from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
 from engine.values import Entity, PassageId, Relationship
 
-MOST_RELATIONSHIPS = 20
+MOST_RELATIONSHIPS = 30
 """Of one passage: verbs first, then names that stand together."""
 SUMMARY_TOKENS = 120
 _LONGEST_SAID = 240

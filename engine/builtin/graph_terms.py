@@ -25,8 +25,8 @@ _PARTICLES = frozenset("de der den di da la le van von of".split())
 _NO_PLURAL = frozenset(_TOLD["no_plural_en"].split())
 _GENERIC_ZH = frozenset(_TOLD["generic_zh"].split())
 
-MOST_NAMES = 12
-"""Names kept of one passage: more would tie everything to everything."""
+MOST_NAMES = 20
+"""Names kept of one passage: from 16 on no more pairs of sample passages share one, and more tie all to all."""
 _LEAST_WEIGHT = 5.0
 _LONGEST_WORDS = 4
 _LONGEST_HAN = 6
