@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from rich.console import Console
 from rich.markup import escape
 
-from engine.attachments.admission import admissible, attachment_line
+from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.config import (
     BUILTIN,
@@ -24,24 +24,28 @@ from engine.config import (
     ContextPolicy,
     GatePolicy,
     GradeOn,
+    Mode,
+    ModeFrom,
     Parameter,
+    Reranking,
     RoleModel,
     RoleModels,
     RunConfig,
     SearchMethod,
+    default_mode,
     options_from_dict,
 )
 from engine.errors import WorkbenchError
 from engine.graph_command import add_graph
 from engine.host.doctor import add_doctor
 from engine.ingest_command import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
+from engine.record_printing import print_record
 from engine.responses import seed_response
 from engine.running_app import AppRefused
 from engine.serving import serve
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.version import __version__
-from engine.wording import decision_sentence
 from engine.workflows import MODULES
 
 if TYPE_CHECKING:
@@ -50,17 +54,28 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _BAD_USE = 2
-_CODES_OF_BAD_USE = ("WB1", "WB705", "WB805", "WB806", "WB807")
-"""Settings and questions; what a running app says of a request that it cannot read; data sets and measures."""
+_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807")
+"""Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
+request that it cannot read; data sets and measures.
+"""
 _ROOT = Path(__file__).resolve().parent.parent
-_CHOICES = {"search": get_args(SearchMethod), "gate": get_args(GatePolicy), "context": get_args(ContextPolicy)}
+_CHOICES = {
+    "mode": get_args(Mode),
+    "search": get_args(SearchMethod),
+    "gate": get_args(GatePolicy),
+    "context": get_args(ContextPolicy),
+}
 _SWITCHES = {
     "answer_unverified": "where nothing passed, answer from the best unverified passages, and say so",
     "ignore_cache": "ask the grader again even where its verdict is known",
 }
 _OF_MODELS = ("temperature", "num_ctx")
-_ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "vision")
+_ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "reranker", "vision")
 _OF_WORKFLOWS = {
+    "rerank": ("graph_hybrid", "whether passages are scored anew", get_args(Reranking)),
+    "mode_from": ("graph_hybrid", "who picks the mode", get_args(ModeFrom)),
+    "refine": ("graph_hybrid", "cut passages to the sentences that bear on the question", None),
+    "answer_directly": ("graph_hybrid", "answer small talk without a search", None),
     "grade_on": ("quality_loop", "the number that routes", get_args(GradeOn)),
     "memory": ("dual_loop", "recall earlier answers and keep this one", None),
     "web_search": ("dual_loop", "search the web where WORKBENCH_SEARXNG_URL names a search engine", None),
@@ -135,7 +150,8 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
     for name, limits in PARAMETERS.items():
         _add_number(ask, name, limits)
     for name, choices in _CHOICES.items():
-        ask.add_argument(_flag(name), choices=choices, help=f"default: {getattr(defaults, name)}")
+        other = f", {default_mode('graph_hybrid')} in graph_hybrid" if name == "mode" else ""
+        ask.add_argument(_flag(name), choices=choices, help=f"default: {getattr(defaults, name)}{other}")
     for name, meaning in _SWITCHES.items():
         ask.add_argument(_flag(name), action="store_true", default=None, help=meaning)
     for role in _ROLES:
@@ -214,7 +230,7 @@ def _ask(options: argparse.Namespace) -> int:
         plain = seed_response(record) if record.workflow == "self_corrective" else record.to_dict()
         print(json.dumps(plain, ensure_ascii=False, indent=2))
     else:
-        _print_record(record)
+        print_record(record)
     return _FAILED if record.outcome in ("failed", "cancelled", "interrupted") else 0
 
 
@@ -277,22 +293,3 @@ def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Con
 
 def _serve(_: argparse.Namespace) -> int:
     return serve()
-
-
-def _print_record(record: RunRecord) -> None:
-    console = Console(soft_wrap=True)
-    for attachment in record.attachments:
-        console.print(escape(f"attached: {attachment_line(attachment)}"), style="dim")
-    for decision in record.decisions:
-        console.print(escape(decision_sentence(decision)), style="dim")
-    for item in record.rewrites:
-        console.print(escape(f"rewrite: {item.query} → {item.rewritten_query}"), style="dim")
-    if record.error:
-        console.print(f"[red]{escape(record.error.fact)}[/] {escape(record.error.remedy)}")
-    if record.answer:
-        console.print()
-        console.print(escape(record.answer))
-    for citation in record.citations:
-        console.print(escape(f"[{citation.marker}] {citation.source} § {citation.section}"), style="cyan")
-    cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
-    console.print(escape(f"\n{record.outcome} ({record.reason}) · {cost}"), style="dim")

@@ -22,7 +22,7 @@ _SEVERAL = 2
 _CHAIN = re.compile(
     r"\b(?:that|which|who|whose|where)\b.+\b(?:that|which|who|whose|where|by|of|from)\b|\bof the\b.+\bof the\b"
     r"|\b(?:between|relat(?:e|ed|ion)\b.*\bto|depends? on|lead(?:s|ing)? to|because of|caused by|through which)\b"
-    r"|的[^，。？]{1,20}的[^，。？]{1,20}的|之间|导致|引起|通过什么|依赖于|取决于|有什么关系|和[^，。？]{1,20}有何关系",
+    r"|的[^，。？]{1,20}的|之间|导致|引起|通过什么|依赖于|取决于|有什么关系|和[^，。？]{1,20}有何关系",
     re.IGNORECASE,
 )
 """Questions that want one thing by way of another."""

@@ -100,6 +100,7 @@ from engine.errors.model import (
     UnknownProvider,
     UnreadableReply,
 )
+from engine.errors.modes import ModeFellBack
 from engine.errors.record import (
     AppUnreachable,
     CollectionChanged,
@@ -253,6 +254,7 @@ __all__ = [
     "JobOver",
     "LoopLimitReached",
     "MemorySlow",
+    "ModeFellBack",
     "ModelCannotSee",
     "ModelError",
     "ModelGarbled",

@@ -78,7 +78,7 @@ def analysis_messages(request: AnalysisRequest, former: str | None = None) -> tu
     modes = offered(request)
     listed = "\n".join(f"- {name}: {_MODES[name]}" for name in modes if name in _MODES)
     rules = _RULES.replace("__MODES__", listed).replace("__LANGUAGE__", LANGUAGE_NAMES[language_of(request.query)])
-    parts = [fenced("query", request.query)]
+    parts = [fenced("question", request.query)]
     if request.entities:
         parts.append(fenced("known", "\n".join(request.entities)))
     parts.append("Your analysis as JSON:")

@@ -16,9 +16,11 @@ from engine.llm.evaluator import ChatEvaluator
 from engine.llm.extractor import ChatExtractor
 from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
 from engine.llm.quality_rewriter import ChatQualityRewriter
+from engine.llm.query_analyst import ChatQueryAnalyst
 from engine.llm.reranker import ChatReranker
 from engine.llm.source_router import ChatSourceRouter
 from engine.llm.strategy_router import ChatStrategyRouter
+from engine.llm.unsearched import ChatUnsearched
 from engine.llm.writer import ChatWriter
 from engine.roles import (
     DirectAnswerer,
@@ -26,6 +28,7 @@ from engine.roles import (
     Evaluator,
     Generator,
     Grader,
+    QueryAnalyst,
     Reranker,
     Rewriter,
     SourceRouter,
@@ -121,6 +124,14 @@ def ollama_strategy_router() -> StrategyRouter:
     return ChatStrategyRouter(_MODEL, settings())
 
 
+def ollama_query_analyst() -> QueryAnalyst:
+    return ChatQueryAnalyst(_MODEL, settings())
+
+
+def ollama_unsearched() -> DirectAnswerer:
+    return ChatUnsearched(_MODEL, settings())
+
+
 def ollama_direct() -> DirectAnswerer:
     return ChatDirectAnswerer(_MODEL, settings())
 
@@ -152,6 +163,8 @@ def obedient(request: RecordedRequest) -> str:
         return _evaluation(question, fenced("answer", asked)[0], both)
     if "route" in fields:
         return _strategy(question, fenced("memory", asked), fields["route"]["enum"])
+    if "complexity" in fields:
+        return _analysis(question, fields["mode"]["enum"])
     if "shares" in fields:
         return _routing(list(fields["shares"]["properties"]), fenced("query", asked)[0])
     if "scores" in fields:
@@ -178,6 +191,13 @@ def _strategy(question: str, memories: list[str], routes: list[str]) -> str:
     route = "direct" if same or greets else routes[0]
     code = "remembered" if same else "smalltalk" if greets else "specific"
     return json.dumps({"route": route, "code": code, "reason": "So it seems."})
+
+
+def _analysis(query: str, modes: list[str]) -> str:
+    """Simple whatever is asked, with a name that nobody wrote: the role must see to its contract itself."""
+    named = [query.rsplit(maxsplit=1)[-1].strip("?？"), "Nobody"]
+    reply = {"complexity": "simple", "entities": named, "mode": modes[-1], "reason": "So it seems."}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def _routing(kinds: list[str], query: str) -> str:

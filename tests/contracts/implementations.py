@@ -14,12 +14,14 @@ from engine.builtin.evaluator import BuiltinEvaluator
 from engine.builtin.extractor import BuiltinExtractor
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
+from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.builtin.source_router import BuiltinSourceRouter
 from engine.builtin.strategy_router import BuiltinStrategyRouter
+from engine.builtin.unsearched import BuiltinUnsearched
 from engine.builtin.writer import BuiltinWriter
 from engine.roles import DirectAnswerer, Embedder, Evaluator, Generator, Rewriter, SourceRouter, StrategyRouter, Writer
-from engine.roles.graph import Extractor
+from engine.roles.graph import Extractor, QueryAnalyst
 from engine.values import Passage
 from tests.contracts.chat_models import (
     ollama_direct,
@@ -29,9 +31,11 @@ from tests.contracts.chat_models import (
     ollama_extractor,
     ollama_generator,
     ollama_quality_rewriter,
+    ollama_query_analyst,
     ollama_rewriter,
     ollama_source_router,
     ollama_strategy_router,
+    ollama_unsearched,
     ollama_writer,
     openai_extractor,
     openai_generator,
@@ -40,6 +44,7 @@ from tests.contracts.chat_models import (
 from tests.support.answer_fakes import FakeEvaluator, FakeWriter
 from tests.support.dual_fakes import FakeDirect, FakeStrategyRouter
 from tests.support.graph_fakes import FakeExtractor
+from tests.support.mode_fakes import FakeAnalyst
 
 
 @cache
@@ -105,6 +110,17 @@ DIRECT_ANSWERERS: Mapping[str, Callable[[], DirectAnswerer]] = {
     "builtin": BuiltinDirectAnswerer,
     "ollama": ollama_direct,
     "fake": FakeDirect,
+}
+
+QUERY_ANALYSTS: Mapping[str, Callable[[], QueryAnalyst]] = {
+    "builtin": BuiltinQueryAnalyst,
+    "ollama": ollama_query_analyst,
+    "fake": FakeAnalyst,
+}
+
+UNSEARCHED: Mapping[str, Callable[[], DirectAnswerer]] = {
+    "builtin": BuiltinUnsearched,
+    "ollama": ollama_unsearched,
 }
 
 EXTRACTORS: Mapping[str, Callable[[], Extractor]] = {

@@ -9,7 +9,7 @@ import pytest
 from engine.language import language_of
 from engine.roles import DirectAnswerer, DirectRequest
 from engine.values import Memory
-from tests.contracts.implementations import DIRECT_ANSWERERS
+from tests.contracts.implementations import DIRECT_ANSWERERS, UNSEARCHED
 from tests.support.dual_fakes import memory
 from tests.support.listening import Listening
 
@@ -68,3 +68,13 @@ def test_an_answer_is_reported_as_one_call_of_the_generator(reading: DirectAnswe
     """SC-10"""
     _, trace = answered(reading, EN.question, EN)
     assert [call.role for call in trace.calls] == ["generator"]
+
+
+@pytest.mark.parametrize("name", UNSEARCHED)
+@pytest.mark.parametrize("question", ["What is a tree?", "什么是树？", "Hello!"])
+def test_an_answer_of_mode_bypass_streams_what_it_returns_and_is_never_blank(name: str, question: str) -> None:
+    """GH-02"""
+    text, trace = answered(UNSEARCHED[name](), question)
+    assert text.strip()
+    assert "".join(trace.tokens) == text
+    assert {call.role for call in trace.calls} == {"generator"}

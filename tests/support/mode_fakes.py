@@ -27,6 +27,7 @@ from engine.values import (
     Entity,
     FoundEntity,
     GraphEvidence,
+    ModelCall,
     ModeNote,
     QueryAnalysis,
     Relationship,
@@ -104,6 +105,14 @@ class FakeSearcher:
         )
         faults = {name: fault for name, fault in self.faults.items() if name in wanted}
         return ModeFound(lists, evidence, 0.7, "none", faults)
+
+
+class FakeAnalyst:
+    """Suggests the last of the modes given, for whatever names stand in the query."""
+
+    async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
+        trace.call(ModelCall("router", "", 0, "fake", (), request.query, start_ms=trace.now_ms()))
+        return QueryAnalysis("single", request.entities, request.modes[-1] if request.modes else "mix", by="fake")
 
 
 @dataclass

@@ -205,14 +205,16 @@ def test_the_mode_may_be_left_to_the_analysis() -> None:
     assert [item.mode for item in kept.searcher.requests] == ["naive"]
 
 
-def test_what_a_mode_could_not_do_stands_in_the_record() -> None:
+def test_what_a_mode_could_not_do_stands_in_the_record_and_is_warned_of_once() -> None:
     """GH-02"""
     notes = (ModeNote("no_graph", "local"), ModeNote("no_graph", "global"))
     searcher = FakeSearcher({"vector": found("v")}, notes=notes, fell_back_to=("vector",))
     record = finished(GraphResources(searcher=searcher, grader=FakeGrader(relevant=ALL)), graph_config(mode="hybrid"))
     assert record.rounds[0].graph is not None
     assert (record.rounds[0].graph.notes, record.rounds[0].graph.fell_back_to) == (notes, ("vector",))
-    assert record.outcome == "answered"
+    assert (record.outcome, [item.code for item in record.warnings]) == ("answered", ["WB120"])
+    again = finished(GraphResources(searcher=searcher, grader=FakeGrader()), graph_config(mode="hybrid"))
+    assert (len(again.rounds), [item.code for item in again.warnings]) == (4, ["WB120"])
 
 
 def test_images_join_query_and_candidates_and_small_talk_with_one_is_searched() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.attachments.passages import attached_query, attachment_passages
-from engine.errors import StoreSlow, WorkbenchError
+from engine.errors import ModeFellBack, StoreSlow, WorkbenchError
 from engine.events import Retrieved
 from engine.nodes.graph.rerank import scored_anew
 from engine.nodes.graph.state import graph_roles
@@ -81,6 +81,8 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
         run.warn(StoreSlow.within(run.config.budget_s), trace.node)
         return None
     _say(found, run, trace, first=first)
+    if found.evidence.fell_back_to and not any(item.graph and item.graph.fell_back_to for item in state["rounds"]):
+        run.warn(ModeFellBack.of(request.mode, run.config.collection), trace.node)
     # Lists that were searched and are empty are a result; lists that could not be searched are none.
     return found if found.anything or len(found.faults) < len(found.lists) else None
 
