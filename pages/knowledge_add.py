@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import streamlit as st
 
 from components.chunk_sliders import chunk_sliders
 from components.i18n import Words
+from components.uploader_words import uploader_words
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
 from engine.knowledge.load import suffixes
@@ -99,7 +99,7 @@ def files_choice(engine: Engine, words: Words) -> Batch:
         help=words("kb.upload.help", mb=engine.settings.max_upload_mb, suffixes=listed),
         key=f"kb_files_{generation}",
     )
-    uploader_in_words(engine.settings.max_upload_mb, words)
+    uploader_words("kb_upload", words("kb.choose"), words("kb.most", mb=engine.settings.max_upload_mb))
     st.caption(words("kb.formats"), help=words("kb.kinds"))
     ids = tuple(item.file_id for item in files or ())
 
@@ -107,22 +107,6 @@ def files_choice(engine: Engine, words: Words) -> Batch:
         return tuple(IngestItem(item.name, data=item.getvalue()) for item in files or ())
 
     return Batch(remembered("kb_uploaded", ids, read), ids)
-
-
-def uploader_in_words(most_mb: int, words: Words) -> None:
-    """Streamlit's own words in the box for files are English and cut off: ours stand in their place."""
-    box = ".st-key-kb_upload [data-testid='stFileUploaderDropzone']"
-    button, limit = (
-        json.dumps(text, ensure_ascii=False) for text in (words("kb.choose"), words("kb.most", mb=most_mb))
-    )
-    st.html(
-        f"<style>{box} [data-testid='stFileUploaderDropzoneInstructions'] {{ font-size: 0; }}"
-        f"{box} [data-testid='stFileUploaderDropzoneInstructions'] * {{ display: none; }}"
-        f"{box} [data-testid='stFileUploaderDropzoneInstructions']::after"
-        f" {{ content: {limit}; font-size: 0.875rem; }}"
-        f"{box} button [data-testid='stMarkdownContainer'] {{ font-size: 0; }}"
-        f"{box} button [data-testid='stMarkdownContainer']::after {{ content: {button}; font-size: 0.875rem; }}</style>"
-    )
 
 
 def cut_choice(words: Words) -> ChunkOptions:
