@@ -1,0 +1,228 @@
+"""What a run of graph + vector retrieval shows: GH-01, GH-02, GH-04, GH-05, GH-06, GH-07."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from components.answer import answer_badge, answer_body
+from components.context_bar import context_nodes
+from components.graph_tab import analysis_nodes, taken_nodes
+from components.i18n import Words, words_for
+from components.life_lines import life_lines
+from components.markup import Node
+from components.mode_notes import mode_note_nodes
+from components.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
+from components.passages import passage_row
+from components.presenter_sentences import sentence
+from engine.config import GraphOptions, RunConfig
+from engine.events import fold_all
+from engine.replay import steps
+from engine.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
+from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
+
+EN, ZH = words_for("en"), words_for("zh")
+BOTH = pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
+
+
+@cache
+def answered() -> RunRecord:
+    return fold_all(graph_run("g1 g2 v1 v2"))
+
+
+@cache
+def fallen_back() -> RunRecord:
+    return fold_all(graph_run("v1 v2 v3 v4", evidence=FELL_BACK, mode="local"))
+
+
+@cache
+def bypassed() -> RunRecord:
+    return fold_all(graph_run("", mode="bypass"))
+
+
+def text_of(nodes: list[Node]) -> str:
+    return " ".join(item.text for item in nodes)
+
+
+def looks(item: Node) -> set[str]:
+    own = set(item.attrs.get("class", "").split())
+    return own.union(*(looks(kid) for kid in item.kids if isinstance(kid, Node)))
+
+
+@BOTH
+def test_a_mode_that_searched_something_else_says_so_first(words: Words) -> None:
+    """GH-02"""
+    (box,) = mode_note_nodes(fallen_back(), words)
+    assert box.attrs["role"] == "alert"
+    assert "warn" in looks(box)
+    assert words("settings.mode.local") in box.text
+    assert words("list.vector") in box.text
+    assert words("mode.note.no_graph", list=words("list.local")) in box.text
+    assert mode_note_nodes(answered(), words) == []
+
+
+@BOTH
+def test_the_analysis_says_what_the_query_names_and_which_mode_was_searched(words: Words) -> None:
+    """GH-01"""
+    said = text_of(analysis_nodes(answered(), words))
+    assert "metformin" in said.casefold()
+    assert words("graph.mode", mode=words("settings.mode.mix")) in said
+    assert words("graph.skipped") in text_of(analysis_nodes(bypassed(), words))
+
+
+@BOTH
+def test_what_was_taken_from_the_graph_stands_there_as_text_too(words: Words) -> None:
+    """GH-06: for whoever cannot see the picture."""
+    evidence = answered().rounds[0].graph
+    assert evidence is not None
+    said = text_of(taken_nodes(evidence, words))
+    for part in ("Metformin", "Galega", "What lowers glucose.", words.count("graph.linked.neighbour", 1)):
+        assert part in said
+
+
+@BOTH
+def test_the_context_bar_names_every_part_with_its_tokens(words: Words) -> None:
+    """GH-06"""
+    record = answered()
+    context = record.context
+    assert context is not None
+    (card,) = context_nodes(record, words)
+    assert words("context.used", n=context.tokens, most=context.token_budget) in card.text
+    for part in context.parts:
+        assert str(part.tokens) in card.text
+    assert {"graph", "passage"} <= looks(card)
+
+
+def test_what_the_budget_left_out_is_named() -> None:
+    """GH-06"""
+    record = answered()
+    assert record.context is not None
+    left_out = ContextPart("passage", "v3", 70, given=False)
+    cut = replace(record, context=replace(record.context, parts=(*record.context.parts, left_out)))
+    said = text_of(context_nodes(cut, EN))
+    assert "1 left out, 70 tokens" in said
+    assert "v3.md" in said
+
+
+def test_a_run_without_a_search_has_no_context_and_says_so_at_its_answer() -> None:
+    """GH-02: grading and citations are shown as skipped."""
+    record = bypassed()
+    assert context_nodes(record, EN) == []
+    assert answer_badge(record, EN) == ("grey", EN("badge.unsearched"))
+    assert not record.rounds
+    assert record.citations == ()
+
+
+def test_a_passage_says_which_lists_found_it_along_what_and_where_each_stage_put_it() -> None:
+    """GH-04"""
+    record = answered()
+    lines = {str(line.passage.id): line for line in life_lines(record)}
+    names = names_of(record)
+    cells = stage_cells(lines["g2"], record, names, EN)
+    assert cells["lists"] == [["local", "neighbourhood #2"]]
+    assert cells["only_graph"] is True
+    assert "Metformin → Galega" in cells["via"]
+    assert "reranked #" in cells["moves"]
+    assert "graph 0.60" in cells["scores"]
+    assert stage_cells(lines["v1"], record, names, EN)["only_graph"] is False
+
+
+def test_movement_says_up_and_down_between_the_stages() -> None:
+    """GH-04"""
+    seen = replace(life_lines(answered())[0].best, places={"fused": 4, "ranked": 2, "reranked": 3})
+    assert moves_text(seen, EN) == "fused #4 → ranked #2 ↑ → reranked #3 ↓"
+    assert moves_text(replace(seen, places={"fused": 2, "ranked": 2}), ZH) == "融合 #2"
+
+
+def test_duplicates_and_dates_are_said() -> None:
+    """GH-04"""
+    record = answered()
+    line = life_lines(record)[0]
+    seen = replace(line.best, duplicate_of=record.rounds[0].candidates[1].passage.id, freshness=0.5)
+    dated = replace(line, passage=replace(line.passage, dated="2026-05-25"), sightings=(seen,))
+    said = notes_of(dated, record, EN)
+    assert said[0].startswith("nearly repeats ")
+    assert said[1] == "dated 2026-05-25, newness 0.50"
+
+
+@BOTH
+def test_a_passage_dropped_by_a_stage_says_by_which_and_by_how_much(words: Words) -> None:
+    """GH-04"""
+    config = RunConfig(workflow="graph_hybrid", options=GraphOptions(graph_threshold=0.7, rerank_threshold=0.5))
+    line = life_lines(answered())[0]
+    graph = replace(line.best, gate="below_graph", graph_score=0.6)
+    assert stage_drop(graph, config, words) == words("drop.graph", value="0.60", bound="0.70", missed="0.10")
+    rerank = replace(line.best, gate="below_rerank", rerank_score=0.25)
+    assert stage_drop(rerank, config, words) == words("drop.rerank", value="0.25", bound="0.50", missed="0.25")
+    dropped = replace(line, sightings=(graph,), verdict=None, fate="below_graph")
+    assert passage_row(dropped, config, (), words)["state"] == "below_graph"
+
+
+def test_sentences_left_out_before_the_answer_are_marked_in_the_full_text() -> None:
+    """GH-06"""
+    record = answered()
+    assert record.context is not None
+    line = life_lines(record)[0]
+    refined = {line.passage.id: (Sentence("Kept one. ", 0.9, kept=True), Sentence("Cut one.", 0.1, kept=False))}
+    shown = cut_text(line, replace(record, context=replace(record.context, refined=refined)), ())
+    assert [(text, out) for text, _, out in shown] == [("Kept one. ", False), ("Cut one.", True)]
+    assert cut_text(line, record, ()) == []
+
+
+def test_a_cell_of_a_table_is_marked_with_its_value_and_unknown_cells_stay_text() -> None:
+    """GH-05"""
+    cell = CellCitation(1, "B2", "500 <b>", "Metformin", "Dose")
+    record = replace(answered(), answer="It is 500 [T1:B2], not [T1:B9].", cell_citations=(cell,))
+    body = answer_body(record, EN)
+    assert "cell" in looks(body)
+    assert "[T1:B9]" in body.text
+    marked = next(item for item in walk(body) if "cell" in item.attrs.get("class", "").split())
+    assert marked.attrs["title"] == "Table 1, cell B2: 500 <b> (Metformin · Dose)"
+
+
+def test_markers_that_were_not_borne_out_are_reported_under_the_answer() -> None:
+    """GH-07"""
+    from components.answer import _footnotes
+
+    record = replace(answered(), unsupported=(UnsupportedMarker("[2]", "It rains.", 0.1),))
+    assert "[2]" in " ".join(item.text for item in _footnotes(record, EN))
+
+
+def walk(item: Node) -> list[Node]:
+    return [item, *(below for kid in item.kids if isinstance(kid, Node) for below in walk(kid))]
+
+
+@BOTH
+@pytest.mark.parametrize("run", [answered, fallen_back, bypassed])
+def test_every_step_of_a_replay_has_a_sentence_of_its_own(run: object, words: Words) -> None:
+    """GH-01, GH-02"""
+    events = {
+        answered: lambda: graph_run("g1 g2 v1 v2"),
+        fallen_back: lambda: graph_run("v1 v2 v3 v4", evidence=FELL_BACK, mode="local"),
+        bypassed: lambda: graph_run("", mode="bypass"),
+    }[run]()  # type: ignore[index]
+    record = fold_all(events)
+    told = steps(events)
+    kinds = [step.kind for step in told]
+    assert kinds[:3] == ["asked", "analysed", "routed"]
+    assert kinds.count("searched") == len(record.rounds), "scoring anew is part of the search"
+    said = [sentence(step, record, words) for step in told]
+    assert all(said)
+    assert not any("{" in text for text in said)
+
+
+def test_a_table_that_came_with_the_question_is_quoted_and_counts_as_an_answer() -> None:
+    """GH-05"""
+    from engine.builtin.generator import BuiltinGenerator
+    from tests.support.fakes import FakeGrader
+
+    resources = GraphResources(grader=FakeGrader(relevant=frozenset()), generator=BuiltinGenerator())
+    question = "What is the dose of metformin?"
+    record = fold_all(events_of(resources, graph_config(max_rewrites=0), question, (TABLE,)))
+    assert "500 [T1:B2]" in record.answer
+    assert [item.marker for item in record.cell_citations] == ["T1:B2"]
+    assert record.context is not None
+    assert record.context.tables == (1,)
+    assert answer_badge(record, EN)[1] == EN("badge.tables")
