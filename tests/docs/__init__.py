@@ -11,6 +11,7 @@ from typing import Any, get_args
 from pydantic import SecretStr
 
 from components.words.settings import SETTINGS
+from components.words.workflow_graph import WORKFLOW_GRAPH
 from components.words.workflows import WORKFLOWS
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
@@ -21,6 +22,9 @@ from engine.config import (
     ContextPolicy,
     GatePolicy,
     GradeOn,
+    Mode,
+    ModeFrom,
+    Reranking,
     RunConfig,
     SearchMethod,
 )
@@ -32,7 +36,13 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 WORKFLOW_PAGES = README.parent / "docs" / "workflows"
 IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_OPTION_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "grade_on": get_args(GradeOn),
+    "rerank": get_args(Reranking),
+    "mode_from": get_args(ModeFrom),
+}
 _CHOICES: Mapping[str, tuple[str, ...]] = {
+    "mode": get_args(Mode),
     "search": get_args(SearchMethod),
     "gate": get_args(GatePolicy),
     "context": get_args(ContextPolicy),
@@ -77,7 +87,7 @@ def options_table() -> str:
     for workflow in MODULES:
         for item in fields(OPTIONS[workflow]):
             limits = OPTION_PARAMETERS[workflow].get(item.name)
-            choices = get_args(GradeOn) if item.name == "grade_on" else ("false", "true")
+            choices = _OPTION_CHOICES.get(item.name, ("false", "true"))
             span = f"{limits.low:g}–{limits.high:g}" if limits else " \\| ".join(f"`{choice}`" for choice in choices)
             default = getattr(OPTIONS[workflow](), item.name)
             shown = f"{default:g}" if limits else _code(default)
@@ -111,7 +121,7 @@ def tables_in(text: str) -> list[str]:
 
 
 def _help(name: str) -> str:
-    english, _ = {**SETTINGS, **WORKFLOWS}[f"settings.{name}.help"]
+    english, _ = {**SETTINGS, **WORKFLOWS, **WORKFLOW_GRAPH}[f"settings.{name}.help"]
     # The usual range has a column of its own.
     return re.sub(r" Usual: [^ ]+\.$", "", english)
 
