@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from tests.support.prepared_samples import start_with_samples
+
 # A time limit an example would make tests fail on a busy machine, which says nothing about the code.
 hypothesis_settings.register_profile(
     "workbench", deadline=None, max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -19,6 +21,8 @@ hypothesis_settings.load_profile("workbench")
 
 for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and not name.startswith("WORKBENCH_TEST_")]:
     del os.environ[_name]
+
+start_with_samples()
 
 
 @pytest.hookimpl(optionalhook=True)
