@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from components.i18n import UiLanguage
 from engine.config import WorkflowName
-from engine.samples import sample_questions
+from engine.samples import multi_hop_questions, sample_questions
 
 Offered = tuple[tuple[str, str], ...]
 """Pairs of what is asked and the kind that its button tells: the id of a labelled question with its own kind (empty)
@@ -54,13 +54,28 @@ _OFFERED: Mapping[WorkflowName, Mapping[UiLanguage, Offered]] = {
         "en": (("dc-en-01", ""), ("dm-en-05", ""), ("dc-en-11", ""), ("dc-en-03", ""), ("dc-en-17", "")),
         "zh": (("dc-zh-01", ""), ("dm-zh-03", ""), ("dc-zh-10", ""), ("dc-zh-05", ""), ("dc-zh-17", "")),
     },
-    "graph_hybrid": _FOUR_NODES,
+    "graph_hybrid": {
+        "en": (
+            ("mh-en-16", ""),
+            ("mh-en-05", ""),
+            ("Give me an overview of diabetes complications.", "overview"),
+            ("Hello, what can you do?", "direct"),
+            ("dc-en-17", ""),
+        ),
+        "zh": (
+            ("mh-zh-04", ""),
+            ("mh-zh-09", ""),
+            ("请概述糖尿病的并发症。", "overview"),
+            ("你好，你能做什么？", "direct"),
+            ("dc-zh-17", ""),
+        ),
+    },
 }
 
 
 def shown_samples(workflow: WorkflowName, language: UiLanguage) -> list[tuple[str, str]]:
     """Questions with their kind, in the order of their buttons."""
-    labelled = {item.id: item for item in sample_questions()}
+    labelled = {item.id: item for item in (*sample_questions(), *multi_hop_questions())}
     shown = []
     for named, kind in _OFFERED[workflow][language]:
         known = labelled.get(named)

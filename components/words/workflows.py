@@ -41,7 +41,7 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     ),
     "ask.sample.sources": ("asks for several kinds of sources", "需要多类来源"),
     "ask.sample.direct": ("needs no search", "无需检索"),
-    "ask.sample.overview": ("an overview, found by section", "问概况，按章节检索"),
+    "ask.sample.overview": ("asks for an overview", "问概况"),
     "run.other_workflow": (
         "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.",
         "下方是“{run}”的一次运行；按“运行”即用左侧所选的工作流提问。",

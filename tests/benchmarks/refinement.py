@@ -1,0 +1,94 @@
+"""Passages cut to the sentences that bear on a question: what is saved, and what of the answer is kept (SPEC GH-06).
+
+On the sample questions, each with its expected passages and the two beside the first of them, as a search brings them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.builtin.generator import Asking, BuiltinGenerator, choose
+from engine.config import GRAPH_PARAMETERS
+from engine.retrieval.refine import given_text, refined
+from engine.samples import SampleQuestion, multi_hop_questions, sample_questions, sample_sources
+from engine.values import Passage
+from tests.benchmarks.harness import Bench, Row
+
+THRESHOLDS = (0.2, GRAPH_PARAMETERS["sentence_threshold"].default, 0.5)
+_BESIDE = 2
+_TOLD = 60
+"""Letters by which a quotation is found again: a long one is cut at another place where less stands around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """What refinement made of all questions at one threshold."""
+
+    threshold: float
+    saved: float
+    """Share of the tokens that is left out, in [0, 1]."""
+    best_kept: float
+    """Share of the questions whose best sentence, as the built-in generator chooses, is still given."""
+    quotes_kept: float
+    """Share of all sentences that the built-in generator quotes from whole passages that are still given."""
+    ms: float
+    """Of one passage."""
+
+
+def refinement(bench: Bench) -> Iterator[Row]:
+    """Rows for each threshold."""
+    for threshold in THRESHOLDS:
+        found = measured(threshold)
+        name = f"bearing ≥ {threshold:.1f}"
+        yield Row(f"{name}: context saved", "%", (found.saved,))
+        yield Row(f"{name}: best sentence of the answer kept", "%", (found.best_kept,))
+        yield Row(f"{name}: sentences of the answer kept", "%", (found.quotes_kept,))
+        yield Row(f"{name}: one passage", "ms", (found.ms,))
+
+
+def measured(threshold: float, every: int = 1) -> Refined:
+    """Answerable sample questions at one threshold, all or one of ``every``."""
+    count = BuiltinGenerator().count_tokens
+    whole = left = quotes = kept_quotes = best = asked = passages_read = 0
+    spent = 0.0
+    for item in [*sample_questions(), *multi_hop_questions()][::every]:
+        passages = given_for(item)
+        if not passages:
+            continue
+        began = time.perf_counter()
+        cut = refined(item.question, passages, threshold)
+        spent += time.perf_counter() - began
+        texts = [given_text(passage, cut) for passage in passages]
+        chosen = choose(Asking.read(item.question), passages)
+        still = [_bare(quote.text)[:_TOLD] in _bare(texts[quote.marker - 1]) for quote in chosen]
+        asked += bool(chosen)
+        best += bool(still) and still[0]
+        quotes, kept_quotes = quotes + len(still), kept_quotes + sum(still)
+        whole += sum(count(passage.text) for passage in passages)
+        left += sum(map(count, texts))
+        passages_read += len(passages)
+    return Refined(threshold, 1 - left / whole, best / asked, kept_quotes / quotes, spent * 1000 / passages_read)
+
+
+def given_for(item: SampleQuestion) -> Sequence[Passage]:
+    """The expected passages and those beside the first of them; none for a question without an answer."""
+    stored = {
+        passage.id: (source, place) for source in sample_sources() for place, passage in enumerate(source.passages)
+    }
+    if not item.expected:
+        return ()
+    source, place = stored[item.expected[0]]
+    beside = [source.passages[at] for at in (place - 1, place + 1) if 0 <= at < len(source.passages)][:_BESIDE]
+    ids = dict.fromkeys((*item.expected, *(passage.id for passage in beside)))
+    found = []
+    for name in ids:
+        own, at = stored[name]
+        passage = own.passages[at]
+        found.append(Passage(name, own.name, passage.text, 0.5, 0.5, section=passage.section, title=own.title))
+    return found
+
+
+def _bare(text: str) -> str:
+    return "".join(char for char in text if char.isalnum())
