@@ -112,5 +112,7 @@ class GraphJudge(Judge):
 
 
 def _regated(item: Candidate, config: RunConfig) -> Candidate:
+    gate = gate_in(item, config)
     margin = round(item.passage.similarity - config.similarity_threshold, 6)
-    return replace(item, gate=gate_in(item, config), margin=margin)
+    # A map tries ten thousand settings, most of which change nothing here.
+    return item if (item.gate, item.margin) == (gate, margin) else replace(item, gate=gate, margin=margin)
