@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.config import Mode, RunConfig
+from engine.errors import ModeFellBack
 from engine.policies.graph import lists_of_mode, mode_of
 from engine.policies.ordering import Found, graph_options, lists_of
 from engine.values import GraphEvidence, ModeNoteCode, RetrievalList, Round, RunRecord
@@ -91,7 +92,7 @@ class RecordedLists:
     def _searched_all(self, evidence: GraphEvidence) -> bool:
         """Whether every list that is wanted was searched, and would have found the same in this mode."""
         wanted, in_mode = self._wanted(), lists_of_mode(self.recorded_mode, attached=bool(self.record.attachments))
-        if any(call.node == "retrieve" for call in self.record.warnings) or _unreachable(evidence):
+        if self._cut_off() or _unreachable(evidence):
             return False
         if not set(wanted) <= {*in_mode, *evidence.fell_back_to}:
             return False
@@ -100,6 +101,10 @@ class RecordedLists:
         if seeding and any(note.code == "no_entity" for note in evidence.notes):
             return False
         return not self._falls_back(evidence) or "vector" in in_mode or "vector" in evidence.fell_back_to
+
+    def _cut_off(self) -> bool:
+        """Whether something kept a search from being made; that a mode found nothing of its own is no such thing."""
+        return any(item.node == "retrieve" and item.code != ModeFellBack.code for item in self.record.warnings)
 
     def _falls_back(self, evidence: GraphEvidence) -> bool:
         """Whether this mode might find nothing of its own, and search by vectors instead."""
