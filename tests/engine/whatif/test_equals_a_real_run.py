@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -13,12 +13,11 @@ import pytest
 
 from engine.config import RunConfig, SearchMethod
 from engine.engine import Engine
-from engine.nodes.run_context import Roles
-from engine.resources import Resources
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
 from engine.values import Decision, RunRecord
 from engine.whatif import State, WhatIf, what_if
+from tests.support.same_roles import SameRoles
 
 GRID = [
     RunConfig(top_k=top_k, similarity_threshold=similarity, grade_pass_threshold=bar, max_rewrites=rewrites)
@@ -39,26 +38,13 @@ OTHERS = [
 
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
-"""Every setting for every question: a quarter of an hour instead of a minute."""
-
-
-class SameRoles(Resources):
-    """The real roles, made once: they depend on models and collection alone, and remember the queries they embedded."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._made: dict[str, tuple[Roles, Mapping[str, str]]] = {}
-
-    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
-        if config.search not in self._made:
-            self._made[config.search] = await super().roles(config)
-        return self._made[config.search]
+"""Every setting for every question: a quarter of an hour instead of half a minute."""
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")))
-    with Engine(settings, SameRoles(settings)) as opened:
+    with Engine(settings, SameRoles(settings, of=lambda config: config.search)) as opened:
         opened.wait_until_ready()
         yield opened
 
@@ -87,7 +73,7 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
 def test_what_words_found_is_decided_again_as_truly_as_what_vectors_found(engine: Engine, method: SearchMethod) -> None:
     """SC-02: the order is that of words or of both lists, the threshold is about the vectors all the same."""
     states: Counter[State] = Counter()
-    for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 12]):
+    for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 18]):
         recorded = engine.run(question.question, RunConfig(search=method, grade_probe=place % 2 == 0))
         for config in [*_share_of_the_grid(place, probed=False), RunConfig(probe_k=40)]:
             asked = replace(config, search=method, grade_probe=recorded.config.grade_probe)
@@ -125,8 +111,8 @@ def _share_of_the_grid(place: int, probed: bool) -> list[RunConfig]:
     if WHOLE:
         return [*GRID, *OTHERS]
     # Grading the whole probe takes the gaps away, so fewer settings prove as much.
-    turns = 24 if probed else 14
-    return [*GRID[place % turns :: turns], *OTHERS[place % 2 :: 2]]
+    turns, others = (24, 2) if probed else (18, 3)
+    return [*GRID[place % turns :: turns], *OTHERS[place % others :: others]]
 
 
 def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
