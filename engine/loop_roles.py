@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from engine.config import CROSS_ENCODER, RoleName, RunConfig, WorkflowName
 from engine.knowledge.base import KnowledgeBase
-from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
+from engine.llm.prompts import (
+    GENERATOR_PROMPT_VERSION,
+    GRADER_PROMPT_VERSION,
+    GRAPH_GENERATOR_PROMPT_VERSION,
+    REWRITER_PROMPT_VERSION,
+)
 from engine.nodes.run_context import AnswerRoles, DualRoles, GraphRoles, QualityRoles, WebRetriever
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Evaluator, Grader, Reranker, Rewriter
@@ -63,6 +68,8 @@ def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
             from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
 
             return RERANKER_PROMPT_VERSION
+        case "graph_hybrid", "generator":
+            return GRAPH_GENERATOR_PROMPT_VERSION
         case "answer_evaluation", "generator":
             from engine.llm.writer_prompts import WRITER_PROMPT_VERSION
 
