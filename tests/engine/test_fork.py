@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +15,11 @@ from engine.engine import Engine
 from engine.errors import ForkRefused, RunNotOver, UnknownRun
 from engine.fork import branch_off, fork_outlook, fork_price
 from engine.knowledge.ingest import IngestItem
-from engine.nodes.run_context import Roles
-from engine.resources import Resources
 from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.values import BY_HAND, PassageId, RunRecord
 from engine.whatif import State, what_if
+from tests.support.same_roles import SameRoles
 
 OTHER_SETTINGS = [
     RunConfig(top_k=2),
@@ -37,17 +36,6 @@ OTHER_SETTINGS = [
     RunConfig(probe_k=40, grade_pass_threshold=0.4),
     RunConfig(grade_probe=True),
 ]
-
-
-class SameRoles(Resources):
-    """The real roles, made once: they depend on models and collection alone, and remember the queries they embedded."""
-
-    _made: tuple[Roles, Mapping[str, str]] | None = None
-
-    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
-        if self._made is None:
-            self._made = await super().roles(config)
-        return self._made
 
 
 @pytest.fixture(scope="module")
