@@ -1,13 +1,16 @@
 """Record the shipped demos anew: ``python -m tests.recordings`` (a few seconds, built-in roles, a folder of its own).
 
+With ids of demos behind it, only those.
+
 Ids and dates are fixed, so that only what the engine really did differently shows up as a change.
 """
 
 from __future__ import annotations
 
 import gzip
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,11 +40,12 @@ def write(folder: Path, name: str, events: list[Event]) -> Path:
     return path
 
 
-def main() -> None:
-    """Record every demo; stale files go."""
+def main(only: Sequence[str] = ()) -> None:
+    """Record every demo, or those named; files of demos that there are no more go."""
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.jsonl.gz"):
-        old.unlink()
+        if old.name.partition(".")[0] not in {demo.id for demo in all_demos()}:
+            old.unlink()
     with tempfile.TemporaryDirectory() as data:
         # Port 1 of this machine refuses at once, as an Ollama does that is not running.
         settings = Settings(data_dir=Path(data), ollama_url="http://127.0.0.1:1")
@@ -50,6 +54,8 @@ def main() -> None:
             # The first run loads the embedding model, which would show in the times of the first demo.
             engine.run(demos()[0].question)
             for demo in all_demos():
+                if only and demo.id not in only:
+                    continue
                 events = list(recorded(engine, demo))
                 path = write(FOLDER, demo.id, events)
                 record = fold_all(events)
@@ -58,4 +64,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -29,6 +29,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.demo.quality": ("Quality rises", "质量提升"),
     "presenter.demo.correction": ("Answer corrected", "纠正回答"),
     "presenter.demo.revision": ("Answer revised", "修改回答"),
+    "presenter.demo.chain": ("Graph joins passages", "图谱连起片段"),
     "presenter.label": ("Replay of the run", "运行回放"),
     "presenter.play": ("Play (space)", "播放（空格）"),
     "presenter.pause": ("Pause (space)", "暂停（空格）"),

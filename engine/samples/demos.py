@@ -1,4 +1,4 @@
-"""Recorded runs that ship with the product: eight scenarios in two languages, shown with no model, store or network.
+"""Recorded runs that ship with the product: nine scenarios in two languages, shown with no model, store or network.
 
 Five show the four-node loop, one each of the other loops.
 
@@ -20,7 +20,7 @@ from engine.records.codec import event_from_json
 from engine.values import RunId, RunRecord
 
 DEMO_PREFIX = "demo-"
-Scenario = Literal["passes", "noise", "rescue", "forced", "abstains", "quality", "correction", "revision"]
+Scenario = Literal["passes", "noise", "rescue", "forced", "abstains", "quality", "correction", "revision", "chain"]
 DemoLanguage = Literal["en", "zh"]
 
 _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
@@ -65,6 +65,7 @@ _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
             "zh": "从 10 个人里选 3 个人，不计次序，有多少种选法？",
         },
     ),
+    "chain": ("graph_hybrid", {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳德和班廷有什么关系？"}),
 }
 
 
@@ -76,7 +77,8 @@ class Demo:
     scenario: Scenario
     """``passes`` at once, ``noise`` is dropped and the rest suffices, a rewrite comes to the ``rescue``, an answer is
     ``forced`` although the gate was never met, or the run ``abstains`` honestly; the score of the ``quality`` loop
-    rises, the dual loop makes a ``correction``, an evaluator asks for a ``revision``."""
+    rises, the dual loop makes a ``correction``, an evaluator asks for a ``revision``, a ``chain`` of relationships
+    joins two passages."""
     language: DemoLanguage
     question: str
     workflow: WorkflowName = "self_corrective"

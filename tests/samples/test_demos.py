@@ -136,6 +136,25 @@ def test_a_revision_answers_what_the_evaluator_asked_for() -> None:
         assert (given.state, given.answer) == ("known", record.drafts[0].text)
 
 
+def test_a_chain_of_relationships_joins_two_passages_that_the_answer_cites() -> None:
+    """GH-01, GH-02, GH-06, GH-07"""
+    for record in of("chain"):
+        assert (record.outcome, [item.reason for item in record.decisions]) == ("answered", ["needs_search", "passed"])
+        assert record.analysis is not None
+        assert (record.analysis.complexity, len(record.analysis.entities)) == ("multi_hop", 2)
+        (only,) = record.rounds
+        assert only.graph is not None
+        assert not only.graph.notes
+        cited = [item for item in only.candidates if item.passage.id in {one.passage_id for one in record.citations}]
+        assert len(cited) == 2
+        assert all("local" in item.found_in and item.via and item.rerank_score for item in cited)
+        # One of them is too unlike the question for vectors: only the graph keeps it.
+        assert min(item.passage.similarity for item in cited) < record.config.similarity_threshold
+        assert record.context is not None
+        assert record.context.graph is not None
+        assert record.context.graph.relationships
+
+
 def test_recordings_stay_small_and_there_are_no_others() -> None:
     entries = list((files("engine.samples") / "recordings").iterdir())
     assert {entry.name for entry in entries} == {f"{demo.id}.jsonl.gz" for demo in all_demos()}
