@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.markup import Node, draw, node
+from components.phrases import fault_text
 from components.presenter_graph import searched_mode
 from engine.values import GraphEvidence, RunRecord
+
+MODE_FAULT = "WB120"
+"""Code of the warning that a mode searched something else: the notes say it, and what to do."""
 
 
 def mode_notes(record: RunRecord, words: Words, *, key: str) -> None:
@@ -26,6 +30,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
         lists = words("list.joint").join(words(f"list.{name}") for name in evidence.fell_back_to)
         mode = words(f"settings.mode.{searched_mode(record)}")
         said.insert(0, node("p", "", node("strong", "", words("mode.fell_back", mode=mode, lists=lists))))
+    said += [node("p", "muted", fault_text(item, words)[1]) for item in record.warnings if item.code == MODE_FAULT][:1]
     icon = node("span", "icon", "!", aria_hidden="true")
     return [node("div", f"box {'warn' if fell else 'plain'}", icon, node("div", "grow", *said), role="alert")]
 

@@ -21,6 +21,7 @@ GRAPH: Mapping[str, tuple[str, str]] = MappingProxyType(
         "rest_refine_query": ("rephrases it", "换一种问法"),
         "doing_analyze_query": ("The query is being analysed", "正在分析问题"),
         "doing_refine_query": ("The rewriter is rephrasing the question", "修正者正在换一种问法"),
+        "outcome_unsearched": ("Nothing was searched, and the answer says so", "没有检索，已如实说明"),
         # Facts
         "complexity_simple": ("simple", "简单"),
         "complexity_single": ("one step", "单步"),

@@ -185,8 +185,9 @@ def _status(record: Plain | None, words: Words) -> str:
         # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
         rewrites = sum(item["round"] >= 0 for item in record["rewrites"])
         revisions = len(record["drafts"]) - 1 if record["config"]["workflow"] == "answer_evaluation" else 0
+        unsearched = record["outcome"] == "abstained" and not record["rounds"]
         parts = [
-            say(words, f"outcome_{record['outcome']}"),
+            say(words, "outcome_unsearched" if unsearched else f"outcome_{record['outcome']}"),
             say(words, "after_rewrites", n=rewrites) if rewrites else "",
             say(words, "after_revisions", n=revisions) if revisions > 0 else "",
             duration_of(record["duration_ms"], words),

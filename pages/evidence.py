@@ -19,7 +19,7 @@ from components.gate_waste import gate_waste_note
 from components.i18n import Words
 from components.live_run import clear_selection
 from components.loop_tab import LOOP_WORKFLOWS, loop_tab
-from components.mode_notes import mode_notes
+from components.mode_notes import MODE_FAULT, mode_notes
 from components.model_calls import model_calls
 from components.node_filter import Tab, concerns, of_node, tab_of
 from components.passages import passages_table
@@ -104,6 +104,9 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
         if pressed == "again":
             again(record)
     for place, warning in enumerate(record.warnings):
+        if warning.code == MODE_FAULT:
+            # Said above the answer, with each list that could not do its work.
+            continue
         fault_box(warning, words, key=f"warning_{place}", severity="warning")
     waste_of_the_gate(record, words)
     if not record.active:

@@ -9,7 +9,6 @@ from components.graph_tab import analysis_nodes, taken_nodes
 from components.graph_view import ShownPassage, graph_view, wanted_passages
 from components.i18n import Words
 from components.markup import draw
-from components.mode_notes import mode_note_nodes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.values import GraphEvidence, Passage, PassageId, Round, RunRecord
@@ -17,7 +16,7 @@ from engine.values import GraphEvidence, Passage, PassageId, Round, RunRecord
 
 def graph_tab(engine: Engine, record: RunRecord, words: Words, *, key: str) -> PassageId | None:
     """Draw it; returns a passage of the run to open in the table."""
-    draw([*analysis_nodes(record, words), *mode_note_nodes(record, words)], words, key=f"{key}_analysis")
+    draw(analysis_nodes(record, words), words, key=f"{key}_analysis")
     searched = [item for item in record.rounds if item.graph is not None and _anything(item.graph)]
     if not searched:
         st.caption(words("loop.empty" if record.active else "graph.none_taken"))

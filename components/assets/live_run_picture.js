@@ -106,8 +106,9 @@ function statusLine(record, words) {
     // The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
     const rewrites = record.rewrites.filter((item) => item.round >= 0).length;
     const revisions = record.config.workflow === "answer_evaluation" ? record.drafts.length - 1 : 0;
+    const unsearched = record.outcome === "abstained" && !record.rounds.length;
     const parts = [
-      say(words, `outcome_${record.outcome}`),
+      say(words, unsearched ? "outcome_unsearched" : `outcome_${record.outcome}`),
       rewrites ? say(words, "after_rewrites", { n: rewrites }) : "",
       revisions > 0 ? say(words, "after_revisions", { n: revisions }) : "",
       duration(record.duration_ms, words),

@@ -84,31 +84,31 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
     ),
     # What a mode could not do
     "mode.note.no_graph": (
-        "This collection has no graph, so {list} could not be searched.",
-        "这个集合没有知识图谱，无法检索{list}。",
+        "This collection has no knowledge graph, which the search needs ({list}).",
+        "这个集合没有知识图谱，而检索{list}需要它。",
     ),
     "mode.note.no_entity": (
-        "The query names no entity of the graph, so {list} found nothing to begin from.",
-        "问题没有提到图谱中的实体，{list}无从查起。",
+        "The query names no entity of the graph, so there is no neighbourhood to search.",
+        "问题没有提到图谱中的实体，没有邻域可查。",
     ),
     "mode.note.no_passages": (
-        "What the graph led to has no passages here: {list} found none.",
-        "图谱指向的内容在这里没有片段：{list}一无所获。",
+        "What the graph led to has no passages here ({list}).",
+        "图谱指向的内容在这里没有片段（{list}）。",
     ),
     "mode.note.no_communities": (
-        "The graph has no communities, so {list} could not be searched.",
-        "图谱没有社区，无法检索{list}。",
+        "The graph has no communities, so there are no summaries to search.",
+        "图谱没有社区，没有摘要可查。",
     ),
     "mode.note.graph_unfinished": (
-        "The graph is still being built: {list} may be incomplete.",
+        "The graph is still being built: what it gave may be incomplete ({list}).",
         "图谱还在构建：{list}可能不全。",
     ),
     "mode.note.graph_stale": (
-        "The collection has changed since its graph was built: {list} may be out of date.",
+        "The collection has changed since its graph was built: what it gave may be out of date ({list}).",
         "图谱建成后集合有变动：{list}可能已过时。",
     ),
     "mode.note.graph_unreachable": (
-        "The graph store cannot be reached, so {list} could not be searched.",
+        "The graph store cannot be reached, so part of the search was left out ({list}).",
         "连不上图谱存储，无法检索{list}。",
     ),
     "mode.fell_back": (
