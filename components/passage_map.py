@@ -29,6 +29,8 @@ _LOOK_OF: Mapping[Fate, Look] = {
     "unreadable": "failed",
     "ungraded": "failed",
     "below_threshold": "dropped",
+    "below_graph": "dropped",
+    "below_rerank": "dropped",
     "beyond_top_k": "dropped",
 }
 _HEIGHT = 520

@@ -31,6 +31,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: Workf
         "quality_loop": words("quality.decides.help"),
         "dual_loop": words("recall.title"),
         "answer_evaluation": words("draft.nth", n=1),
+        "graph_hybrid": words("graph.analysis"),
     }
     assert said[workflow] in inline(app)
     assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
