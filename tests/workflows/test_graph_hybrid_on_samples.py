@@ -1,0 +1,86 @@
+"""Graph + vector retrieval as it ships: built-in roles on the sample collection and its graph, in every mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+import pytest
+
+from engine.config import Mode, RunConfig
+from engine.engine import Engine
+from engine.knowledge.ingest import IngestItem
+from engine.settings import Settings
+from engine.values import LISTS_OF_MODE, RunRecord
+from tests.support.mode_fakes import graph_config
+
+QUESTIONS = ("What did Best and Macleod do for Banting?", "麦克劳德和班廷有什么关系？")
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("samples"), ollama_url="http://127.0.0.1:1")
+    with Engine.open(settings) as opened:
+        opened.wait_until_ready()
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def records(engine: Engine) -> dict[tuple[str, Mode], RunRecord]:
+    """One run of each question in each mode, with no threshold set."""
+    return {
+        (question, mode): engine.run(question, graph_config(mode=mode, similarity_threshold=0, max_rewrites=0))
+        for question in QUESTIONS
+        for mode in get_args(Mode)
+    }
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("mode", [mode for mode in get_args(Mode) if mode != "bypass"])
+def test_each_mode_does_its_own_work_and_keeps_top_k(
+    records: dict[tuple[str, Mode], RunRecord], question: str, mode: Mode
+) -> None:
+    """GH-01, GH-02, GH-08"""
+    record = records[question, mode]
+    assert (record.error, record.warnings) == (None, ())
+    assert record.outcome in ("answered", "answered_forced", "abstained")
+    (only,) = record.rounds
+    assert only.graph is not None
+    assert (only.graph.mode, only.graph.notes, only.graph.fell_back_to) == (mode, (), ())
+    assert {name for item in only.candidates for name in item.found_in} == set(LISTS_OF_MODE[mode])
+    assert len(only.kept) == record.config.top_k
+    assert all(0 <= item.passage.similarity <= 1 for item in only.candidates)
+    assert all(item.graph_score is None or 0 <= item.graph_score <= 1 for item in only.candidates)
+    assert (record.manifest["graph"], record.manifest["graph_extractor"]) == ("ready", "samples")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_bypass_leaves_no_trace_of_a_search(records: dict[tuple[str, Mode], RunRecord], question: str) -> None:
+    """GH-02"""
+    record = records[question, "bypass"]
+    assert (record.outcome, record.rounds, record.citations) == ("abstained", (), ())
+    assert "graph" not in record.manifest
+
+
+def test_naive_finds_what_the_four_node_loop_finds(engine: Engine) -> None:
+    """GH-02: vectors alone are vectors alone, whatever the workflow is called, once dates count for nothing."""
+    plain = engine.run(QUESTIONS[0], RunConfig(max_rewrites=0))
+    naive = engine.run(QUESTIONS[0], graph_config(mode="naive", freshness_weight=0, max_rewrites=0))
+    (here,), (there,) = naive.rounds, plain.rounds
+    assert [(item.passage, item.gate) for item in here.candidates] == [
+        (item.passage, item.gate) for item in there.candidates
+    ]
+    assert here.verdicts == there.verdicts
+    assert naive.answer == plain.answer
+
+
+def test_a_collection_without_a_graph_is_searched_by_vectors_and_the_run_says_so_loudly(engine: Engine) -> None:
+    """GH-02"""
+    engine.ingest([IngestItem("cats.md", data=b"# Cats\n\n## One\nCats sleep most of the day.\n")], "cats")
+    record = engine.run("How much do cats sleep?", graph_config(mode="hybrid", collection="cats"))
+    assert [item.code for item in record.warnings] == ["WB120"]
+    assert record.rounds[0].graph is not None
+    assert {item.code for item in record.rounds[0].graph.notes} == {"no_graph"}
+    assert record.rounds[0].graph.fell_back_to == ("vector",)
+    assert record.manifest["graph"] == "none"
+    assert [item.passage.source for item in record.rounds[0].candidates] == ["cats.md"]
