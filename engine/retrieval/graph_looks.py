@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.roles import Embedder, Vector
+from engine.retrieval.community_vectors import community_vectors
+from engine.roles import Embedder, PassageStore, Vector
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.samples import embedded_with_shipped
 from engine.values import Community
 
 _KEPT = 8
@@ -30,7 +30,7 @@ class GraphLooks:
 
     def __init__(self) -> None:
         self._names: OrderedDict[GraphInfo, Mapping[str, tuple[str, ...]]] = OrderedDict()
-        self._summarised: OrderedDict[tuple[GraphInfo, str, str], Summarised] = OrderedDict()
+        self._summarised: OrderedDict[tuple[GraphInfo, str, str], asyncio.Task[Summarised]] = OrderedDict()
         self._reading = asyncio.Lock()
 
     async def names(self, graphs: GraphStore, info: GraphInfo) -> Mapping[str, tuple[str, ...]]:
@@ -41,22 +41,26 @@ class GraphLooks:
                 _forget_oldest(self._names)
             return self._names[info]
 
-    async def summarised(self, graphs: GraphStore, info: GraphInfo, embedder: Embedder) -> Summarised:
+    async def summarised(
+        self, graphs: GraphStore, info: GraphInfo, store: PassageStore, embedder: Embedder
+    ) -> Summarised:
         """The communities of a graph, as passages of the collection's own model."""
         key = (info, embedder.model_id, embedder.passage_prefix)
-        async with self._reading:
-            if key not in self._summarised:
-                found = tuple(await graphs.communities(info.collection))
-                # Summaries of the samples come with their vectors: a first search of the graph does not wait for them.
-                vectors, _ = await embedded_with_shipped(embedder, [told_text(item) for item in found])
-                self._summarised[key] = Summarised(found, vectors)
-                _forget_oldest(self._summarised)
-            return self._summarised[key]
+        task = self._summarised.get(key)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = asyncio.create_task(_summaries(graphs, info, store, embedder))
+            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            self._summarised[key] = task
+            _forget_oldest(self._summarised)
+        # Shielded: hundreds of summaries take the bundled model longer than a search may wait, and the next one needs
+        # them again.
+        return await asyncio.shield(task)
 
 
-def told_text(community: Community) -> str:
-    """What is embedded of a community."""
-    return f"{community.title}\n{community.summary}".strip()
+async def _summaries(graphs: GraphStore, info: GraphInfo, store: PassageStore, embedder: Embedder) -> Summarised:
+    found = tuple(await graphs.communities(info.collection))
+    return Summarised(found, await community_vectors(found, store, info.collection, embedder))
 
 
 def _forget_oldest(kept: OrderedDict[Any, Any]) -> None:

@@ -108,8 +108,8 @@ class GraphSearch:
 
     async def communities(self, request: ModeRequest) -> GraphPart:
         """List ``global``: passages of the communities whose summaries come nearest to the query."""
-        embedder = self._retriever.parts[1]
-        summarised = await self._looks.summarised(self._graphs, self._info, embedder)
+        store, embedder, _, _ = self._retriever.parts
+        summarised = await self._looks.summarised(self._graphs, self._info, store, embedder)
         if not summarised.communities:
             return GraphPart(notes=(ModeNote("no_communities", "global"),))
         near = await self._retriever.nearness(request.query, np.asarray(summarised.vectors))

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.builtin.embedder import builtin_embedder
 from engine.knowledge.summarise import summaries_of, to_embed
-from engine.retrieval.graph_looks import told_text
+from engine.retrieval.community_vectors import told_text
 from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts, slug
 from engine.roles import Embedder
 from engine.samples import sample_sources, text_key

