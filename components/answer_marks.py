@@ -126,6 +126,9 @@ def _graph_notes(record: RunRecord, words: Words) -> list[str]:
     """What is to be known of an answer of graph + vector retrieval; the usual notes come besides."""
     if not record.rounds and record.outcome is not None and record.answer:
         return [words("answer.unsearched")]
+    context = record.context
+    if context is not None and context.tables and not context.passages and record.outcome in _ANSWERED:
+        return [words("answer.from_tables")]
     return []
 
 

@@ -69,7 +69,18 @@ def _left_out(record: RunRecord, words: Words) -> list[Node]:
             )
     more = "…" if len(out) > _MOST_LEFT_OUT else ""
     said = words.count("context.cut", len(out), tokens=sum(item.tokens for item in out))
-    return [node("p", "note small", "! ", said, node("span", "muted", f" · {words('list.joint').join(names)}{more}"))]
+    # Of the graph there is nearly always more than is worth its tokens.
+    usual = all(item.kind == "graph" for item in out)
+    sign = () if usual else ("! ",)
+    return [
+        node(
+            "p",
+            "muted small" if usual else "note small",
+            *sign,
+            said,
+            node("span", "muted", f" · {words('list.joint').join(names)}{more}"),
+        )
+    ]
 
 
 def _refined(context: Context, words: Words) -> list[Node]:

@@ -120,7 +120,7 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
     "context.title": ("Context of the answer", "回答的上下文"),
     "context.used": ("{n} of {most} tokens", "{n}/{most} 词元"),
     "context.graph": ("graph {n}", "图谱 {n}"),
-    "context.table": ("table {number} {n}", "表 {number} {n}"),
+    "context.table": ("table {number}: {n}", "表 {number}：{n}"),
     "context.passage": ("[{marker}] {n}", "[{marker}] {n}"),
     "context.cut": ("{n} left out, {tokens} tokens", "略去 {n} 项，{tokens} 词元"),
     "context.cut.one": ("1 left out, {tokens} tokens", "略去 1 项，{tokens} 词元"),
@@ -151,6 +151,10 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
     "answer.unsearched": (
         "Answered without a search: grading and citations were skipped.",
         "未经检索作答：跳过了质检和引用。",
+    ),
+    "answer.from_tables": (
+        "No passage passed: the answer rests on the tables of the question alone.",
+        "没有片段通过：回答只依据问题所附的表格。",
     ),
     "badge.unsearched": ("without a search", "未检索"),
     "badge.tables": ("from the tables of the question", "依据问题所附表格"),

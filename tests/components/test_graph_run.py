@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from components.answer import answer_badge, answer_body
+from components.answer_marks import answer_notes
 from components.context_bar import context_nodes
 from components.graph_tab import analysis_nodes, taken_nodes
 from components.i18n import Words, words_for
@@ -226,3 +227,4 @@ def test_a_table_that_came_with_the_question_is_quoted_and_counts_as_an_answer()
     assert record.context is not None
     assert record.context.tables == (1,)
     assert answer_badge(record, EN)[1] == EN("badge.tables")
+    assert answer_notes(record, EN) == [EN("answer.from_tables")]
