@@ -47,13 +47,16 @@ def gate_in(item: Candidate, config: RunConfig) -> Gate:
     """The gate of a candidate under ``config``, whatever config it was recorded with.
 
     With graph + vector retrieval each stage has a threshold of its own (SPEC GH-04): what the graph found is cut by
-    ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what was
-    scored anew is cut by ``rerank_threshold`` too.
+    ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what came
+    with the question is not cut by similarity either; what was scored anew is cut by ``rerank_threshold`` too.
     """
     gate = gate_of(item.rank, item.passage.similarity, config)
     options = config.options
     if gate == "beyond_top_k" or not isinstance(options, GraphOptions):
         return gate
+    if "attachment" in item.found_in:
+        # What somebody attached is meant to be read, however little a photographed page looks like the question.
+        gate = "kept"
     if item.graph_score is not None:
         gate = "kept" if item.graph_score >= options.graph_threshold else "below_graph"
     if gate == "kept" and _below_rerank(item, options):

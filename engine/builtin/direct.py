@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from engine.builtin.smalltalk import small_talk
 from engine.memory.sameness import same_question
 from engine.roles import SILENT, DirectRequest, Trace
+from engine.small_talk import small_talk
 from engine.values import Memory, Message, ModelCall
 
 _MARKER = re.compile(r"\s?[\[【［]\d{1,3}[\]】］]")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from engine.builtin.reading import other_names, read
 from engine.builtin.rewrite_report import told
 from engine.builtin.rewriter import propose, tried_queries
-from engine.builtin.smalltalk import without_small_talk
 from engine.builtin.terms import terms
 from engine.language import normalised_query
 from engine.policies.dual import INITIAL
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
+from engine.small_talk import without_small_talk
 
 _PLAIN = "The question is searched as it was asked."
 _CLEARED = "Greetings and thanks were taken out, so that only the question is searched."

@@ -20,9 +20,9 @@ from engine.builtin.answer_checks import (
 )
 from engine.builtin.answer_poles import on_the_side_asked
 from engine.builtin.grader import Similarity
-from engine.builtin.smalltalk import small_talk
 from engine.config import BUILTIN
 from engine.roles import SILENT, EvaluationAim, EvaluationRequest, Trace
+from engine.small_talk import small_talk
 from engine.values import Evaluation, EvaluationDimension, Message, ModelCall, Suggestion
 
 Check = Callable[[Answer], Iterator[Suggestion]]

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
-from engine.builtin.smalltalk import small_talk
 from engine.builtin.strategy_router import broad
 from engine.config import Mode
 from engine.roles import SILENT, AnalysisRequest, Trace
+from engine.small_talk import small_talk
 from engine.values import Complexity, Message, ModelCall, QueryAnalysis
 
 AnalysisCode = Literal["smalltalk", "overview", "several", "chain", "one", "unnamed"]

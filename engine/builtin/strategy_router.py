@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from engine.builtin.answer_kind import asked_by
-from engine.builtin.smalltalk import small_talk
 from engine.builtin.terms import question_terms
 from engine.memory.sameness import same_question
 from engine.roles import SILENT, StrategyRequest, Trace
+from engine.small_talk import small_talk
 from engine.values import Message, ModelCall, RouteChoice, Strategy
 
 ChoiceCode = Literal["smalltalk", "remembered", "overview", "subject", "current", "specific"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from engine.builtin.direct import direct_answer
-from engine.builtin.smalltalk import small_talk
 from engine.roles import SILENT, DirectRequest, Trace
+from engine.small_talk import small_talk
 from engine.values import Message, ModelCall
 
 _HONEST = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.builtin.direct import best_memory, closing, opening
-from engine.builtin.smalltalk import small_talk
 from engine.config import RoleModel
 from engine.errors import EmptyReply, ModelError
 from engine.llm.chat import ChatModel
@@ -11,6 +10,7 @@ from engine.llm.direct_prompts import direct_messages
 from engine.llm.faults import worth_repeating
 from engine.roles import SILENT, DirectRequest, Trace
 from engine.settings import Settings
+from engine.small_talk import small_talk
 
 _TRIES = 2
 _LONGEST_REPLY = 1024

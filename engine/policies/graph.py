@@ -9,12 +9,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.builtin.smalltalk import small_talk
 from engine.config import Mode, RunConfig
 from engine.decide import outcome_of as outcome_of_gate
 from engine.policies.ordering import graph_options
+from engine.small_talk import small_talk
 from engine.values import (
     LISTS_OF_MODE,
+    Context,
     Decision,
     FoundCommunity,
     FoundEntity,
@@ -90,7 +91,17 @@ def outcome_of(record: RunRecord) -> Outcome:
     if last.reason == "bypass":
         return "abstained" if record.config.models.generator.built_in else "answered_unverified"
     assert record.context is not None
-    return outcome_of_gate(last, record.context)
+    return outcome_searched(last, record.context, quoted=bool(record.cell_citations))
+
+
+def outcome_searched(decision: Decision, context: Context, *, quoted: bool) -> Outcome:
+    """How a run that searched ended; ``quoted``: whether its answer quotes cells of the question's own tables.
+
+    Such an answer rests on what the reader brought, whatever the collection had.
+    """
+    if not context.passages and quoted:
+        return "answered" if decision.reason == "passed" else "answered_forced"
+    return outcome_of_gate(decision, context)
 
 
 def lists_of_mode(mode: Mode, *, attached: bool = False) -> tuple[RetrievalList, ...]:

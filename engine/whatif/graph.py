@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from engine.config import RunConfig
 from engine.decide import Evidence, decide
-from engine.policies.graph import decide_route, outcome_of
+from engine.policies.graph import decide_route, outcome_of, outcome_searched
 from engine.policies.ordering import graph_options
 from engine.retrieval.graph_context import graph_of
-from engine.values import Context, Decision, RunRecord
+from engine.values import Context, Decision, Outcome, RunRecord
 from engine.whatif.graph_judge import GraphJudge
 from engine.whatif.judge import Judged
 from engine.whatif.values import CallsNeeded, Gap, Price, Step, WhatIf
@@ -99,6 +99,22 @@ class _GraphWalk(Walk):
 
     def abstains(self, context: Context) -> bool:
         return not context.passages and not any(item.kind == "table" for item in self.record.attachments)
+
+    def outcome(self, decision: Decision, context: Context) -> Outcome:
+        return outcome_searched(decision, context, quoted=bool(self.record.cell_citations))
+
+    def generated(self, judged: Judged, decision: Decision) -> WhatIf:
+        found = super().generated(judged, decision)
+        with_tables = any(item.kind == "table" for item in self.record.attachments)
+        if found.state != "generation" or found.passages or not with_tables:
+            return found
+        # Tables alone were given: their answer may be an abstention, which no other input can be told to be.
+        if found.gap == "answer" and self.record.outcome is not None and self.same_input(Context(())):
+            recorded = self.record
+            return self.told(
+                state="known", gap=None, outcome=found.outcome, reason=found.reason, answer=recorded.answer
+            )
+        return replace(found, outcome=None)
 
     def same_input(self, context: Context) -> bool:
         return super().same_input(context) and self._same_shape() and self._same_graph()

@@ -19,12 +19,15 @@ from engine.policies.graph import (
     lists_of_mode,
     most_important,
     outcome_of,
+    outcome_searched,
     spread,
     told_by,
 )
 from engine.values import (
     LISTS_OF_MODE,
     Community,
+    Context,
+    Decision,
     FoundCommunity,
     PassageId,
     QueryAnalysis,
@@ -168,3 +171,11 @@ def test_what_was_said_without_a_search_is_no_verified_answer(question: str, mod
     decision = decide_route(QueryAnalysis("single"), chosen)
     record = RunRecord(RunId("r"), question, chosen, "now", decisions=(decision,))
     assert outcome_of(record) == outcome
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("passed", "answered"), ("max_rewrites", "answered_forced")])
+def test_an_answer_from_a_table_of_the_question_is_no_abstention(reason: Any, outcome: str) -> None:
+    """GH-05"""
+    decision = Decision(0, "generate_answer", reason, (), 0, 0)
+    assert outcome_searched(decision, Context((), tables=(1,)), quoted=True) == outcome
+    assert outcome_searched(decision, Context((), tables=(1,)), quoted=False) == "abstained"

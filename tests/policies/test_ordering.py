@@ -127,6 +127,8 @@ def test_each_stage_has_a_threshold_of_its_own_and_similarity_never_cuts_what_th
         "chain": "kept",
         "loose": "below_graph",
     }
+    attached = order({"attachment": [found("photo", 0.05)]}, strict)
+    assert gates(attached) == {"photo": "kept"}
     scores = {PassageId(name): 0.1 for name in ("near", "far", "chain", "loose")}
     again = rescored(order(lists, strict), scores, strict)
     assert gates(again)["near"] == "kept"

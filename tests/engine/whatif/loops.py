@@ -129,9 +129,9 @@ class _Clock:
 
 
 class _TimedRun(LiveRun):
-    def begin(self, question: str, config: RunConfig, fork: Any = None) -> None:
+    def begin(self, question: str, config: RunConfig, fork: Any = None, attachments: Any = ()) -> None:
         self.clock = RunClock(config.budget_s)
-        super().begin(question, config, fork)
+        super().begin(question, config, fork, attachments)
         self.ticking = _Clock()
         self.clock = RunClock(config.budget_s, self.ticking)
 

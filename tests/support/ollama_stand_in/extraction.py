@@ -30,7 +30,9 @@ def extraction(passage: str) -> dict[str, Any]:
         one, verb, other = (part for part in match.groups() if part)
         ties.append({"source": one, "target": other, "type": _VERBS[verb], "description": match.group()})
     names = dict.fromkeys(name for tie in ties for name in (tie["source"], tie["target"]))
-    entities = [{"name": name, "type": "CONCEPT", "description": "", "aliases": []} for name in names]
+    entities: list[dict[str, Any]] = [
+        {"name": name, "type": "CONCEPT", "description": "", "aliases": []} for name in names
+    ]
     return {"entities": entities[:_MOST], "relationships": ties}
 
 
