@@ -1,4 +1,4 @@
-"""Where communities lie: at their passages where rules wrote the summary, at its words where somebody else did. GH-02"""
+"""Where communities lie: at their passages where rules wrote the summary, else at its words. GH-02"""
 
 from __future__ import annotations
 
