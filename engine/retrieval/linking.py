@@ -10,6 +10,7 @@ from dataclasses import dataclass
 LEAST_NAME = 2
 """Characters of the shortest name that is looked for: a single one stands in words that mean something else."""
 LONGEST_NAME = 80
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[^\W_\u2e80-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]")
 """Letters and digits of scripts that put spaces between words."""
 
@@ -42,8 +43,19 @@ def mentions(text: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Mention, 
             chosen.append((start, end, name))
     unique: dict[str, Mention] = {}
     for start, end, name in sorted(chosen):
-        unique.setdefault(name, Mention(text[places[start] : places[end - 1] + 1], name, names[name]))
+        ids = _in_script_of(text, names[name])
+        unique.setdefault(name, Mention(text[places[start] : places[end - 1] + 1], name, ids))
     return tuple(unique.values())
+
+
+def _in_script_of(text: str, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the entities that are named in the script of the text; all where none is.
+
+    A short form such as HbA1c is an alias in two languages, and the passages of the other one would only take places.
+    """
+    chinese = bool(_CHINESE.search(text))
+    alike = tuple(name for name in ids if bool(_CHINESE.search(name)) == chinese)
+    return alike or ids
 
 
 def _matches(folded: str, names: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[int, int, str]]:

@@ -67,3 +67,11 @@ def test_whatever_the_text_a_mention_stands_in_it_and_none_overlaps_another(text
 @given(st.sampled_from(sorted(NAMES)), st.text("的了, ，?？。", max_size=4), st.text("的了, ，?？。", max_size=4))
 def test_a_name_between_marks_and_particles_is_always_found(name: str, before: str, after: str) -> None:
     assert name in {item.name for item in mentions(before + name + after, NAMES)}
+
+
+def test_a_short_form_of_two_languages_stands_for_the_entity_of_the_one_that_is_asked_in() -> None:
+    """GH-02"""
+    names = {"hba1c": ("hba1c", "糖化血红蛋白")}
+    assert [item.ids for item in mentions("What distorts HbA1c?", names)] == [("hba1c",)]
+    assert [item.ids for item in mentions("什么会影响HbA1c？", names)] == [("糖化血红蛋白",)]
+    assert [item.ids for item in mentions("什么会影响HbA1c？", {"hba1c": ("hba1c",)})] == [("hba1c",)]
