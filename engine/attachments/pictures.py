@@ -37,7 +37,7 @@ def jpeg(name: str, data: bytes, most_side: int = _MOST_SIDE_SENT) -> bytes:
 
 
 def _upright(name: str, data: bytes, most_side: int) -> Any:
-    from PIL import Image, ImageOps
+    from PIL import Image
 
     # Its header was looked at before; what the decoder makes of it may be something else.
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
@@ -46,7 +46,7 @@ def _upright(name: str, data: bytes, most_side: int) -> Any:
         # Of a JPEG only as many pixels are decoded as are needed.
         image.draft("RGB", (most_side, most_side))
         image.thumbnail((most_side, most_side))
-        image = ImageOps.exif_transpose(image)
+        image = _turned(image)
         if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
             # Writing on a transparent ground was made to stand on a page.
             page = Image.new("RGBA", image.size, "white")
@@ -63,3 +63,24 @@ def _upright(name: str, data: bytes, most_side: int) -> Any:
         EOFError,
     ) as error:
         raise SourceDamaged.named(name, "it is no whole image") from error
+
+
+def _turned(image: Any) -> Any:
+    """The picture as the camera was held; what else is written beside it may be damaged without being in the way."""
+    from PIL import ExifTags, Image
+
+    try:
+        how = image.getexif().get(ExifTags.Base.Orientation)
+    except Exception:  # its parser has no errors of its own, and a picture is worth more than a note beside it
+        return image
+    turns = {
+        2: Image.Transpose.FLIP_LEFT_RIGHT,
+        3: Image.Transpose.ROTATE_180,
+        4: Image.Transpose.FLIP_TOP_BOTTOM,
+        5: Image.Transpose.TRANSPOSE,
+        6: Image.Transpose.ROTATE_270,
+        7: Image.Transpose.TRANSVERSE,
+        8: Image.Transpose.ROTATE_90,
+    }
+    turn = turns.get(how) if isinstance(how, int) else None
+    return image if turn is None else image.transpose(turn)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import MARKER, Statement
-from engine.builtin.answer_support import BORNE_OUT, FOREIGN_TO, Shown, shown_passages
+from engine.builtin.answer_support import BORNE_OUT, FOREIGN_TO, Shown, figures_in, shown_passages
 from engine.retrieval.cells import CELL, cell_named, citation_of, spoken_of
 from engine.values import Attachment, CellCitation, Citation, Passage, UnsupportedMarker
 
@@ -38,6 +38,17 @@ class AttachedAnswer:
     """Markers that point nowhere."""
     unsupported: tuple[UnsupportedMarker, ...] = ()
     """Markers of passages and cells that do not bear their sentence out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a marker is held against."""
+
+    sentence: str
+    clause: str
+    """Its own part of the sentence; empty where that says nothing."""
+    figures: frozenset[str]
+    """Of everything that the sentence cites."""
 
 
 class AttachingCitations:
@@ -93,36 +104,54 @@ class AttachingCitations:
         """The rest of a sentence with its markers resolved."""
         plain = " ".join(_BRACKETED.sub("", sentence).split())
         begins, self._given = self._given, 0
+        # A sentence that joins two sources has more than either of them: each answers for the words before its marker,
+        # and a figure need stand in one of them only.
+        clauses = iter(_clauses(sentence))
+        figures = self._figures(sentence)
 
         def resolved(match: re.Match[str]) -> str:
-            parts = [self._resolved(part, plain) for part in _SEPARATOR.split(match.group(1))]
+            said = _Said(plain, next(clauses), figures)
+            parts = [self._resolved(part, said) for part in _SEPARATOR.split(match.group(1))]
             kept = "".join(dict.fromkeys(filter(None, parts)))
             space = match.group()[: len(match.group()) - len(match.group().lstrip())]
             return space + kept if kept else ""
 
         return _BRACKETED.sub(resolved, sentence[begins:])
 
-    def _resolved(self, part: str, plain: str) -> str:
+    def _figures(self, sentence: str) -> frozenset[str]:
+        """Figures of all that a sentence cites."""
+        found: set[str] = set()
+        for match in _BRACKETED.finditer(sentence):
+            for part in _SEPARATOR.split(match.group(1)):
+                if part.isdigit() and 1 <= int(part) <= len(self._shown):
+                    found |= self._shown[int(part) - 1].figures
+                elif (cell := cell_named(part)) and (cited := citation_of(cell, self._tables)):
+                    found |= figures_in(cited.value)
+        return frozenset(found)
+
+    def _resolved(self, part: str, said: _Said) -> str:
         if part.isdigit():
-            return self._passage(int(part), plain)
+            return self._passage(int(part), said)
         cell = cell_named(part)
         cited = citation_of(cell, self._tables) if cell else None
         if cell is None or cited is None:
             self._removed.append(cell.marker if cell else f"[{part}]")
             return ""
-        if not spoken_of(cited, plain):
-            self._unsupported.append(UnsupportedMarker(cell.marker, plain, 0.0))
+        if not spoken_of(cited, said.sentence):
+            self._unsupported.append(UnsupportedMarker(cell.marker, said.sentence, 0.0))
             return ""
         self._cells.setdefault(cited.marker, cited)
         return cell.marker
 
-    def _passage(self, number: int, plain: str) -> str:
+    def _passage(self, number: int, said: _Said) -> str:
         if not 1 <= number <= len(self._passages):
             self._removed.append(f"[{number}]")
             return ""
-        support = support_of(plain, self._shown[number - 1])
-        if support is not None:
-            self._unsupported.append(UnsupportedMarker(f"[{number}]", plain, round(support, 4)))
+        shown = self._shown[number - 1]
+        shown = replace(shown, figures=shown.figures | said.figures)
+        support = support_of(said.sentence, shown)
+        if support is not None and (not said.clause or support_of(said.clause, shown) is not None):
+            self._unsupported.append(UnsupportedMarker(f"[{number}]", said.sentence, round(support, 4)))
             return ""
         passage = self._passages[number - 1]
         self._citations.setdefault(number, Citation(number, passage.id, passage.source, passage.section))
@@ -148,6 +177,17 @@ def support_of(sentence: str, shown: Shown) -> float | None:
         return None
     share = shown.share(statement)
     return share if share < FOREIGN_TO or (share < BORNE_OUT and shown.lacks_figures(statement)) else None
+
+
+def _clauses(sentence: str) -> list[str]:
+    """By marker, or markers side by side, the words since the one before; empty where these say nothing."""
+    found: list[str] = []
+    last = ""
+    for text in _BRACKETED.split(sentence)[:-1:2]:
+        if any(map(str.isalnum, text)):
+            last = text if Statement(text, "claim", (), 0).terms else ""
+        found.append(last)
+    return found
 
 
 def _sentence_end(text: str) -> int | None:

@@ -16,6 +16,7 @@ from components.phrases import fault_text
 from engine.attachments.admission import MOST_PIXELS, MOST_ROWS
 from engine.attachments.image_header import image_header
 from engine.attachments.passages import attached_query, attachment_passages, tables_of
+from engine.attachments.pictures import jpeg
 from engine.attachments.reading import LARGEST_MB, checked, file_bytes, read_attachment, thumbnail
 from engine.attachments.table_rows import table_of
 from engine.builtin.ocr import OcrReader
@@ -195,6 +196,17 @@ def test_a_thumbnail_is_small_whatever_the_picture_and_a_table_has_none() -> Non
     small = image_header(thumbnail("a.png", image_of((3000, 200), "PNG")))
     assert small is not None and small.width == 640
     assert thumbnail("a.csv", FILES["a.csv"]) == b""
+
+
+def test_a_photograph_is_turned_upright_though_what_the_camera_wrote_beside_it_is_damaged() -> None:
+    """GH-05"""
+    # Orientation 6, and a description that says it is a number: writing it anew would fail.
+    entries = struct.pack("<HHII", 0x0112, 3, 1, 6) + struct.pack("<HHII", 0x010E, 12, 1, 8)
+    exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 2) + entries + bytes(4)
+    upright = image_header(jpeg("a.jpg", image_of((40, 20), "JPEG", exif=exif)))
+    assert upright is not None and (upright.width, upright.height) == (20, 40)
+    for nonsense in (b"Exif\0\0", b"Exif\0\0MM\0*\xff\xff\xff\xff", exif[:20]):
+        assert image_header(jpeg("a.jpg", image_of((40, 20), "JPEG", exif=nonsense))) is not None
 
 
 def test_a_file_that_is_not_there_is_told_with_its_path(tmp_path: Path) -> None:

@@ -72,6 +72,24 @@ def test_another_number_than_that_of_the_passage_is_not_borne_out_and_another_wo
     )
 
 
+def test_a_sentence_that_joins_two_passages_keeps_the_marker_of_each() -> None:
+    """GH-07: a chain of passages is what this workflow is for, and neither passage has the figures of the other."""
+    glipizide = Passage(PassageId("d"), "drugs.md", "Glipizide raises insulin secretion by 42 %.", 0.5, 0.5)
+    both = (METFORMIN, glipizide, CHINESE)
+    for text in (
+        "Metformin lowers liver output by 36 % [1], while glipizide raises insulin secretion by 42 % [2].",
+        "Metformin lowers the glucose output by 36 % and glipizide raises secretion by 42 % [1][2].",
+    ):
+        answer = attached(text, both)
+        assert (answer.text, answer.unsupported) == (text, ())
+    wrong = attached(
+        "Metformin lowers liver output by 36 % [1], while the moon is made of cheese for 77 years [2].", both
+    )
+    assert [item.marker for item in wrong.unsupported] == ["[2]"]
+    assert "36 % [1], while" in wrong.text
+    assert attached("Glipizide raises output by 77 %, metformin by 88 % [1][2].", both).unsupported
+
+
 def test_all_ways_of_writing_a_marker_come_out_as_one() -> None:
     """GH-07"""
     answer = attached(

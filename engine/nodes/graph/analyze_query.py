@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from engine.builtin.query_analyst import analysed
-from engine.config import Mode
 from engine.errors import BudgetSpent, WorkbenchError
 from engine.events import Analysed
 from engine.nodes.graph.state import graph_roles
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
+from engine.policies.graph import SEARCHING_MODES
 from engine.policies.ordering import graph_options
 from engine.retrieval.mode_values import QueryLook
 from engine.roles import AnalysisRequest
@@ -62,7 +62,7 @@ def usable(said: QueryAnalysis, request: AnalysisRequest) -> bool:
     """Whether an analysis keeps its contract; one that does not must not be able to steer a run."""
     return (
         said.complexity in get_args(Complexity)
-        and said.suggested_mode in (request.modes or get_args(Mode))
+        and said.suggested_mode in (request.modes or SEARCHING_MODES)
         and isinstance(said.direct, bool)
         and all(isinstance(name, str) and name in request.query for name in said.entities)
     )
