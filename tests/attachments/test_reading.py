@@ -198,6 +198,7 @@ def test_a_thumbnail_is_small_whatever_the_picture_and_a_table_has_none() -> Non
     assert thumbnail("a.csv", FILES["a.csv"]) == b""
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_a_photograph_is_turned_upright_though_what_the_camera_wrote_beside_it_is_damaged() -> None:
     """GH-05"""
     # Orientation 6, and a description that says it is a number: writing it anew would fail.
