@@ -104,6 +104,17 @@ def test_what_cannot_be_used_is_refused_before_a_run_begins(
     assert len(engine.runs()) == before
 
 
+@pytest.mark.parametrize("rows", ["x", [{}], [[1]] * 10_001, [[1] * 1001], [[{}] * 900] * 90, [["ok", ["SECRET"]]]])
+def test_rows_that_are_none_are_refused_with_one_fault_however_many_cells_they_have(
+    served: tuple[TestClient, Engine], rows: object
+) -> None:
+    """GH-05: a fault noted for each cell would turn a small request into gigabytes."""
+    reply = asked(served[0], [{"name": "a.csv", "rows": rows}])
+    assert (reply.status_code, reply.json()["code"]) == (422, "WB705")
+    assert [item["field"] for item in reply.json()["errors"]] == ["attachments"]
+    assert "SECRET" not in reply.text
+
+
 def test_the_command_line_hands_files_over_to_a_running_app(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
 
