@@ -103,7 +103,7 @@ class GraphOptions:
     rerank: Reranking = "by_mode"
     rerank_k: int = 15
     """How many of the best passages are scored anew."""
-    rerank_threshold: float = 0.0
+    rerank_threshold: float = 0.1
     """Least score of a passage that was scored anew."""
     duplicate_threshold: float = 0.9
     """Likeness to a passage above it from which on a passage is pushed down as a near-duplicate."""

@@ -78,7 +78,7 @@ GRAPH_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "graph_weight": Parameter(0, 1, 0.5, 0.05, whole=False, usual=(0.3, 0.7)),
         "graph_threshold": Parameter(0, 1, 0.0, 0.01, whole=False),
         "rerank_k": Parameter(1, 100, 15, 1, whole=True, usual=(10, 30)),
-        "rerank_threshold": Parameter(0, 1, 0.0, 0.01, whole=False),
+        "rerank_threshold": Parameter(0, 1, 0.1, 0.01, whole=False, usual=(0, 0.3)),
         "duplicate_threshold": Parameter(0.5, 1, 0.9, 0.01, whole=False, usual=(0.8, 0.95)),
         "freshness_weight": Parameter(0, 1, 0.1, 0.05, whole=False, usual=(0, 0.3)),
         "sentence_threshold": Parameter(0, 1, 0.3, 0.01, whole=False, usual=(0.2, 0.5)),

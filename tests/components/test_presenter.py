@@ -95,6 +95,6 @@ def test_sentences_and_cards_come_in_the_language_of_the_page(language: str, sai
     app = AppTest.from_function(page, kwargs={"language": language, "told": None}).run(timeout=30)
     assert said in inline(app)
     assert ("✓ helps" if language == "en" else "✓ 有用") in inline(app)
-    assert len(app.button) == 8
+    assert len(app.button) == 9
     app.button[3].click().run(timeout=30)
     assert app.markdown[1].value == f"picked demo-forced-{language}"

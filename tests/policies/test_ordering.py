@@ -22,6 +22,8 @@ SENTENCE = "Rapid-acting insulin is injected into the abdomen, where it is taken
 
 
 def config(top_k: int = 5, similarity_threshold: float = 0.0, probe_k: int = 20, **options: Any) -> RunConfig:
+    # No threshold but those that a test sets.
+    options = {"rerank_threshold": 0.0, **options}
     return RunConfig(
         workflow="graph_hybrid",
         top_k=top_k,

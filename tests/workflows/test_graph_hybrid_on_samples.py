@@ -29,10 +29,14 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def records(engine: Engine) -> dict[tuple[str, Mode], RunRecord]:
     """One run of each question in each mode, with no threshold set."""
     return {
-        (question, mode): engine.run(question, graph_config(mode=mode, similarity_threshold=0, max_rewrites=0))
+        (question, mode): engine.run(question, _without_thresholds(mode))
         for question in QUESTIONS
         for mode in get_args(Mode)
     }
+
+
+def _without_thresholds(mode: Mode) -> RunConfig:
+    return graph_config(mode=mode, similarity_threshold=0, rerank_threshold=0, max_rewrites=0)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

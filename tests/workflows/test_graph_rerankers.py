@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
+from engine.config import GraphOptions, RoleModel, RoleModels, RunConfig
 from engine.events import fold_all
 from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
 from engine.loop_roles import graph_reranker, prompt_version
@@ -40,7 +40,8 @@ class Reranking(GraphResources):
 
 def run(model: RoleModel, settings: Settings, **changes: Any) -> RunRecord:
     grader = FakeGrader(relevant=frozenset({"g1", "g2", "v1", "v2", "v3", "v4"}))
-    config = graph_config(models=RoleModels(reranker=model), **changes)
+    # The scores of tiny models say something of the order, and nothing of the height.
+    config = graph_config(models=RoleModels(reranker=model), options=GraphOptions(rerank_threshold=0), **changes)
     return fold_all(events_of(Reranking(settings=settings, grader=grader), config))
 
 
