@@ -133,6 +133,15 @@ class AttachmentsNotTaken(AttachmentError):
             params={"workflow": workflow},
         )
 
+    @classmethod
+    def in_mode(cls, mode: str) -> Self:
+        """A warning: the answer was written without them."""
+        return cls(
+            f"The mode {mode!r} searches nothing, so images and tables were not looked at.",
+            remedy="Choose another mode, such as mix.",
+            params={"mode": mode},
+        )
+
 
 class ReaderMissing(AttachmentError):
     """No package for text recognition is installed."""

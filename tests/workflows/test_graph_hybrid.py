@@ -217,6 +217,26 @@ def test_what_a_mode_could_not_do_stands_in_the_record_and_is_warned_of_once() -
     assert (len(again.rounds), [item.code for item in again.warnings]) == (4, ["WB120"])
 
 
+def test_mix_that_has_only_vectors_left_is_warned_of_once_as_well() -> None:
+    """GH-02: it is then what ``naive`` is, and must not be so silently."""
+    notes = (ModeNote("no_graph", "local"), ModeNote("no_graph", "global"))
+    searcher = FakeSearcher({"vector": found("v")}, notes=notes)
+    for grader in (FakeGrader(relevant=ALL), FakeGrader()):
+        record = finished(GraphResources(searcher=searcher, grader=grader), graph_config(mode="mix"))
+        assert [item.code for item in record.warnings] == ["WB120"]
+    half = FakeSearcher({"vector": found("v"), "global": found("c", graph=True)}, notes=notes[:1])
+    resources = GraphResources(searcher=half, grader=FakeGrader(relevant=ALL))
+    assert finished(resources, graph_config(mode="mix")).warnings == ()
+
+
+def test_attachments_that_bypass_leaves_out_are_warned_of() -> None:
+    """GH-02, GH-05"""
+    table = Attachment("table", "doses.csv", rows=(("Drug", "Dose"), ("Metformin", "500 mg")))
+    record = finished(passing(), graph_config(mode="bypass"), "What dose?", (table,))
+    assert [item.code for item in record.warnings] == ["WB358"]
+    assert finished(passing(), graph_config(mode="bypass"), "What dose?").warnings == ()
+
+
 def test_images_join_query_and_candidates_and_small_talk_with_one_is_searched() -> None:
     """GH-05"""
     image = Attachment("image", "page.png", text="Insulin lowers glucose. " * 3, read_by="ocr")

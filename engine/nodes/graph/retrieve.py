@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from engine.nodes.graph.state import graph_roles
 from engine.nodes.run_context import NodeTrace, RunContext
 from engine.policies.ordering import order
 from engine.retrieval.mode_values import ModeFound, ModeRequest
-from engine.values import Round
+from engine.values import LISTS_OF_MODE, GraphEvidence, RetrievalList, Round
 
 
 async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -81,10 +81,26 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
         run.warn(StoreSlow.within(run.config.budget_s), trace.node)
         return None
     _say(found, run, trace, first=first)
-    if found.evidence.fell_back_to and not any(item.graph and item.graph.fell_back_to for item in state["rounds"]):
+    if _without_graph(found.evidence, {name for name, items in found.lists.items() if items}) and not any(
+        item.graph and _without_graph(item.graph, _searched(item)) for item in state["rounds"]
+    ):
         run.warn(ModeFellBack.of(request.mode, run.config.collection), trace.node)
     # Lists that were searched and are empty are a result; lists that could not be searched are none.
     return found if found.anything or len(found.faults) < len(found.lists) else None
+
+
+def _without_graph(evidence: GraphEvidence, found_in: Set[RetrievalList]) -> bool:
+    """Whether a mode that is to use the graph found nothing by it: ``mix`` is then vectors alone, as ``naive`` is.
+
+    A graph that cannot be reached is a fault, and warned of as such.
+    """
+    of_graph = {"local", "global"} & set(LISTS_OF_MODE[evidence.mode])
+    unreachable = any(note.code == "graph_unreachable" for note in evidence.notes)
+    return bool(evidence.fell_back_to) or (bool(of_graph) and not of_graph & found_in and not unreachable)
+
+
+def _searched(former: Round) -> set[RetrievalList]:
+    return {name for item in former.candidates for name in item.found_in}
 
 
 def _say(found: ModeFound, run: RunContext, trace: NodeTrace, *, first: bool) -> None:

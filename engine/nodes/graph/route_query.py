@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.errors import AttachmentsNotTaken
 from engine.events import Decided
 from engine.nodes.run_context import NodeTrace, RunContext
 from engine.policies.graph import decide_route, mode_of
@@ -14,4 +15,6 @@ async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     """Go to the search, or straight to the answer; nothing is called."""
     decision = decide_route(state["analysis"], run.config, attached=bool(run.attachments))
     run.emit(Decided(decision=decision))
+    if decision.reason == "bypass" and run.attachments:
+        run.warn(AttachmentsNotTaken.in_mode("bypass"), trace.node)
     return {"decision": decision, "mode": mode_of(run.config, state["analysis"])}
