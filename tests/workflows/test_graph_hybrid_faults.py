@@ -291,3 +291,13 @@ def test_whatever_the_roles_do_a_run_ends_lawfully(
         assert all(0 <= score <= 1 for score in scores)
     cited = {item.passage_id for item in record.citations}
     assert record.context is None or cited <= {item.id for item in record.context.passages}
+
+
+def test_passages_that_a_reranker_left_without_a_score_come_last_and_that_is_said() -> None:
+    """GH-04: its verdicts are shown nowhere, so nobody could tell why they are last."""
+    partly = ScriptedReranker(otherwise=0.9, relevance={"v1": -1.0})
+    other = RoleModels(reranker=RoleModel("ollama:m"))
+    record = finished(GraphResources(reranker=partly, grader=FakeGrader(relevant=ALL)), graph_config(models=other))
+    assert [(item.code, item.node) for item in record.warnings] == [("WB411", "retrieve")]
+    unscored = [item.passage.id for item in record.rounds[0].candidates if item.rerank_score is None]
+    assert unscored[0] == "v1"

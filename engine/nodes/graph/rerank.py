@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import BudgetSpent, WorkbenchError
+from engine.errors import BudgetSpent, UnreadableReply, WorkbenchError
 from engine.events import Fused, PassageGraded, Reranked
 from engine.nodes.graph.state import graph_roles
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
@@ -36,6 +36,9 @@ async def scored_anew(
         run.emit(PassageGraded(round=opened.index, passage_id=passage_id, verdict=verdict, reused=True))
     asked = [item.passage for item in window if item.passage.id not in reused]
     judged, whole = await _reranked(state["question"], asked, run, trace)
+    if whole and not shared and any(_unscored(judged.get(passage.id)) for passage in asked):
+        # These come last because nothing is known of them, and their verdicts are shown nowhere.
+        run.warn(UnreadableReply.of(_judge_of(run)), trace.node)
     if shared:
         opened = replace(opened, verdicts={**reused, **judged}, reused=tuple(reused))
     # Where only some were judged, an order by their scores would put these above the others for no reason.
@@ -115,6 +118,10 @@ def _known(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
         for passage_id, verdict in item.verdicts.items()
         if verdict.relevant is not None
     }
+
+
+def _unscored(verdict: Verdict | None) -> bool:
+    return verdict is None or verdict.relevant is None
 
 
 def _scores(verdicts: Mapping[PassageId, Verdict]) -> dict[PassageId, float]:
