@@ -13,6 +13,8 @@ from engine.roles import TableGiven
 from engine.values import Language
 
 MOST_CELLS = 4
+MOST_LABELS = 3
+"""Cells of a row that its sentence names beside the one it quotes."""
 _LEAST = 0.25
 """Share of the question's weight that row and column together must cover for a cell to be quoted."""
 _WORTH = 0.7
@@ -35,6 +37,10 @@ class _Scored:
     row: int
     value: str
     score: float
+    labels: tuple[str, ...]
+    """Cells of its row that say which row it is."""
+    covered: frozenset[str] = frozenset()
+    """Words of the question that row and column name."""
 
     @property
     def order(self) -> tuple[float, int, int, int]:
@@ -52,7 +58,9 @@ def _nearest(asked: Question, tables: Sequence[TableGiven]) -> list[_Scored]:
     scored = sorted((item for table in tables for item in _cells(asked, table)), key=lambda item: item.order)
     if not scored or scored[0].score < _LEAST:
         return []
-    return [item for item in scored if item.score >= max(_LEAST, _WORTH * scored[0].score)][:MOST_CELLS]
+    near = [item for item in scored if item.score >= max(_LEAST, _WORTH * scored[0].score)]
+    # "Units of the Heron 5 in Spain": its units elsewhere name a part of that, and would pass for a second answer.
+    return [item for item in near if not any(item.covered < other.covered for other in near)][:MOST_CELLS]
 
 
 def _cells(asked: Question, table: TableGiven) -> Iterator[_Scored]:
@@ -69,7 +77,8 @@ def _cells(asked: Question, table: TableGiven) -> Iterator[_Scored]:
             row = frozenset[str]().union(*beside)
             head = _covered(asked, table.header[column]) if column < len(table.header) else frozenset()
             if row and (head or not table.header or len(cells) == len(("label", "value"))):
-                yield _Scored(table, column + 1, number, cell, _share(asked, row | head))
+                labels = tuple(cells[other] for other in range(len(cells)) if other != column and own[other])
+                yield _Scored(table, column + 1, number, cell, _share(asked, row | head), labels, row | head)
 
 
 def _extremes(asked: Question, question: str, tables: Sequence[TableGiven]) -> list[_Scored]:
@@ -88,7 +97,8 @@ def _extremes(asked: Question, question: str, tables: Sequence[TableGiven]) -> l
         return []
     known = _numbered(table, -place)
     bound = (max if most else min)(value for value, _, _ in known)
-    found = [_Scored(table, -place + 1, row, cell, 1.0) for value, row, cell in known if value == bound]
+    first = {row: cells[:1] if place else () for row, cells in table.rows}
+    found = [_Scored(table, -place + 1, row, cell, 1.0, first[row]) for value, row, cell in known if value == bound]
     return found[:MOST_CELLS]
 
 
@@ -107,10 +117,9 @@ def number_in(cell: str) -> float | None:
 
 
 def _sentence(item: _Scored, language: Language) -> str:
-    cells = dict(item.table.rows)[item.row]
-    label = _short(cells[0]) if item.column > 1 else ""
     head = _short(item.table.header[item.column - 1]) if item.column <= len(item.table.header) else ""
-    named = ("、" if language == "zh" else ", ").join(filter(None, (label, head)))
+    labels = map(_short, item.labels[:MOST_LABELS])
+    named = ("、" if language == "zh" else ", ").join(filter(None, (*labels, head)))
     value, number = _short(item.value), item.table.number
     marker = f"[T{number}:{column_letters(item.column)}{item.row}]"
     if language == "zh":

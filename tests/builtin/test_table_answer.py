@@ -24,6 +24,18 @@ SALES = Attachment(
     "table", "销量.xlsx", rows=(("城市", "销量", "店铺数"), ("北京", "1,200", "12"), ("上海", "980", "15"))
 )
 
+REGIONS = Attachment(
+    "table",
+    "sales.xlsx",
+    rows=(
+        ("Product", "Region", "Units", "Price"),
+        ("Kestrel 3", "Germany", "1200", "89.5"),
+        ("Kestrel 3", "France", "860", "92"),
+        ("Heron 5", "Germany", "140", "1490"),
+        ("Heron 5", "Spain", "75", "1520"),
+    ),
+)
+
 
 def given(table: Attachment, number: int = 1) -> TableGiven:
     rows = tuple(enumerate(table.rows, start=1))[1:]
@@ -37,6 +49,13 @@ def given(table: Attachment, number: int = 1) -> TableGiven:
         ("What is the onset of glipizide?", DOSES, "en", "Table 1 says: Glipizide, Onset (min): 30 [T1:C3]."),
         ("Which drug has the highest dose?", DOSES, "en", "Table 1 says: Metformin, Dose (mg): 500 [T1:B2]."),
         ("Which drug has the lowest dose?", DOSES, "en", "Table 1 says: Glipizide, Dose (mg): 5 [T1:B3]."),
+        ("How many units of the Heron 5 in Spain?", REGIONS, "en", "Table 1 says: Heron 5, Spain, Units: 75 [T1:C5]."),
+        (
+            "What is the price of the Kestrel 3 in France?",
+            REGIONS,
+            "en",
+            "Table 1 says: Kestrel 3, France, Price: 92 [T1:D3].",
+        ),
         ("上海的销量是多少？", SALES, "zh", "表 1 中，上海、销量：980[T1:B3]。"),
         ("哪个城市的销量最高？", SALES, "zh", "表 1 中，北京、销量：1,200[T1:B2]。"),
     ],
@@ -46,6 +65,11 @@ def test_the_cell_asked_for_is_quoted_with_its_marker(
 ) -> None:
     found = table_sentences(question, [given(table)], "zh" if language == "zh" else "en")
     assert found == [sentence]
+
+
+def test_cells_that_answer_equally_much_are_quoted_together() -> None:
+    found = table_sentences("How many units of the Heron 5?", [given(REGIONS)], "en")
+    assert [sentence.rsplit(" ", 1)[1] for sentence in found] == ["[T1:C4].", "[T1:C5]."]
 
 
 def test_a_question_that_the_table_does_not_touch_gets_no_cell() -> None:
