@@ -78,9 +78,11 @@ def mode_race(records: Sequence[RunRecord]) -> ModeRace:
     """Hold runs of one question in several modes against each other, in the order of the modes."""
     lanes = tuple(sorted((_lane(item) for item in records), key=lambda lane: MODES.index(lane.mode)))
     passages = _passages(lanes)
-    searched = [lane for lane in lanes if lane.kept]
+    # A mode that searched and kept nothing shares nothing with the others.
+    searched = [lane for lane in lanes if lane.searches]
     shared = tuple(item.passage.id for item in passages if len(searched) > 1 and len(item.modes) == len(searched))
-    unique = {lane.mode: tuple(item.passage.id for item in passages if item.modes == (lane.mode,)) for lane in searched}
+    finders = [lane.mode for lane in lanes if lane.kept]
+    unique = {mode: tuple(item.passage.id for item in passages if item.modes == (mode,)) for mode in finders}
     only_graph = tuple(item.passage.id for item in passages if item.by_graph)
     unable = tuple(lane.mode for lane in lanes if lane.fell_back_to)
     return ModeRace(lanes, passages, shared, unique, only_graph, _finding(lanes, only_graph), unable)

@@ -87,7 +87,9 @@ def _ask(engine: Engine, records: list[RunRecord], words: Words) -> None:
         for record in records:
             engine.cancel(record.id)
         st.rerun()
-    collection = str(st.session_state.get("collection") or RunConfig().collection)
+    # A race opened by its link goes on where its runs searched.
+    raced = records[0].config.collection if records else RunConfig().collection
+    collection = str(st.session_state.get("collection") or raced)
     _about_graph(engine, collection, words)
     picked = sample_buttons(samples, words, disabled=active)
     asked = picked or ((question or "").strip() if pressed else "")

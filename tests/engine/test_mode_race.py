@@ -65,6 +65,13 @@ def test_shared_and_unique_passages_are_told_apart() -> None:
     assert race.passages[0].passage.id == "a"
 
 
+def test_no_passage_is_shared_with_a_mode_that_kept_nothing() -> None:
+    """GH-02: a mode that searched and kept nothing shares nothing; one that searched nothing is not asked."""
+    empty = run("naive", found("a", 1, "vector", dropped=True))
+    assert mode_race([empty, LOCAL, GLOBAL]).shared == ()
+    assert mode_race([run("bypass"), LOCAL, GLOBAL]).shared == ("a",)
+
+
 @pytest.mark.parametrize(
     ("records", "finding"),
     [
