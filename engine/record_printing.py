@@ -42,7 +42,7 @@ _NOTES = {
     "no_communities": "the graph has no communities",
     "graph_unfinished": "the graph is not finished yet",
     "graph_stale": "the collection has changed since its graph was built",
-    "graph_unreachable": "the graph cannot be reached",
+    "graph_unreachable": "the graph cannot be reached, or not in time",
 }
 
 

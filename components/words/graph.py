@@ -95,8 +95,8 @@ GRAPH: Mapping[str, tuple[str, str]] = {
         "图谱建成之后，集合又有改动。",
     ),
     "graph.note.graph_unreachable": (
-        "the graph could not be read. See System → Health.",
-        "图谱无法读取，请看“系统 → 健康”。",
+        "the graph could not be read, or not in time. Ask again, or see System → Health.",
+        "图谱无法读取，或没能及时读出。请再问一次，或看“系统 → 健康”。",
     ),
     "graph.fell_back": (
         "This mode could not do its own work; searched instead: {lists}.",
