@@ -108,7 +108,7 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
         "图谱建成后集合有变动：{list}可能已过时。",
     ),
     "mode.note.graph_unreachable": (
-        "The graph could not be reached, or not read in time: {list} was left out. The next question may find it ready.",
+        "The graph could not be reached, or not read in time: {list} was left out. The next question may find it.",
         "图谱连不上，或没能及时读出：未检索{list}。图谱较大时，下次提问即可就绪。",
     ),
     "mode.fell_back": (
