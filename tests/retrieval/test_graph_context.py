@@ -67,6 +67,16 @@ def test_the_graph_is_ordered_by_relevance_times_centrality() -> None:
     assert [item.type for item in graph.relationships] == ["TREATS", "IS_A"]
 
 
+def test_neither_relevance_nor_centrality_orders_the_graph_alone() -> None:
+    """GH-06"""
+    edge, hub = FoundEntity(RARE, "neighbour", 0.5, 1), FoundEntity(HUB, "neighbour", 0.45, 1)
+    worth = importance((edge, hub))
+    assert worth["diabetes"] > worth["biguanide"], "about as relevant, and far more central"
+    worth = importance((replace(edge, score=1.0), replace(hub, score=0.1)))
+    assert worth["biguanide"] > worth["diabetes"], "central, and hardly relevant"
+    assert all(0 <= value <= 1 for value in worth.values())
+
+
 def test_rounds_are_united_or_the_last_one_counts_as_for_passages() -> None:
     """GH-06"""
     other = GraphEvidence("mix", entities=(FoundEntity(RARE, "name", 1.0),))

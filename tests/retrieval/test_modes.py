@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +270,27 @@ def test_a_passage_store_that_is_gone_is_a_fault_of_every_list(town: Place, monk
         ("vector", "local", "global"), StoreUnreachable.code
     )
     assert found.evidence.notes == ()
+
+
+def test_global_looks_inside_as_many_communities_as_the_config_says_the_nearest_first(town: Place) -> None:
+    """GH-02"""
+    far = Community(
+        "c2", "The harbour", "Which week the harbour was closed in.", ("aldous",), (PassageId("notes.md#1"),)
+    )
+
+    class Two:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(town.graphs, name)
+
+        async def communities(self, _: str) -> list[Community]:
+            return [far, COMMUNITY]
+
+    two: Any = Two()
+    town = replace(town, looks=GraphLooks())
+    for most, expected in ((1, ["c1"]), (2, ["c1", "c2"])):
+        found = town.search("global", "Who owns the lighthouse?", graphs=lambda: two, max_communities=most)
+        assert [item.community.id for item in found.evidence.communities] == expected
+        assert ("notes.md#1" in ids(found, "global")) == (most == 2)
 
 
 def test_what_came_with_the_question_is_a_list_of_its_own(town: Place) -> None:
