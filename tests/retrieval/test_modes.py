@@ -275,7 +275,7 @@ def test_a_passage_store_that_is_gone_is_a_fault_of_every_list(town: Place, monk
 def test_global_looks_inside_as_many_communities_as_the_config_says_the_nearest_first(town: Place) -> None:
     """GH-02"""
     far = Community(
-        "c2", "The harbour", "Which week the harbour was closed in.", ("aldous",), (PassageId("notes.md#1"),)
+        "c2", "The harbour", "Which week the harbour was closed in.", ("aldous",), (PassageId("dates.md#1"),)
     )
 
     class Two:
@@ -290,7 +290,7 @@ def test_global_looks_inside_as_many_communities_as_the_config_says_the_nearest_
     for most, expected in ((1, ["c1"]), (2, ["c1", "c2"])):
         found = town.search("global", "Who owns the lighthouse?", graphs=lambda: two, max_communities=most)
         assert [item.community.id for item in found.evidence.communities] == expected
-        assert ("notes.md#1" in ids(found, "global")) == (most == 2)
+        assert ("dates.md#1" in ids(found, "global")) == (most == 2)
 
 
 def test_what_came_with_the_question_is_a_list_of_its_own(town: Place) -> None:
