@@ -69,7 +69,7 @@ def facts(item: Attachment, words: Words) -> str:
             by,
             size,
             *([words("attach.edited")] if item.edited and item.read_by else []),
-            *([words(cut, n=limit)] if cut in words else []),
+            *([words(cut, n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS)] if cut in words else []),
         ]
     )
 

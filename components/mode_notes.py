@@ -36,6 +36,9 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
 
 
 def note_texts(evidence: GraphEvidence, words: Words) -> list[str]:
-    """A sentence a note; the same one of two lists is said once."""
-    texts = (words(f"mode.note.{item.code}", list=words(f"list.{item.list}")) for item in evidence.notes)
-    return list(dict.fromkeys(texts))
+    """A sentence for all lists that could not work for one reason, in the order they were noted."""
+    lists: dict[str, dict[str, None]] = {}
+    for item in evidence.notes:
+        lists.setdefault(item.code, {})[words(f"list.{item.list}")] = None
+    joint = words("list.joint")
+    return [words(f"mode.note.{code}", list=joint.join(named)) for code, named in lists.items()]

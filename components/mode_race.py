@@ -19,6 +19,8 @@ _LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancel
 _SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
 _SNIPPET = 130
 _LONG = 260
+_NAMED = 6
+"""Entities that a column names; a search that begins from passages may begin from dozens."""
 """Characters of an answer that stand open in a column as narrow as these."""
 
 _component = st.components.v2.component(
@@ -105,7 +107,9 @@ def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
             ("cited", str(len(lane.cited)), ""),
         ]
     if lane.entities:
-        rows.append(("entities", words("list.joint").join(lane.entities), ""))
+        further = len(lane.entities) - _NAMED
+        named = words("list.joint").join(lane.entities[:_NAMED])
+        rows.append(("entities", named, f"+{further}" if further > 0 else ""))
     cells: list[Node] = []
     for name, value, note in rows:
         small = (node("span", "muted small", note),) if note else ()

@@ -28,7 +28,8 @@ def print_record(record: RunRecord) -> None:
         console.print()
         console.print(escape(record.answer))
     for citation in record.citations:
-        console.print(escape(f"[{citation.marker}] {citation.source} § {citation.section}"), style="cyan")
+        place = " § ".join(part for part in (citation.source, citation.section) if part)
+        console.print(escape(f"[{citation.marker}] {place}"), style="cyan")
     for cell in record.cell_citations:
         console.print(escape(f"[{cell.marker}] {cell.value}"), style="cyan")
     cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"

@@ -41,6 +41,10 @@ ATTACHMENTS: dict[str, tuple[str, str]] = {
     "attach.edited": ("corrected by hand", "经手工改正"),
     "attach.cut.rows": ("Only the first {n} rows are taken.", "只取前 {n} 行。"),
     "attach.cut.columns": ("Only the first {n} columns are taken.", "只取前 {n} 列。"),
+    "attach.cut.size": (
+        "Only the first {rows} rows and {columns} columns are taken.",
+        "只取前 {rows} 行、前 {columns} 列。",
+    ),
     "attach.cut.text": ("What was too long is cut off.", "过长的内容已截去。"),
     "attach.cut.tables": (
         "The file has further tables or sheets, which are left out.",

@@ -58,9 +58,9 @@ def fitted(attachment: Attachment) -> Attachment:
 
 
 def rectangle(rows: Sequence[Sequence[str]]) -> tuple[tuple[tuple[str, ...], ...], str]:
-    """Rows of one width within the limits, and what was cut for it: ``rows``, ``columns``, ``text`` or nothing.
+    """Rows of one width within the limits, and what was cut for it: ``rows``, ``columns``, ``size`` (both), ``text``.
 
-    Rows that say nothing at all, and columns that do, are left out.
+    Empty where nothing was cut. Rows and columns that say nothing at all are left out.
     """
     cleaned = [[line(cell) for cell in row] for row in rows]
     cleaned = [row for row in cleaned if any(row)]
@@ -68,7 +68,8 @@ def rectangle(rows: Sequence[Sequence[str]]) -> tuple[tuple[tuple[str, ...], ...
     filled = [place for place in range(width) if any(place < len(row) and row[place] for row in cleaned)]
     kept = filled[:MOST_COLUMNS]
     long = any(len(cell) > LONGEST_CELL for row in cleaned[:MOST_ROWS] for cell in row)
-    cut = "rows" if len(cleaned) > MOST_ROWS else "columns" if len(filled) > MOST_COLUMNS else "text" if long else ""
+    high, wide = len(cleaned) > MOST_ROWS, len(filled) > MOST_COLUMNS
+    cut = "size" if high and wide else "rows" if high else "columns" if wide else "text" if long else ""
     return tuple(
         tuple(row[place][:LONGEST_CELL] if place < len(row) else "" for place in kept) for row in cleaned[:MOST_ROWS]
     ), cut
@@ -90,10 +91,19 @@ def _hidden(sign: str) -> bool:
     return code < 0x20 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
 
 
+_CUT = {
+    "rows": f"only the first {MOST_ROWS} rows are taken",
+    "columns": f"only the first {MOST_COLUMNS} columns are taken",
+    "size": f"only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are taken",
+    "text": "cells that were too long are cut off",
+    "tables": "further tables or sheets of the file are left out",
+}
+
+
 def attachment_line(attachment: Attachment) -> str:
     """One line for a terminal: what it is called and what was read of it."""
     if attachment.kind == "image":
         return f"{attachment.name} ({attachment.read_by or 'typed'}): {line(attachment.text)[:160]}"
     rows, columns = len(attachment.rows), len(attachment.rows[0]) if attachment.rows else 0
-    cut = f", cut: {attachment.cut}" if attachment.cut else ""
+    cut = f"; {_CUT[attachment.cut]}" if attachment.cut in _CUT else ""
     return f"{attachment.name} ({attachment.read_by or 'typed'}): {rows} × {columns} cells{cut}"

@@ -103,7 +103,7 @@ class AttachmentEmpty(AttachmentError):
     def named(cls, name: str) -> Self:
         return cls(
             f"Nothing was read in {name[:200]!r}.",
-            remedy="Say in a few words what it shows, or remove it.",
+            remedy="Attach another file, or say in the question what it shows.",
             params={"name": name[:200]},
         )
 

@@ -27,7 +27,8 @@ class Attachment:
     digest: str = ""
     """SHA-256 of the file; the file itself is not kept."""
     cut: str = ""
-    """What of it was left out because of a limit, as ``rows`` or ``columns`` or ``text``; empty where nothing was."""
+    """What of it was left out because of a limit, empty where nothing was: ``rows``, ``columns``, ``size`` (both),
+    ``text`` or ``tables``."""
 
 
 @dataclass(frozen=True, slots=True)

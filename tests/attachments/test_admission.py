@@ -55,6 +55,7 @@ def test_one_that_says_nothing_is_refused_by_its_name(empty: Attachment) -> None
     ("rows", "cut"),
     [
         ((("a", "b"),) * (MOST_ROWS + 5), "rows"),
+        ((("a",) * (MOST_COLUMNS + 5),) * (MOST_ROWS + 5), "size"),
         ((("x",) * (MOST_COLUMNS + 3),) * 2, "columns"),
         ((("a", "b" * (LONGEST_CELL + 9)), ("c", "d")), "text"),
         ((("a", "b"), ("c", "d")), ""),

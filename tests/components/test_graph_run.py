@@ -14,7 +14,7 @@ from components.graph_tab import analysis_nodes, taken_nodes
 from components.i18n import Words, words_for
 from components.life_lines import life_lines
 from components.markup import Node
-from components.mode_notes import mode_note_nodes
+from components.mode_notes import mode_note_nodes, note_texts
 from components.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
 from components.passages import passage_row
 from components.presenter_sentences import sentence
@@ -22,6 +22,7 @@ from engine.config import GraphOptions, RunConfig
 from engine.events import fold_all
 from engine.replay import steps
 from engine.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
+from engine.values.graphs import GraphEvidence, ModeNote
 from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -62,6 +63,13 @@ def test_a_mode_that_searched_something_else_says_so_first(words: Words) -> None
     assert words("list.vector") in box.text
     assert words("mode.note.no_graph", list=words("list.local")) in box.text
     assert mode_note_nodes(answered(), words) == []
+
+
+def test_lists_that_could_not_work_for_one_reason_share_a_sentence() -> None:
+    notes = (ModeNote("no_graph", "local"), ModeNote("no_graph", "global"), ModeNote("graph_stale", "local"))
+    first, second = note_texts(GraphEvidence("mix", notes=notes), EN)
+    assert "(neighbourhood, communities)" in first
+    assert "(neighbourhood)" in second
 
 
 @BOTH
