@@ -20,7 +20,7 @@ from engine.values import Language, Message, Passage
 GRADER_PROMPT_VERSION: Final = "grader-1"
 REWRITER_PROMPT_VERSION: Final = "rewriter-1"
 GENERATOR_PROMPT_VERSION: Final = "generator-1"
-GRAPH_GENERATOR_PROMPT_VERSION: Final = "generator-graph-1"
+GRAPH_GENERATOR_PROMPT_VERSION: Final = "generator-graph-2"
 """The same rules with those for graph and tables behind them."""
 
 Schema = Mapping[str, Any]

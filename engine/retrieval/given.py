@@ -28,12 +28,17 @@ def relationship_line(item: Relationship, names: Mapping[str, str]) -> str:
 
 
 def table_text(table: TableGiven) -> str:
-    """One line a row, with letters above and numbers beside, as a spreadsheet shows it."""
+    """One line a row, with letters above and numbers beside, as a spreadsheet shows it.
+
+    Its name stands above, for it often says the unit of the numbers; rows that did not fit are counted below, so that
+    nobody takes the greatest number of these rows for the greatest of the table.
+    """
     width = max(len(table.header), *(len(cells) for _, cells in table.rows), 0)
-    lines = [row_line("", [column_letters(column) for column in range(1, width + 1)])]
+    lines = [" ".join(table.name.split()), row_line("", [column_letters(column) for column in range(1, width + 1)])]
     if table.header:
         lines.append(row_line("1", table.header))
-    return "\n".join([*lines, *(row_line(str(number), cells) for number, cells in table.rows)])
+    lines += [row_line(str(number), cells) for number, cells in table.rows]
+    return "\n".join([*lines, f"({table.left_out} more rows are not shown)"] if table.left_out else lines)
 
 
 def row_line(number: str, cells: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.builtin.generator import compose
@@ -101,3 +103,11 @@ def test_a_cell_cannot_pass_for_a_marker() -> None:
 )
 def test_numbers_of_cells(cell: str, number: float | None) -> None:
     assert number_in(cell) == number
+
+
+def test_the_greatest_of_the_rows_that_fitted_is_not_passed_off_as_the_greatest_of_the_table() -> None:
+    """GH-05"""
+    whole = given(DOSES)
+    cut = replace(whole, rows=whole.rows[1:], left_out=1)
+    assert table_sentences("Which drug has the highest dose?", [whole], "en")
+    assert table_sentences("Which drug has the highest dose?", [cut], "en") == []

@@ -136,7 +136,9 @@ def test_a_table_that_is_too_long_gives_the_rows_that_bear_on_the_question_under
     assert made.context.tables == (1,)
     assert (31, ("Metformin", "500")) in given_table.rows
     assert given_table.left_out == 30 - len(given_table.rows) > 0
-    assert table_text(given_table).splitlines()[:2] == [" | A | B", "1 | Drug | Dose (mg)"]
+    lines = table_text(given_table).splitlines()
+    assert lines[:3] == ["doses.csv", " | A | B", "1 | Drug | Dose (mg)"]
+    assert lines[-1] == f"({given_table.left_out} more rows are not shown)"
     assert made.context.tokens <= 300
 
 
