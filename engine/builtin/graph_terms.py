@@ -29,6 +29,7 @@ MOST_NAMES = 20
 """Names kept of one passage: from 16 on no more pairs of sample passages share one, and more tie all to all."""
 _LEAST_WEIGHT = 5.0
 _LONGEST_WORDS = 4
+_FULL_NAME = 2
 _LONGEST_HAN = 6
 _LONGEST_QUOTED = 12
 _COMMONEST = 2.5
@@ -41,7 +42,9 @@ _NOUN_TAGS = ("n", "vn", "an", "j", "eng")
 _JOINING_TAGS = ("b", "g", "k", "ng")
 """Word classes that are no name alone but part of one: 二甲|双|胍, 1|型|糖尿病."""
 _NOT_PLURAL = ("ss", "us", "is", "as", "os", "ies", "ses", "xes", "hes", "ices", "'s", "\u2019s")
-_FOREIGN = ("nr", "ns")
+_BEHIND_NAMES = frozenset("是于向在与被把从对")
+"""Words that jieba takes for the end of a person's name it does not know: 林浩是|研发部, 陈雅文于|2014年."""
+_WORKS, _FOREIGN = "厂", ("nr", "ns")
 _NAME_TAGS = ("nr", "ns", "nt", "nz")
 
 
@@ -134,6 +137,10 @@ def _trimmed(run: list[re.Match[str]]) -> list[re.Match[str]]:
     """Without the commonest adjectives before and the participles behind, and not too long."""
     while run and (run[-1].group().endswith(("ed", "ing")) and run[-1].group().islower() and len(run) > 1):
         run = run[:-1]
+    # "Tomas Lind maintains", but "Euler circuits": after two capitals it is a verb far more often than a plural.
+    *before, last = [item.group() for item in run] or [""]
+    if len(before) >= _FULL_NAME and last.islower() and last.endswith("s") and all(map(_capital, before)):
+        run = run[:-1]
     while len(run) > 1 and _is_common(run[0].group()) and not run[1].group().isdigit():
         run = run[1:]
     run = run[-_LONGEST_WORDS:]
@@ -194,11 +201,8 @@ def _is_name(start: int, name: str, text: str) -> bool:
 def _worth(words: Sequence[str], weight: float, proper: bool) -> bool:
     last = words[-1].lower()
     if len(words) == 1:
-        if (
-            stem(last) in _GENERIC_EN
-            or (len(last) < 3 and not (words[0].isupper() and len(last) == 2))
-            or last.isdigit()
-        ):
+        short = len(last) < 3 and not (words[0].isupper() and len(last) == 2)
+        if short or stem(last) in _GENERIC_EN or last.isdigit():
             return False
         if not proper and (last.endswith(("ed", "ing")) or weight < _LEAST_WEIGHT + 0.5):
             return False
@@ -219,14 +223,27 @@ def _chinese(sentence: str) -> Iterator[Candidate]:
         if len(match.group(1)) <= _LONGEST_QUOTED and match.group(1) not in STOP_ZH | _GENERIC_ZH:
             yield Candidate(match.group(1), Idf.RARE, proper=match.group().startswith("《"))
     run: list[tuple[str, str]] = []
-    for word, tag in (*rjieba.tag(sentence), ("", "x")):
-        if word and _joins(word, tag, run):
+    for word, tag in (*_tagged(sentence), ("", "x")):
+        joins = bool(word) and _joins(word, tag, run)
+        if joins:
             run.append((word, tag))
+        if joins and word != _WORKS:  # which ends a name: 蓝钢水箱厂|生产
             continue
         yield from _named(run)
         run = []
-        if word and _joins(word, tag, run):
+        if word and not joins and _joins(word, tag, run):
             run.append((word, tag))
+
+
+def _tagged(sentence: str) -> Iterator[tuple[str, str]]:
+    """Words with the classes of jieba, mended where names that it does not know make it err."""
+    for word, tag in rjieba.tag(sentence):
+        if tag == "nr" and len(word) > _FULL_NAME and word[-1] in _BEHIND_NAMES:
+            yield word[:-1], tag
+            yield word[-1], "v"
+        else:
+            suffix = word == _WORKS or (tag == "m" and len(word) == len("三号") and word.endswith("号"))
+            yield word, "k" if suffix else tag  # 晨星|传感器|厂, 隼|三号
 
 
 def _joins(word: str, tag: str, run: Sequence[tuple[str, str]]) -> bool:
@@ -234,6 +251,8 @@ def _joins(word: str, tag: str, run: Sequence[tuple[str, str]]) -> bool:
         return False
     if tag == "eng":
         return len(word) > 1 and stem(word.lower()) not in _GENERIC_EN | STOP_EN
+    if tag == "k":
+        return bool(run)
     if tag == "m":  # of 1型糖尿病
         return word.isdigit() and len(word) == 1 and not run
     if word == "·":

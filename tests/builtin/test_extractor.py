@@ -106,3 +106,21 @@ def test_a_summary_is_made_of_sentences_that_tell_of_most_members() -> None:
     title, summary = summary_of(entities, passages)
     assert title == "Metformin, insulin, diabetes"
     assert summary == "Metformin treats diabetes with insulin."
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("隼三号是一种水壶控制器。", {"隼三号", "水壶控制器"}),
+        ("晨星传感器厂是位于苏州的传感器供应商。", {"晨星传感器厂", "传感器供应商", "苏州"}),
+        ("林浩是研发部负责人。", {"林浩", "研发部负责人"}),
+        ("会议定在三号上午举行。", set()),
+        ("Tomas Lind maintains the dispenser. Wei Zhang negotiates with Corvid Sensors.", {"Tomas Lind", "Wei Zhang"}),
+        ("An Euler circuit differs from Euler paths.", {"Euler circuit", "Euler paths"}),
+    ],
+)
+def test_a_name_ends_where_the_word_behind_it_begins(text: str, names: set[str]) -> None:
+    """GH-03: names of people, products and works that no dictionary knows."""
+    found = {item.name for item in candidates(text)}
+    assert names <= found
+    assert not {"三号", "林浩是", "Tomas Lind maintains", "Wei Zhang negotiates"} & found
