@@ -28,8 +28,7 @@ _GENERIC_ZH = frozenset(_TOLD["generic_zh"].split())
 MOST_NAMES = 20
 """Names kept of one passage: from 16 on no more pairs of sample passages share one, and more tie all to all."""
 _LEAST_WEIGHT = 5.0
-_LONGEST_WORDS = 4
-_FULL_NAME = 2
+_LONGEST_WORDS, _FULL_NAME = 4, 2
 _LONGEST_HAN = 6
 _LONGEST_QUOTED = 12
 _COMMONEST = 2.5
