@@ -102,7 +102,7 @@ def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> Co
     st.selectbox(
         words("kb.collection"),
         list(sizes),
-        format_func=lambda name: words("kb.into.rows", name=name, n=f"{sizes.get(name, 0):,}"),
+        format_func=lambda name: words.count("kb.into.rows", (held := sizes.get(name, 0)), name=name, size=f"{held:,}"),
         key=_PICK,
         on_change=picked,
     )

@@ -69,7 +69,8 @@ def writable(collections: Sequence[CollectionInfo]) -> list[CollectionInfo]:
 def _option(name: str, by_name: dict[str, CollectionInfo], words: Words) -> str:
     if name not in by_name:
         return words("kb.into.new")
-    return words("kb.into.rows", name=name, n=count_text(by_name[name].passages))
+    held = by_name[name].passages
+    return words.count("kb.into.rows", held, name=name, size=count_text(held))
 
 
 def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:

@@ -48,7 +48,8 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     # Where to
     "kb.into": ("Into collection", "目标集合"),
     "kb.into.new": ("＋ New collection", "＋ 新集合"),
-    "kb.into.rows": ("{name} · {n} passages", "{name} · {n} 个片段"),
+    "kb.into.rows": ("{name} · {size} passages", "{name} · {size} 个片段"),
+    "kb.into.rows.one": ("{name} · 1 passage", "{name} · 1 个片段"),
     "kb.name": ("Name", "名称"),
     "kb.name.help": (
         "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can stand "
