@@ -21,7 +21,7 @@ def test_the_page_begins_with_the_first_demo_in_the_language_of_the_page(
     assert demo_record(f"demo-passes-{language}").question in visible(app)
     assert demo_record(f"demo-passes-{other}").question not in visible(app)
     labels = [item.label for item in app.button]
-    assert len(labels) == 8 and len(set(labels)) == 8
+    assert len(labels) == 9 and len(set(labels)) == 9
     assert not app.sidebar.slider and not app.slider
 
 

@@ -265,7 +265,7 @@ def test_the_demos_of_the_pages_language_are_listed_and_cannot_be_changed(fresh:
     app.session_state["runs_demos"] = True
     app.run()
     rows = listed(app, demos=True)
-    assert len(rows) == 8
+    assert len(rows) == 9
     assert all(row["id"].startswith("demo-") and row["id"].endswith(f"-{language}") for row in rows)
     assert words_for(language)("presenter.demo.rescue") in [badge["text"] for row in rows for badge in row["badges"]]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
 
 FORMAT = 1
+_AGAIN_S = 0.01
 _BUSY_S = 10.0
 """How long a write waits for another process that is writing, such as an ingestion on the command line."""
 
@@ -162,7 +164,8 @@ class GraphFile:
             found = int(db.execute("PRAGMA user_version").fetchone()[0])
             if found > FORMAT:
                 raise GraphFileNewer.at(str(self.path), found, FORMAT)
-            db.execute("PRAGMA journal_mode = WAL")
+            # SQLite answers at once, whatever the timeout, where two connections ask for the log at the same time.
+            _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
             db.execute("PRAGMA synchronous = NORMAL")
             if found < FORMAT:
                 db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
@@ -188,3 +191,17 @@ class GraphFile:
         if torn or code in _DAMAGE:
             return GraphDamaged.at(place)
         return GraphFileUnusable.at(place, _CAUSES.get(code, f"{type(error).__name__}: {error}"))
+
+
+def _patiently(work: Callable[[], object]) -> None:
+    """Do what may meet another connection doing the same, again and again for as long as a write would wait."""
+    until = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            work()
+            return
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorcode", -1) & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= until:
+                raise
+            time.sleep(_AGAIN_S)
