@@ -30,7 +30,8 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
     head = node("div", "head", node("strong", "heading", words("graph.analysis")), *chips)
     told = node("p", "", said, node("span", "muted small", f" · {words('graph.analysis.by', by=by)}"))
     model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
-    skipped = [] if record.rounds or record.active else [node("p", "note", "! ", words("graph.skipped"))]
+    searched = record.rounds or record.active or record.error
+    skipped = [] if searched else [node("p", "note", "! ", words("graph.skipped"))]
     return [node("section", "card", head, told, *model, *skipped)]
 
 

@@ -6,7 +6,7 @@ from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import fault_text
 from components.presenter_graph import searched_mode
-from engine.values import GraphEvidence, RunRecord
+from engine.values import GraphEvidence, PassageId, Round, RunRecord
 
 MODE_FAULT = "WB120"
 """Code of the warning that a mode searched something else: the notes say it, and what to do."""
@@ -22,17 +22,40 @@ def mode_notes(record: RunRecord, words: Words, *, key: str) -> None:
 def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     """One box, with the fallback first and every list that could not do its work below; empty where all could."""
     evidence = next((item.graph for item in reversed(record.rounds) if item.graph is not None), None)
+    advice = _chain_advice(record, words)
     if evidence is None or not (evidence.notes or evidence.fell_back_to):
-        return []
+        return advice
     said = [node("p", "", text) for text in note_texts(evidence, words)]
-    fell = bool(evidence.fell_back_to)
-    if fell:
+    # The modes that have vectors beside the graph fall back on nothing; their warning says what they were without.
+    fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
+    if evidence.fell_back_to:
         lists = words("list.joint").join(words(f"list.{name}") for name in evidence.fell_back_to)
         mode = words(f"settings.mode.{searched_mode(record)}")
         said.insert(0, node("p", "", node("strong", "", words("mode.fell_back", mode=mode, lists=lists))))
     said += [node("p", "muted", fault_text(item, words)[1]) for item in record.warnings if item.code == MODE_FAULT][:1]
     icon = node("span", "icon", "!", aria_hidden="true")
-    return [node("div", f"box {'warn' if fell else 'plain'}", icon, node("div", "grow", *said), role="alert")]
+    return [node("div", f"box {'warn' if fell else 'plain'}", icon, node("div", "grow", *said), role="alert"), *advice]
+
+
+def _chain_advice(record: RunRecord, words: Words) -> list[Node]:
+    """What to try where the graph led on and the built-in grader, which reads words, did not follow."""
+    if record.outcome not in ("abstained", "answered_forced") or not record.config.models.grader.built_in:
+        return []
+    led = {
+        item.passage.id
+        for current in record.rounds
+        for item in current.candidates
+        if item.gate == "kept" and item.via and _refused(current, item.passage.id)
+    }
+    if not led:
+        return []
+    icon = node("span", "icon", "i", aria_hidden="true")
+    return [node("div", "box plain", icon, node("div", "grow", words.count("mode.chain", len(led))))]
+
+
+def _refused(current: Round, passage_id: PassageId) -> bool:
+    verdict = current.verdicts.get(passage_id)
+    return verdict is not None and verdict.relevant is False
 
 
 def note_texts(evidence: GraphEvidence, words: Words) -> list[str]:

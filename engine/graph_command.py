@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FAILED = 1
 _STOPPED = 130
 _LOOK_S = 0.3
+_SUMMARY = 160
 _CENTRAL = 12
 _COMMUNITIES = 8
 
@@ -250,7 +251,11 @@ def _print_graph(found: Mapping[str, Any], console: Console) -> None:
     console.print(escape(f"{read} · {state}"), style="dim")
     _print_entities(found["entities"][:_CENTRAL], console)
     for item in found["communities"][:_COMMUNITIES]:
-        console.print(escape(f"◌ {item['title']} ({len(item['entities'])}): {item['summary'][:160]}"))
+        console.print(escape(f"◌ {item['title']} ({len(item['entities'])}): {_cut(item['summary'])}"))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SUMMARY else text[:_SUMMARY].rstrip() + "…"
 
 
 def _print_around(found: Mapping[str, Any], console: Console) -> None:

@@ -24,9 +24,10 @@ QUANTITIES: Mapping[str, str] = {
     "epoch": "answers written",
     "unreached_evaluators": "evaluators without a judgement",
     "failed_answers": "answers that failed",
+    "table_coverage": "share of the question that a table covers",
 }
 
-_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance"}
+_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"}
 _MOST_DIGITS = 12
 
 

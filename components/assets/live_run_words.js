@@ -1,6 +1,6 @@
 // Sentences of the picture, made from a table of words and plain values. Pure; the same is done in Python for exports.
 
-const FRACTIONS = new Set(["pass_rate", "elapsed_s", "quality_score", "top3_relevance"]);
+const FRACTIONS = new Set(["pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"]);
 const RELATIONS = { "<": "<", ">=": "≥", "==": "=" };
 
 /** A sentence of the table with its places filled; `key_one` stands in where n is 1. */

@@ -115,6 +115,16 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
         "Mode {mode} could not do its own work: {lists} searched instead.",
         "“{mode}”模式没能做它自己的事：改用{lists}检索。",
     ),
+    "mode.chain": (
+        "The graph led to {n} passages that the built-in grader, judging each by itself, did not pass. A chat model as "
+        "grader reads such chains further.",
+        "图谱引出了 {n} 个片段，内置质检员逐条单独判断，没有放行。换用对话模型做质检员，更能读懂这样的线索。",
+    ),
+    "mode.chain.one": (
+        "The graph led to a passage that the built-in grader, judging it by itself, did not pass. A chat model as "
+        "grader reads such chains further.",
+        "图谱引出了 1 个片段，内置质检员单独判断，没有放行。换用对话模型做质检员，更能读懂这样的线索。",
+    ),
     "mode.build": ("Build a graph", "构建图谱"),
     # Context
     "context.title": ("Context of the answer", "回答的上下文"),
@@ -125,7 +135,7 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
     "context.cut": ("{n} left out, {tokens} tokens", "略去 {n} 项，{tokens} 词元"),
     "context.cut.one": ("1 left out, {tokens} tokens", "略去 1 项，{tokens} 词元"),
     "context.table.name": ("table {number}", "表 {number}"),
-    "context.graph.name": ("part of the graph", "部分图谱"),
+    "context.graph.name": ("part of the graph, which may take a quarter", "部分图谱（最多占四分之一）"),
     "context.refined": (
         "{n} passages cut to what bears on the question: {share} of their text left out.",
         "{n} 个片段已精简到与问题相关的句子：略去其中 {share} 的文字。",

@@ -90,6 +90,7 @@ RUN: dict[str, tuple[str, str]] = {
     "quantity.epoch": ("answers written", "已写回答数"),
     "quantity.unreached_evaluators": ("evaluators without a judgement", "没有给出判断的评估者数"),
     "quantity.failed_answers": ("answers that failed", "失败的回答数"),
+    "quantity.table_coverage": ("share of the question that a table covers", "表格覆盖问题的比例"),
     "quantity.joint": (" and ", "，且"),
     "decision.line": ("round {round}: {inequality} → {route}", "第 {round} 轮：{inequality} → {route}"),
     "decision.counts": ("{passed} of {kept} kept passages passed", "保留的 {kept} 个片段中 {passed} 个通过"),

@@ -8,6 +8,7 @@ WORKFLOW_GRAPH: dict[str, tuple[str, str]] = {
     "actor.reranker": ("reranker", "重排员"),
     "reason.bypass": ("the mode searches nothing", "此模式不检索"),
     "reason.simple": ("simple enough to answer at once", "问题简单，直接作答"),
+    "reason.table_answers": ("a table of the question covers what it asks", "随问附上的表格已涵盖所问"),
     "reason.needs_search": ("needs a search", "需要检索"),
     "gate.below_graph": ("graph score too low", "图谱得分过低"),
     "gate.below_rerank": ("rerank score too low", "重排得分过低"),

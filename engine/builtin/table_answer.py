@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.terms import Idf
 from engine.retrieval.cells import column_letters
 from engine.roles import TableGiven
-from engine.values import Language
+from engine.values import Attachment, Language
 
 MOST_CELLS = 4
 MOST_LABELS = 3
@@ -52,6 +53,20 @@ def table_sentences(question: str, tables: Sequence[TableGiven], language: Langu
     asked = read_question(question, Idf.load())
     best = _extremes(asked, question, tables) or _nearest(asked, tables)
     return [_sentence(item, language) for item in best]
+
+
+@lru_cache(maxsize=32)
+def table_coverage(question: str, tables: tuple[Attachment, ...]) -> float:
+    """Share of the question, in [0, 1], that row and column of the best cell name; 0 without a table."""
+    given = [_whole(number, table) for number, table in enumerate(tables, 1) if table.rows]
+    asked = read_question(question, Idf.load())
+    best = _extremes(asked, question, given) or _nearest(asked, given)
+    return round(max((item.score for item in best), default=0.0), 6)
+
+
+def _whole(number: int, table: Attachment) -> TableGiven:
+    rows = tuple(enumerate(table.rows, start=1))
+    return TableGiven(number, table.name, rows[0][1] if table.header else (), rows[table.header :])
 
 
 def _nearest(asked: Question, tables: Sequence[TableGiven]) -> list[_Scored]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,26 @@ from engine.nodes.run_context import NodeTrace, RunContext, Step, model_of
 from engine.values import Decision, Passage, PassageId, Round, Verdict
 
 
-def grade_step(answering: str = "generate", rewriting: str = "rewrite") -> Step:
-    """The grade step of a workflow whose node ``answering`` goes on to the answer, ``rewriting`` to another round."""
+def as_decided(decision: Decision, question: str, run: RunContext) -> Decision:
+    """The decision as the gate made it."""
+    return decision
+
+
+def grade_step(
+    answering: str = "generate",
+    rewriting: str = "rewrite",
+    settled: Callable[[Decision, str, RunContext], Decision] = as_decided,
+) -> Step:
+    """The grade step of a workflow whose node ``answering`` goes on to the answer, ``rewriting`` to another round.
+
+    ``settled`` may change the decision by what only that workflow knows; it is given the question as asked.
+    """
     targets = {"generate": answering, "rewrite": rewriting}
 
     async def step(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
         rounds, decision = await _graded(state, run, trace)
         decision = replace(decision, route=targets.get(decision.route, decision.route), node=trace.node)
+        decision = settled(decision, state["question"], run)
         run.emit(Decided(decision=decision))
         return {"rounds": rounds, "decision": decision}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.config import Mode, RunConfig
 from engine.decide import outcome_of as outcome_of_gate
@@ -15,6 +15,7 @@ from engine.policies.ordering import graph_options
 from engine.small_talk import small_talk
 from engine.values import (
     LISTS_OF_MODE,
+    Comparison,
     Context,
     Decision,
     FoundCommunity,
@@ -45,7 +46,10 @@ TELLING = 10
 LEAST_NEAR = 0.05
 """What the nearest communities count for where none is like the query: they are looked inside all the same."""
 MOST_VIA = 6
+TABLE_ANSWERS = 0.5
+"""Share of the question from which on a table is answered from without further searches."""
 _DIGITS = 6
+_MET: tuple[Reason, ...] = ("passed", "table_answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,18 @@ def decide_route(analysis: QueryAnalysis, config: RunConfig, *, attached: bool =
     return to("retrieve", "needs_search")
 
 
+def unless_a_table_answers(decision: Decision, coverage: float) -> Decision:
+    """The decision after a round, or to answer at once where a table of the question covers what it asks.
+
+    ``coverage`` is the share of the question that row and column of one of its cells name. Whoever brings a table and
+    asks about it is not helped by further searches of the collection.
+    """
+    if decision.reason in ("passed", "grader_failed") or coverage < TABLE_ANSWERS:
+        return decision
+    covered = Comparison("table_coverage", coverage, ">=", TABLE_ANSWERS)
+    return replace(decision, route="generate_answer", reason="table_answers", comparisons=(covered,))
+
+
 def outcome_of(record: RunRecord) -> Outcome:
     """How a run that came to its end ended.
 
@@ -100,7 +116,9 @@ def outcome_searched(decision: Decision, context: Context, *, quoted: bool) -> O
     Such an answer rests on what the reader brought, whatever the collection had.
     """
     if not context.passages and quoted:
-        return "answered" if decision.reason == "passed" else "answered_forced"
+        return "answered" if decision.reason in _MET else "answered_forced"
+    if decision.reason == "table_answers" and context.passages and context.verified:
+        return "answered"
     return outcome_of_gate(decision, context)
 
 

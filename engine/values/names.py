@@ -28,6 +28,7 @@ Quantity = Literal[
     "epoch",
     "unreached_evaluators",
     "failed_answers",
+    "table_coverage",
 ]
 SourceKind = Literal["vector", "graph", "temporal"]
 """Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
@@ -70,6 +71,7 @@ LoopReason = Literal[
     "bypass",
     "simple",
     "needs_search",
+    "table_answers",
 ]
 """What only the deciding nodes of the other loops say."""
 Reason = Literal[GateReason, LoopReason]

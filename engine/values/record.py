@@ -80,6 +80,11 @@ class RunRecord:
         return self.config.workflow
 
     @property
+    def tables(self) -> tuple[Attachment, ...]:
+        """Tables of the question, in order: ``[T1:B3]`` is a cell of the first one."""
+        return tuple(item for item in self.attachments if item.kind == "table")
+
+    @property
     def active(self) -> bool:
         return self.outcome is None
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.builtin.table_answer import table_coverage
 from engine.config import RunConfig
 from engine.decide import Evidence, decide
-from engine.policies.graph import decide_route, outcome_of, outcome_searched
+from engine.policies.graph import decide_route, outcome_of, outcome_searched, unless_a_table_answers
 from engine.policies.ordering import graph_options
 from engine.retrieval.graph_context import graph_of
 from engine.values import Context, Decision, Outcome, RunRecord
@@ -80,7 +81,9 @@ class _GraphWalk(Walk):
 
     def decided(self, evidence: Evidence) -> Decision:
         decision = decide(evidence, self.config)
-        return replace(decision, route=_ROUTES.get(decision.route, decision.route), node="grade_documents")
+        decision = replace(decision, route=_ROUTES.get(decision.route, decision.route), node="grade_documents")
+        tables = self.record.tables
+        return unless_a_table_answers(decision, table_coverage(self.record.question, tables)) if tables else decision
 
     def decide_round(self, judged: Judged) -> Step:
         recorded = self.record.rounds[judged.round.index]
@@ -98,14 +101,14 @@ class _GraphWalk(Walk):
         return self.stopped("scores", self.prices.reranking_of(len(self.judge.window(judged.round)), self.config))
 
     def abstains(self, context: Context) -> bool:
-        return not context.passages and not any(item.kind == "table" for item in self.record.attachments)
+        return not context.passages and not self.record.tables
 
     def outcome(self, decision: Decision, context: Context) -> Outcome:
         return outcome_searched(decision, context, quoted=bool(self.record.cell_citations))
 
     def generated(self, judged: Judged, decision: Decision) -> WhatIf:
         found = super().generated(judged, decision)
-        with_tables = any(item.kind == "table" for item in self.record.attachments)
+        with_tables = bool(self.record.tables)
         if found.state != "generation" or found.passages or not with_tables:
             return found
         # Tables alone were given: their answer may be an abstention, which no other input can be told to be.

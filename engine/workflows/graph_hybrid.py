@@ -12,9 +12,9 @@ from langgraph.graph.state import CompiledStateGraph
 
 from engine.config import CROSS_ENCODER, RoleName, RunConfig
 from engine.nodes import rewrite
-from engine.nodes.grade import grade_step
 from engine.nodes.graph.analyze_query import analyze_query
 from engine.nodes.graph.generate_answer import generate_answer
+from engine.nodes.graph.grade_documents import grade_documents
 from engine.nodes.graph.retrieve import retrieve
 from engine.nodes.graph.route_query import route_query
 from engine.nodes.graph.state import GraphState
@@ -37,7 +37,7 @@ def build() -> Graph:
     graph.add_node("retrieve", node("retrieve", retrieve))
     graph.add_node(
         "grade_documents",
-        node("grade_documents", grade_step(answering="generate_answer", rewriting="refine_query")),
+        node("grade_documents", grade_documents),
     )
     graph.add_node("refine_query", node("refine_query", rewrite.rewrite))
     graph.add_node("generate_answer", node("generate_answer", generate_answer))

@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
-from engine.config import RunConfig
+from engine.config import Mode, RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET
 from engine.records import PINNED
@@ -45,6 +45,8 @@ PRICE = "How much does a box of insulin glargine pens cost?"
 LOGIC = "逻辑"
 TREES = "What is a spanning tree?"
 GLUCOSE = "What fasting glucose level means diabetes today?"
+CHAIN = "Why should people who take the tablets that suit HNF1A MODY be careful with alcohol?"
+RACED = "给汤普森换上的那批药是谁提纯的，后来谁把奖金分给了他？"
 _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (PRICE, RunConfig(), ""),
     (EULER, RunConfig(), PINNED),
@@ -55,6 +57,7 @@ _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (LOGIC, RunConfig(workflow="quality_loop"), ""),
     (TREES, RunConfig(workflow="dual_loop"), ""),
     (TREES, RunConfig(workflow="dual_loop"), ""),
+    (CHAIN, RunConfig(workflow="graph_hybrid", gate="min_relevant"), ""),
     *((GLUCOSE, RunConfig(workflow=name), "") for name in MODULES),
 )
 """Question, settings and tag of the runs that the pictures show, oldest first."""
@@ -147,6 +150,18 @@ PICTURES = (
     ),
     Picture("dual-loop", "en", "dark", 1440, 1300, runs=(("run", TREES),), settings=(("workflow", "dual_loop"),)),
     Picture("loops", "en", "light", 1440, 1250, "/side-by-side", runs=(("sides", f"{GLUCOSE}/*"),)),
+    Picture("graph", "en", "light", 1440, 2050, runs=(("run", CHAIN),), settings=(("workflow", "graph_hybrid"),)),
+    Picture("knowledge-graph", "zh", "dark", 1280, 1150, "/knowledge", settings=(("view", "graph"),)),
+    Picture(
+        "modes",
+        "zh",
+        "light",
+        1440,
+        1500,
+        "/side-by-side",
+        runs=(("race", f"{RACED}/*"),),
+        settings=(("versus", "modes"),),
+    ),
     Picture("memory", "en", "light", 1280, 800, "/memory"),
 )
 
@@ -188,6 +203,7 @@ def prepared(folder: Path) -> dict[str, str]:
         batch_id = engine.batches.start(SAMPLE_SET, RunConfig(grade_probe=True), 2)
         if not engine.batches.wait(batch_id, _GATHERING_S):
             raise RuntimeError("the sample questions did not finish")
+        raced = [engine.run(RACED, RunConfig(workflow="graph_hybrid", mode=mode)).id for mode in get_args(Mode)]
         for question, config, tag in _ASKED:
             run_id = engine.run(question, config).id
             if question in runs:
@@ -196,6 +212,7 @@ def prepared(folder: Path) -> dict[str, str]:
             runs[f"{question}/{config.workflow}"] = run_id
             if tag:
                 engine.tag_run(run_id, tag)
+    runs[f"{RACED}/*"] = ",".join(raced)
     runs[f"{GLUCOSE}/*"] = ",".join(runs[f"{GLUCOSE}/{name}"] for name in MODULES)
     return runs
 

@@ -18,12 +18,13 @@ from components.mode_notes import mode_note_nodes, note_texts
 from components.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
 from components.passages import passage_row
 from components.presenter_sentences import sentence
-from engine.config import GraphOptions, RunConfig
+from engine.config import GraphOptions, RoleModel, RoleModels, RunConfig
 from engine.events import fold_all
 from engine.replay import steps
 from engine.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
 from engine.values.graphs import GraphEvidence, ModeNote
 from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
+from tests.support.fakes import FakeGrader
 
 EN, ZH = words_for("en"), words_for("zh")
 BOTH = pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
@@ -236,3 +237,15 @@ def test_a_table_that_came_with_the_question_is_quoted_and_counts_as_an_answer()
     assert record.context.tables == (1,)
     assert answer_badge(record, EN)[1] == EN("badge.tables")
     assert answer_notes(record, EN) == [EN("answer.from_tables")]
+
+
+def test_a_chain_that_the_built_in_grader_did_not_follow_comes_with_advice() -> None:
+    """GH-02: the graph found it, and each passage was judged by itself."""
+    words = words_for("en")
+    resources = GraphResources(grader=FakeGrader(relevant=frozenset()))
+    record = fold_all(events_of(resources, graph_config(max_rewrites=0)))
+    said = str(mode_note_nodes(record, words))
+    assert record.outcome == "abstained" and "chat model" in said
+    chat = replace(record.config, models=RoleModels(grader=RoleModel("ollama:m")))
+    assert "chat model" not in str(mode_note_nodes(replace(record, config=chat), words))
+    assert "chat model" not in str(mode_note_nodes(replace(record, outcome="answered"), words))

@@ -22,6 +22,7 @@ from engine.policies.graph import (
     outcome_searched,
     spread,
     told_by,
+    unless_a_table_answers,
 )
 from engine.values import (
     LISTS_OF_MODE,
@@ -179,3 +180,14 @@ def test_an_answer_from_a_table_of_the_question_is_no_abstention(reason: Any, ou
     decision = Decision(0, "generate_answer", reason, (), 0, 0)
     assert outcome_searched(decision, Context((), tables=(1,)), quoted=True) == outcome
     assert outcome_searched(decision, Context((), tables=(1,)), quoted=False) == "abstained"
+
+
+def test_a_table_that_covers_the_question_is_answered_from_at_once_unless_the_gate_is_met_anyway() -> None:
+    """GH-05"""
+    below = Decision(0, "refine_query", "below_gate", (), 1, 5, node="grade_documents")
+    at_once = unless_a_table_answers(below, 0.5)
+    assert (at_once.route, at_once.reason, at_once.passed) == ("generate_answer", "table_answers", 1)
+    assert at_once.inequality == "share of the question that a table covers 0.50 >= 0.50"
+    assert unless_a_table_answers(below, 0.49) == below
+    for reason in ("passed", "grader_failed"):
+        assert unless_a_table_answers(replace(below, reason=reason), 1.0).reason == reason

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from engine.builtin.generator import BuiltinGenerator
 from engine.errors import EmptyReply, ModelUnreachable
 from engine.events import Event, TokenStreamed, fold_all
 from engine.llm.prompts import generator_messages, rules_tokens
 from engine.roles import SILENT, GenerationRequest, TableGiven, Trace
 from engine.values import Attachment, Entity, GraphContext, Passage, PassageId, Relationship
+from engine.whatif import what_if
 from tests.components.graph_events import TABLE, GraphResources, events_of, graph_config
 from tests.support.fakes import FakeGrader
 
@@ -125,3 +127,16 @@ def test_the_prompt_fences_graph_and_cells_and_says_how_to_cite_them() -> None:
     assert "[T1:B3]" in rules.content
     assert "[T1:B3]" not in plain[0].content
     assert rules_tokens() > 0
+
+
+def test_a_table_that_covers_the_question_saves_the_rewrites() -> None:
+    """GH-05, GH-01"""
+    plants = Attachment("table", "plants.csv", rows=(("Drug", "Plant"), ("Metformin", "Goat's rue")), read_by="csv")
+    resources = GraphResources(grader=FakeGrader(relevant=frozenset()), generator=BuiltinGenerator())
+    record = fold_all(events_of(resources, graph_config(max_rewrites=3), attachments=(plants,)))
+    assert (record.outcome, record.reason, len(record.rounds)) == ("answered", "table_answers", 1)
+    assert [item.marker for item in record.cell_citations] == ["T1:B2"]
+    assert what_if(record, record.config).same_path
+    # A table of something else changes nothing.
+    other = fold_all(events_of(resources, graph_config(max_rewrites=1), attachments=(TABLE,)))
+    assert other.reason != "table_answers" and len(other.rounds) == 2
