@@ -45,7 +45,7 @@ PRICE = "How much does a box of insulin glargine pens cost?"
 LOGIC = "逻辑"
 TREES = "What is a spanning tree?"
 GLUCOSE = "What fasting glucose level means diabetes today?"
-CHAIN = "Why should people who take the tablets that suit HNF1A MODY be careful with alcohol?"
+CHAIN = "What did Best and Macleod do for Banting?"
 RACED = "给汤普森换上的那批药是谁提纯的，后来谁把奖金分给了他？"
 _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (PRICE, RunConfig(), ""),
@@ -57,7 +57,7 @@ _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (LOGIC, RunConfig(workflow="quality_loop"), ""),
     (TREES, RunConfig(workflow="dual_loop"), ""),
     (TREES, RunConfig(workflow="dual_loop"), ""),
-    (CHAIN, RunConfig(workflow="graph_hybrid", gate="min_relevant"), ""),
+    (CHAIN, RunConfig(workflow="graph_hybrid"), ""),
     *((GLUCOSE, RunConfig(workflow=name), "") for name in MODULES),
 )
 """Question, settings and tag of the runs that the pictures show, oldest first."""
@@ -150,14 +150,14 @@ PICTURES = (
     ),
     Picture("dual-loop", "en", "dark", 1440, 1300, runs=(("run", TREES),), settings=(("workflow", "dual_loop"),)),
     Picture("loops", "en", "light", 1440, 1250, "/side-by-side", runs=(("sides", f"{GLUCOSE}/*"),)),
-    Picture("graph", "en", "light", 1440, 2050, runs=(("run", CHAIN),), settings=(("workflow", "graph_hybrid"),)),
+    Picture("graph", "en", "light", 1280, 1600, runs=(("run", CHAIN),), settings=(("workflow", "graph_hybrid"),)),
     Picture("knowledge-graph", "zh", "dark", 1280, 1150, "/knowledge", settings=(("view", "graph"),)),
     Picture(
         "modes",
         "zh",
         "light",
-        1440,
-        1500,
+        1280,
+        860,
         "/side-by-side",
         runs=(("race", f"{RACED}/*"),),
         settings=(("versus", "modes"),),
