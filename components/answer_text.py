@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from components.i18n import Words
 from components.markup import Node, node
 from engine.language import language_of
+from engine.values import RunRecord
 
 Cite = Callable[[int], Node | None]
 """What stands for the marker ``[n]``; None leaves the marker as the text it is."""
@@ -68,6 +70,20 @@ def answer_prose(text: str, cite: Cite = no_citation, cell: CiteCell = no_citati
                 node("p", "subheading" if block.kind == "heading" else "", *inline(block.items[0], cite, cell))
             )
     return node("div", "prose", *drawn)
+
+
+def still_markers(record: RunRecord, words: Words) -> Cite:
+    """Markers that only say where they point, and are no buttons: the passages themselves are on the workbench."""
+    cited = {citation.marker: citation for citation in record.citations}
+
+    def cite(marker: int) -> Node | None:
+        if marker not in cited:
+            return None
+        place = " § ".join(part for part in (cited[marker].source, cited[marker].section) if part)
+        said = words("answer.citation", n=marker, place=place)
+        return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
+
+    return cite
 
 
 def inline(text: str, cite: Cite, cell: CiteCell = no_citation) -> list[Node | str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.answer import answer_badge
-from components.answer_text import Cite, answer_prose
+from components.answer_text import answer_prose, still_markers
 from components.graph_notes import notes_box
 from components.i18n import Words
 from components.markup import Node, chip, fold, node, script
@@ -127,25 +127,11 @@ def _answer(record: RunRecord, words: Words) -> Node:
     if record.active:
         return node("div", "said", title, node("p", "prose", record.answer[:_LONG]))
     look, badge = answer_badge(record, words)
-    prose = answer_prose(record.answer, _markers(record, words))
+    prose = answer_prose(record.answer, still_markers(record, words))
     if len(record.answer) > _LONG:
         short = node("p", "muted", f"{' '.join(record.answer.split())[:_LONG].rstrip()}…")
         prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("race.whole"))), prose)
     return node("div", "said", title, chip(look, badge), prose)
-
-
-def _markers(record: RunRecord, words: Words) -> Cite:
-    """Markers that only say where they point: the passages themselves are on the workbench."""
-    cited = {citation.marker: citation for citation in record.citations}
-
-    def cite(marker: int) -> Node | None:
-        if marker not in cited:
-            return None
-        place = " § ".join(part for part in (cited[marker].source, cited[marker].section) if part)
-        said = words("answer.citation", n=marker, place=place)
-        return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
-
-    return cite
 
 
 def _passages(race: ModeRace, words: Words) -> Node:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.answer import answer_badge
-from components.answer_text import Cite, answer_prose
+from components.answer_text import answer_prose, still_markers
 from components.i18n import Words
 from components.markup import Node, chip, node, script
 from components.phrases import duration_text, fault_text, inequality_text, node_text, outcome_text, reason_text
@@ -152,21 +152,7 @@ def _answer(record: RunRecord, words: Words) -> Node:
     if record.active:
         return node("div", "said", title, node("p", "prose", record.answer))
     look, badge = answer_badge(record, words)
-    return node("div", "said", title, chip(look, badge), answer_prose(record.answer, _still_markers(record, words)))
-
-
-def _still_markers(record: RunRecord, words: Words) -> Cite:
-    """Markers that only say where they point, and are no buttons: the passages themselves are on the workbench."""
-    cited = {citation.marker: citation for citation in record.citations}
-
-    def cite(marker: int) -> Node | None:
-        if marker not in cited:
-            return None
-        place = " § ".join(part for part in (cited[marker].source, cited[marker].section) if part)
-        said = words("answer.citation", n=marker, place=place)
-        return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
-
-    return cite
+    return node("div", "said", title, chip(look, badge), answer_prose(record.answer, still_markers(record, words)))
 
 
 def _sources(found: SideBySide, words: Words) -> Node:

@@ -13,11 +13,11 @@ from engine.config import BUILTIN, ROLES_OF, Mode, RoleModel, RoleModels, RunCon
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.mode_race import MODES, mode_race
-from engine.nodes.run_context import fault_of
 from engine.samples import multi_hop_questions
 from engine.values import Fault, RunRecord
 from pages.knowledge_state import aim_at
 from pages.remembered import remembered
+from pages.started_together import start_all
 
 _WATCH_S = 0.6
 _LONGEST = 40 * len(MODES)
@@ -129,15 +129,7 @@ def _plain(name: str) -> str:
 
 def _begin(engine: Engine, question: str, modes: list[Mode], collection: str) -> None:
     """Start all of them at the same time; one that cannot be started does not keep back the others."""
-    ids: list[str] = []
-    faults: list[Fault] = []
-    for mode in modes:
-        try:
-            ids.append(engine.start(question, config_of(mode, collection)))
-        except WorkbenchError as error:
-            fault = fault_of(error)
-            if fault not in faults:
-                faults.append(fault)
+    ids, faults = start_all(engine, question, [config_of(mode, collection) for mode in modes])
     st.session_state[_FAULTS] = faults
     if ids:
         st.session_state[_NEXT] = ids

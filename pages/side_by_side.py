@@ -14,7 +14,6 @@ from components.url_state import base_path, put_into_url, take_from_url
 from engine.config import BUILTIN, ROLES_OF, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import sample_questions
 from engine.side_by_side import side_by_side
@@ -22,6 +21,7 @@ from engine.values import Fault, RunRecord
 from engine.workflows import MODULES
 from pages.modes import modes_view
 from pages.opening import opening
+from pages.started_together import start_all
 
 View = Literal["workflows", "modes"]
 VIEWS: tuple[View, ...] = get_args(View)
@@ -130,15 +130,7 @@ def ask(records: list[RunRecord]) -> None:
 
 def begin(question: str, workflows: list[WorkflowName]) -> None:
     """Start all of them at the same time; one that cannot be started does not keep back the others."""
-    ids: list[str] = []
-    faults: list[Fault] = []
-    for name in workflows:
-        try:
-            ids.append(engine.start(question, config_of(name)))
-        except WorkbenchError as error:
-            fault = fault_of(error)
-            if fault not in faults:
-                faults.append(fault)
+    ids, faults = start_all(engine, question, [config_of(name) for name in workflows])
     st.session_state[_FAULTS] = faults
     if ids:
         st.session_state[_NEXT] = ids

@@ -1,0 +1,25 @@
+"""Several runs of one question, started at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.values import Fault, RunId
+
+
+def start_all(engine: Engine, question: str, configs: Iterable[RunConfig]) -> tuple[list[RunId], list[Fault]]:
+    """Ids of the runs, and what kept others from starting, each said once: one does not keep back the others."""
+    ids: list[RunId] = []
+    faults: list[Fault] = []
+    for config in configs:
+        try:
+            ids.append(engine.start(question, config))
+        except WorkbenchError as error:
+            fault = fault_of(error)
+            if fault not in faults:
+                faults.append(fault)
+    return ids, faults
