@@ -19,6 +19,7 @@ from engine.samples import multi_hop_questions, sample_questions
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.whatif import State, WhatIf, what_if
+from tests.engine.whatif.foretold import differences
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 """Every setting for every question: a quarter of an hour instead of some seconds."""
@@ -132,30 +133,11 @@ def _variations(base: RunConfig, place: int) -> list[RunConfig]:
 
 
 def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
-    found = []
-    if [(item.node, item.route, item.reason) for item in predicted.decisions] != [
-        (item.node, item.route, item.reason) for item in real.decisions
-    ]:
-        return ["path"]
-    bounded = any(step.ungraded or step.unseen for step in predicted.steps)
-    if not bounded and predicted.decisions != real.decisions:
-        found.append("figures of the decisions")
-    if predicted.outcome not in (None, real.outcome):
-        found.append("outcome")
-    if predicted.state == "known" and predicted.answer != real.answer:
-        found.append("answer")
-    offered = [*(item.id for item in real.context.passages), *real.context.cut] if real.context else []
-    if predicted.passages and [item.id for item in predicted.passages] != offered:
-        found.append("what the generator is given")
+    found = differences(predicted, real)
+    if found == ["path"]:
+        return found
     for step, round_ in zip(predicted.steps, real.rounds, strict=True):
         places = [(item.passage.id, item.rank, item.gate, item.rerank_score) for item in step.round.candidates]
         if places != [(item.passage.id, item.rank, item.gate, item.rerank_score) for item in round_.candidates]:
             found.append(f"order of round {round_.index}")
-    if not bounded and predicted.cost.built_in_calls != real.built_in_calls - _refused(real):
-        found.append(f"cost {predicted.cost.built_in_calls} for {real.built_in_calls - _refused(real)}")
     return found
-
-
-def _refused(record: RunRecord) -> int:
-    """Further proposals that a rewriter was asked for, which no path foresees."""
-    return sum(call.role == "rewriter" for call in record.model_calls) - len(record.rewrites)

@@ -27,6 +27,7 @@ from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.values import RunRecord
 from engine.whatif import State, WhatIf, what_if
+from tests.engine.whatif.foretold import differences, refused
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 """Every setting for every question: half an hour instead of a minute."""
@@ -96,7 +97,7 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
         recorded = engine.run(question, base)
         own = what_if(recorded, base)
         assert own.same_path and own.answer == recorded.answer and own.decisions == recorded.decisions
-        assert own.cost.built_in_calls == recorded.built_in_calls - _refused(recorded)
+        assert own.cost.built_in_calls == recorded.built_in_calls - refused(recorded)
         for config in _variations(base, place):
             predicted = what_if(recorded, config)
             states[predicted.state] += 1
@@ -116,31 +117,12 @@ def _variations(base: RunConfig, place: int) -> list[RunConfig]:
     return [*(replace(base, options=own) for own in options[1:]), *changed, *both]
 
 
-def _refused(record: RunRecord) -> int:
-    """Further proposals that a rewriter was asked for, which no path foresees."""
-    return sum(call.role == "rewriter" for call in record.model_calls) - len(record.rewrites)
-
-
 def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
-    found = []
-    if [(item.node, item.route, item.reason) for item in predicted.decisions] != [
-        (item.node, item.route, item.reason) for item in real.decisions
-    ]:
-        return ["path"]
+    found = differences(predicted, real)
     bounded = any(step.ungraded or step.unseen for step in predicted.steps)
-    if not bounded and predicted.decisions != real.decisions:
-        found.append("figures of the decisions")
-    if predicted.outcome not in (None, real.outcome):
-        found.append("outcome")
-    if predicted.state == "known" and predicted.answer != real.answer:
-        found.append("answer")
-    offered = [*(item.id for item in real.context.passages), *real.context.cut] if real.context else []
-    if predicted.passages and [item.id for item in predicted.passages] != offered:
-        found.append("what the generator is given")
-    if not bounded and [step.round.quality for step in predicted.steps] != [item.quality for item in real.rounds]:
+    qualities = [item.quality for item in real.rounds]
+    if found != ["path"] and not bounded and [step.round.quality for step in predicted.steps] != qualities:
         found.append("quality")
-    if not bounded and predicted.cost.built_in_calls != real.built_in_calls - _refused(real):
-        found.append("cost")
     return found
 
 
