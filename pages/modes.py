@@ -25,6 +25,7 @@ _NEXT = "race_next"
 _FAULTS = "race_faults"
 _RUNS = "race"
 _SHOWN_SAMPLES = 3
+_PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳德和班廷有什么关系？"}
 
 
 def modes_view(engine: Engine, words: Words) -> None:
@@ -102,7 +103,9 @@ def _ask(engine: Engine, records: list[RunRecord], words: Words) -> None:
 def _samples(words: Words) -> list[tuple[str, str]]:
     """Questions that need two passages joined by an entity: they are what a graph is for."""
     own = [item for item in multi_hop_questions() if item.language == words.language]
-    return [(item.question, item.kind) for item in own[:_SHOWN_SAMPLES]]
+    # The recorded demo's question first: the first thing tried should show an answer that the graph helped to.
+    chain = _PROPOSED[words.language]
+    return [(chain, "multi_hop"), *((item.question, item.kind) for item in own[: _SHOWN_SAMPLES - 1])]
 
 
 def _about_graph(engine: Engine, collection: str, words: Words) -> None:
