@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
-from engine.values import BY_HAND, Decision, Fault, Outcome, Rewrite, Verdict
+from engine.values import BY_HAND, Decision, Fault, Outcome, Verdict
 from engine.wording import QUANTITIES, inequality
 
 _BUILT_IN = "builtin"
@@ -79,20 +79,6 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
         found = "found" if verdict.wanted_found else "not_found"
         parts.append(words(f"verdict.wanted_{found}", kind=words(f"wanted.{verdict.wanted}")))
     return words("verdict.joint").join(parts) or verdict.reason
-
-
-def rewrite_reason(rewrite: Rewrite, words: Words) -> str:
-    """Why a query was changed: built-in strategies from their code, a chat model's reason in its own words."""
-    if rewrite.failed:
-        return words("rewrite.why.failed", fact=rewrite.reason)
-    key = f"rewrite.why.{rewrite.strategy}"
-    if not rewrite.strategy or key not in words:
-        return rewrite.reason
-    if rewrite.repeated:
-        return words("rewrite.why.exhausted")
-    # A record keeps the keywords of the whole query; what a strategy added is what the old query lacks.
-    added = tuple(word for word in rewrite.keywords if word not in rewrite.query) or rewrite.keywords
-    return words(key, keywords=_listed(rewrite.keywords, words) or "–", added=_listed(added, words) or "–")
 
 
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:

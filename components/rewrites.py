@@ -11,11 +11,13 @@ import streamlit as st
 
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
-from components.phrases import probability_text, rewrite_reason
+from components.phrases import probability_text
 from components.suggestions import suggestion_said
+from engine.builtin.dual_rewriter import MISSED
 from engine.policies.dual import INITIAL
 from engine.scorecard import Effect, RewriteScore, scorecard
 from engine.values import Draft, PassageId, Rewrite, RunRecord
+from engine.wording import named_in
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|\s+|.", re.DOTALL)
 _SIGNS = {"added": "+", "removed": "−"}
@@ -147,17 +149,37 @@ def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tup
 
 
 def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
-    """Why a query was changed, in the language of the page where a built-in rewriter changed it."""
-    if rewrite.failed or not record.config.models.rewriter.built_in:
-        return rewrite_reason(rewrite, words)
+    """Why a query was changed: what a built-in rewriter said in the language of the page, a model's reason as it is."""
+    if rewrite.failed:
+        return words("rewrite.why.failed", fact=rewrite.reason)
+    if rewrite.repeated:
+        return words("rewrite.why.exhausted")
+    if not record.config.models.rewriter.built_in:
+        return rewrite.reason
+    # The keywords are those of the whole query: what is said of some of them stands in the reason alone.
+    named = words("terms.joint").join(named_in(rewrite.reason))
     if is_initial(rewrite):
-        return words("rewrite.initial.kept" if rewrite.rewritten_query == rewrite.query else "rewrite.initial.cleared")
+        return _initial_why(rewrite, named, words)
     codes = rewrite.strategy.split("+")
-    if rewrite.repeated or not all(f"rewrite.mends.{code}" in words for code in codes):
-        return rewrite_reason(rewrite, words)
-    keywords = words("terms.joint").join(rewrite.keywords)
-    said = (words(f"rewrite.mends.{code}", keywords=keywords) for code in codes)
-    return words("rewrite.mends", wishes=words("verdict.joint").join(said))
+    if all(f"rewrite.mends.{code}" in words for code in codes):
+        keywords = words("terms.joint").join(rewrite.keywords)
+        said = (words(f"rewrite.mends.{code}", keywords=keywords) for code in codes)
+        return words("rewrite.mends", wishes=words("verdict.joint").join(said))
+    missed = rewrite.reason.startswith(MISSED.partition("{")[0])
+    key = f"rewrite.why.{'missed' if missed else rewrite.strategy}"
+    return words(key, named=named) if named and key in words else rewrite.reason
+
+
+def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
+    """What was done to the question before its first search: small talk taken out, other names added, or nothing."""
+    asked = rewrite.query.strip()
+    searched = rewrite.rewritten_query.removesuffix(" ".join(named_in(rewrite.reason))).strip()
+    if searched not in asked:
+        return rewrite.reason
+    said = [] if searched == asked else [words("rewrite.initial.cleared")]
+    if named:
+        said.append(words("rewrite.initial.named", named=named))
+    return words("rewrite.initial.joint").join(said) or words("rewrite.initial.kept")
 
 
 def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None:

@@ -60,6 +60,12 @@ def decision_sentence(decision: Decision) -> str:
     return f"round {decision.round}: {why}{decision.route} ({decision.reason})"
 
 
+def named_in(reason: str) -> tuple[str, ...]:
+    """The terms that the reason of a built-in rewrite names, ``… were added: glucose, fasting.``; none in others."""
+    before, _, named = reason.rpartition(": ")
+    return tuple(named.removesuffix(".").split(", ")) if before else ()
+
+
 def _holds(left: float, relation: str, right: float) -> bool:
     if relation == "<":
         return left < right

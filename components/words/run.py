@@ -175,39 +175,37 @@ RUN: dict[str, tuple[str, str]] = {
     "rewrite.rate": ("pass rate {course}", "通过率 {course}"),
     "rewrite.why.failed": ("The old query stands. {fact}", "沿用原查询。{fact}"),
     "rewrite.why.exhausted": (
-        "The rewriter had no further query that was not tried already.",
-        "修正者想不出没有试过的查询了。",
+        "Every query that it proposed had been tried already.",
+        "它提议的查询都已试过。",
     ),
     "rewrite.why.feedback": (
-        "The passages came close, so terms from their nearest sentences were added: {added}.",
-        "片段已经接近，于是补上其中最相近句子里的词：{added}。",
+        "Terms from the nearest sentences of the passages that did not pass were added: {named}.",
+        "补上未通过片段里最相近句子中的词：{named}。",
     ),
     "rewrite.why.keywords": (
-        "Question words and filler were taken out, so that only the key terms are searched: {keywords}.",
-        "去掉疑问词和虚词，只检索关键词：{keywords}。",
+        "Question words and filler were taken out, so that only the key terms are searched: {named}.",
+        "去掉疑问词和虚词，只检索关键词：{named}。",
     ),
     "rewrite.why.synonyms": (
-        "The passages may use other words for the same, so these were added: {added}.",
-        "片段可能换了说法，于是补上近义词：{added}。",
+        "The passages may use other words for the same, so these were added: {named}.",
+        "片段可能换了说法，于是补上近义词：{named}。",
     ),
     "rewrite.why.broader": (
-        "The query was too narrow, so only its weightiest terms were kept: {keywords}.",
-        "查询太窄，只留下分量最重的词：{keywords}。",
+        "To find more, only these terms of the question are searched: {named}.",
+        "为了找到更多，只检索问题里的这些词：{named}。",
     ),
-    "rewrite.why.narrower": (
-        "The query was too wide, so it was narrowed with: {added}.",
-        "查询太宽，用这些词收窄：{added}。",
-    ),
+    "rewrite.why.narrower": ("The query was narrowed with: {named}.", "用这些词收窄查询：{named}。"),
     "rewrite.why.split": (
-        "The question has several parts; this query asks for the part covered least: {keywords}.",
-        "问题含有几个部分，这次只问覆盖最少的部分：{keywords}。",
+        "The question has several parts; this query asks for one of them: {named}.",
+        "问题含有几个部分，这次只问其中之一：{named}。",
     ),
     "rewrite.why.emphasise": (
-        "The passages found lack some terms of the question, so these come first now: {keywords}.",
-        "找到的片段缺少问题里的一些词，于是把它们放到最前：{keywords}。",
+        "Some passages that did not pass lack these terms of the question, so they come first: {named}.",
+        "未通过的片段中有些缺少问题里的这些词，于是把它们放到最前：{named}。",
     ),
-    "rewrite.why.qualify": (
-        "The query was too wide, so it was narrowed with: {added}.",
-        "查询太宽，用这些词限定：{added}。",
+    "rewrite.why.missed": (
+        "The answer left these terms of the question out, so they come first now: {named}.",
+        "回答漏掉了问题里的这些词，于是把它们放到最前：{named}。",
     ),
+    "rewrite.why.qualify": ("The query was narrowed with: {named}.", "用这些词限定查询：{named}。"),
 }

@@ -20,7 +20,7 @@ _NAMES_EACH, _NAMES = 2, 5
 """Other names added for one expression, and in all: more would drown the question."""
 _SUBJECT = 2
 """Further terms that keep a correction on the subject."""
-_MISSED = "The answer left these terms of the question out, so they come first now: {terms}."
+MISSED = "The answer left these terms of the question out, so they come first now: {terms}."
 
 
 class BuiltinDualRewriter:
@@ -80,4 +80,4 @@ def _by_issues(request: RewriteRequest) -> Iterator[RewriteProposal]:
     heaviest = sorted(rest, key=lambda term: -reading.weights[term])[:_SUBJECT]
     subject = [reading.keys[term] for term in rest if term in heaviest]
     for words in ([*named, *subject], [*named, *(reading.keys[term] for term in rest)]):
-        yield RewriteProposal(" ".join(words), _MISSED.format(terms=", ".join(named)), tuple(words), "emphasise")
+        yield RewriteProposal(" ".join(words), MISSED.format(terms=", ".join(named)), tuple(words), "emphasise")

@@ -31,9 +31,9 @@ _ANSWERS: Mapping[str, tuple[Wish, ...]] = MappingProxyType(
 _NEEDS_WORDS = frozenset({"low_relevance", "no_passages"})
 _REASONS: Mapping[Wish, str] = MappingProxyType(
     {
-        "history": "Too little came from the history of weak points, so the query asks for it.",
-        "several": "Only one kind of source was found, so the query asks for several.",
-        "wider": "Too few passages were found, so the query asks for a wider scope.",
+        "history": "The query asks for the history of weak points.",
+        "several": "The query asks for several kinds of sources.",
+        "wider": "The query asks for a wider scope.",
     }
 )
 _UNCHANGED = "The question is searched again with the wishes that stand."

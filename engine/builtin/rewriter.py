@@ -34,15 +34,17 @@ ORDERS: Mapping[Failure, tuple[Strategy, ...]] = MappingProxyType(
 
 _REASONS: Mapping[Strategy, str] = MappingProxyType(
     {
-        "feedback": "The passages came close, so terms from their nearest sentences were added: {terms}.",
+        "feedback": "Terms from the nearest sentences of the passages that did not pass were added: {terms}.",
         "keywords": "Question words and filler were taken out, so that only the key terms are searched: {terms}.",
         "synonyms": "The passages may use other words for the same, so these were added: {terms}.",
-        "broader": "The query was too narrow, so only its weightiest terms were kept: {terms}.",
-        "split": "The question has several parts; this query asks for the part covered least: {terms}.",
-        "emphasise": "The passages found lack these terms, so they come first now: {terms}.",
-        "qualify": "The query was too wide, so it was narrowed with: {terms}.",
+        "broader": "To find more, only these terms of the question are searched: {terms}.",
+        "split": "The question has several parts; this query asks for one of them: {terms}.",
+        "emphasise": "Some passages that did not pass lack these terms of the question, so they come first: {terms}.",
+        "qualify": "The query was narrowed with: {terms}.",
     }
 )
+"""Each says no more than what the proposal and the failed passages show; :func:`engine.wording.named_in` reads the
+terms back."""
 _EXHAUSTED = "Every query that the built-in rewriter can think of has been tried; the key terms stand."
 
 _ASPECTS = MappingProxyType(

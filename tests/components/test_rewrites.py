@@ -70,7 +70,7 @@ def test_a_built_in_rewrite_of_the_quality_loop_is_worded_in_both_languages() ->
     record = quality_record()
     assert rewrite_why(record.rewrites[0], record, EN) == (
         "The query now asks for the history of weak points; asks for several kinds of sources; "
-        "searches other words: 血糖."
+        "searches with the words: 血糖."
     )
     assert rewrite_why(record.rewrites[0], record, ZH).startswith("这次的查询：要求结合历史薄弱点；")
     models = RoleModels(rewriter=RoleModel("ollama:m"))
