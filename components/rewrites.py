@@ -176,10 +176,11 @@ def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
     searched = rewrite.rewritten_query.removesuffix(" ".join(named_in(rewrite.reason))).strip()
     if searched not in asked:
         return rewrite.reason
-    said = [] if searched == asked else [words("rewrite.initial.cleared")]
-    if named:
-        said.append(words("rewrite.initial.named", named=named))
-    return words("rewrite.initial.joint").join(said) or words("rewrite.initial.kept")
+    cleared = "" if searched == asked else words("rewrite.initial.cleared")
+    added = words("rewrite.initial.named", named=named) if named else ""
+    if cleared and added:
+        return words("presenter.joint", first=cleared, second=added)
+    return cleared or added or words("rewrite.initial.kept")
 
 
 def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None:

@@ -119,7 +119,6 @@ LOOPS: dict[str, tuple[str, str]] = {
         "Sources may use other words for the same, so these are searched too: {named}.",
         "资料可能换了说法，于是一并检索：{named}。",
     ),
-    "rewrite.initial.joint": (" ", ""),
     "rewrite.mends": ("The query now {wishes}.", "这次的查询：{wishes}。"),
     "rewrite.mends.history": ("asks for the history of weak points", "要求结合历史薄弱点"),
     "rewrite.mends.several": ("asks for several kinds of sources", "要求检索多类来源"),

@@ -19,7 +19,6 @@ from components.phrases import (
     outcome_text,
     probability_text,
     reason_text,
-    rewrite_reason,
     verdict_reason,
 )
 from components.words import AREAS
@@ -60,7 +59,6 @@ from engine.values import (
     Outcome,
     Quantity,
     Reason,
-    Rewrite,
     Verdict,
 )
 
@@ -159,14 +157,6 @@ def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_a
     assert verdict_reason(asked, ZH) == "涵盖insulin；缺year；没有给出时间"
     spoken = Verdict(False, 0.9, "Off topic: {x}", missing=("y",), grader="ollama:qwen3:8b")
     assert verdict_reason(spoken, ZH) == "Off topic: {x}"
-
-
-def test_a_built_in_rewrite_says_what_it_added_and_a_chat_models_reason_is_left_alone() -> None:
-    made = Rewrite(0, "血糖 感觉", "血糖 感觉 口渴", "…", keywords=("血糖", "感觉", "口渴"), strategy="synonyms")
-    assert rewrite_reason(made, ZH) == "片段可能换了说法，于是补上近义词：口渴。"
-    assert rewrite_reason(made, EN).endswith("so these were added: 口渴.")
-    assert rewrite_reason(Rewrite(0, "a", "b", "More precise."), ZH) == "More precise."
-    assert rewrite_reason(Rewrite(0, "a", "a", "No reply.", failed=True), EN) == "The old query stands. No reply."
 
 
 def test_outcomes_and_reasons_are_worded_and_an_unknown_reason_is_shown_as_it_is() -> None:

@@ -14,7 +14,8 @@ from components.rewrites import Change, is_initial, issues_answered, rewrite_why
 from engine.builtin.quality_rewriter import SHARPER
 from engine.builtin.wishes import WISHES
 from engine.config import RoleModel, RoleModels
-from engine.values import QualityIssueCode, Routing
+from engine.samples.demos import demo_record
+from engine.values import QualityIssueCode, Rewrite, Routing
 from tests.components.loop_runs import dual_record, quality_record
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -100,3 +101,13 @@ def test_every_wish_and_issue_of_the_quality_loop_has_words() -> None:
     codes = [*WISHES, SHARPER]
     assert [code for code in codes if f"rewrite.mends.{code}" not in EN] == []
     assert [code for code in get_args(QualityIssueCode) if f"rewrite.issue.{code}" not in EN] == []
+
+
+def test_a_built_in_rewrite_says_what_its_record_names_and_a_chat_models_reason_is_left_alone() -> None:
+    record = demo_record("demo-rescue-zh")
+    made = Rewrite(0, "血糖 感觉", "血糖 感觉 口渴", "… were added: 口渴.", ("血糖", "感觉", "口渴"), "synonyms")
+    assert rewrite_why(made, record, ZH) == "片段可能换了说法，于是补上近义词：口渴。"
+    assert rewrite_why(made, record, EN).endswith("so these were added: 口渴.")
+    assert rewrite_why(Rewrite(0, "a", "a", "No reply.", failed=True), record, EN) == "The old query stands. No reply."
+    chat = replace(record, config=replace(record.config, models=RoleModels(rewriter=RoleModel("ollama:m"))))
+    assert rewrite_why(replace(made, reason="More precise: b."), chat, ZH) == "More precise: b."

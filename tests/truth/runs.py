@@ -120,4 +120,4 @@ def _options(workflow: WorkflowName, dice: random.Random) -> WorkflowOptions:
         "dual_loop": lambda: DualLoopOptions(dice.randint(0, 3), memory=False),
         "answer_evaluation": lambda: AnswerEvaluationOptions(dice.randint(1, 4)),
     }
-    return kinds[workflow]() if workflow in kinds else RunConfig().options  # type: ignore[no-any-return]
+    return kinds[workflow]() if workflow in kinds else RunConfig().options
