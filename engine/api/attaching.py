@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
@@ -12,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from engine.api.bodies import AttachmentBody, ReadRequest
-from engine.api.encoding import Json
+from engine.api.encoding import Json, from_base64
 from engine.api.waiting import while_connected
 from engine.attachments.admission import admissible, fitted
 from engine.config import RoleModel, RoleModels, RunConfig
@@ -27,8 +25,7 @@ def add_attachments(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
     @api.post("/attachments", summary="Read an image or a table, to be corrected and sent along with a question")
     async def read(body: ReadRequest, request: Request) -> Response:
         config = RunConfig(models=RoleModels(vision=RoleModel(body.vision)))
-        data = _decoded(body.name, body.data)
-        work = asyncio.to_thread(get_engine().read_attachment, body.name, data, config, question=body.question)
+        work = asyncio.to_thread(_read, get_engine(), body, config)
         return Json(asdict(await while_connected(request, work)))
 
 
@@ -41,6 +38,10 @@ async def attached(
     """
     admissible(len(bodies), config)
     return tuple([await asyncio.to_thread(_attachment, engine, body, config, question) for body in bodies])
+
+
+def _read(engine: Engine, body: ReadRequest, config: RunConfig) -> Attachment:
+    return engine.read_attachment(body.name, _decoded(body.name, body.data), config, question=body.question)
 
 
 def _attachment(engine: Engine, body: AttachmentBody, config: RunConfig, question: str) -> Attachment:
@@ -67,6 +68,6 @@ def _attachment(engine: Engine, body: AttachmentBody, config: RunConfig, questio
 
 def _decoded(name: str, data: str) -> bytes:
     try:
-        return base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+        return from_base64(data)
+    except ValueError:
         raise InvalidAttachment.not_base64(name) from None

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -61,7 +61,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _plain_rows(rows: Any) -> Any:
-    """Rows of cells. Looked through before pydantic does: it notes four faults for each cell that is none, and a
+    """Rows of cells. Looked through here and not by pydantic, which notes four faults for each cell that is none: a
     request of some megabytes would fill the memory with them."""
     if not isinstance(rows, list) or len(rows) > _MOST_ROWS:
         raise ValueError(f"must be a list of at most {_MOST_ROWS} rows")
@@ -114,7 +114,7 @@ class AttachmentBody(_Body):
     """Of ``text``: what an image shows, or a table in CSV, Markdown or HTML. A file says it itself."""
     data: StrictStr = Field("", description="The bytes of a file, as base64.")
     text: Annotated[StrictStr, Field(max_length=100_000)] = ""
-    rows: Annotated[list[list[_Cell]], BeforeValidator(_plain_rows)] = []
+    rows: Annotated[list[list[_Cell]], PlainValidator(_plain_rows, json_schema_input_type=list[list[_Cell]])] = []
     header: StrictBool = True
     """Whether the first row names the columns."""
     read_by: Annotated[StrictStr, Field(max_length=200)] = ""

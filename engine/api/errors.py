@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from engine.api.bodies import SEED_FIELD_RANGES
 from engine.api.encoding import Json
-from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, error_body
+from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, INVALID_FACT, INVALID_REMEDY, error_body
 from engine.config import PARAMETERS
 from engine.errors import (
     AttachmentDamaged,
@@ -135,6 +135,8 @@ _STATUS: Final[Mapping[str, int]] = {
     }.items()
     for error in errors
 }
+_MOST_PROBLEMS = 20
+"""Faults of a request that are told; who has mended these is told the next."""
 _OTHER_FAULT = 502
 _CALLER_LEFT = 499
 _FACTS: Final[Mapping[int, str]] = {
@@ -177,7 +179,7 @@ async def _ours(_: Request, error: Exception) -> Response:
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     # Pydantic's own messages echo the input; ours name field and range only.
-    return _unprocessable([_problem(item) for item in error.errors()])
+    return _unprocessable([_problem(item) for item in error.errors()[:_MOST_PROBLEMS]])
 
 
 async def _refused(_: Request, error: Exception) -> Response:
@@ -200,8 +202,7 @@ async def _unforeseen(request: Request, _: Exception) -> Response:
 
 
 def _unprocessable(problems: list[dict[str, str]]) -> Response:
-    body = error_body("WB705", "The request is not valid.", "Correct the fields named and send it again.")
-    return Json({**body, "errors": problems}, 422)
+    return Json(error_body("WB705", INVALID_FACT, INVALID_REMEDY, errors=problems), 422)
 
 
 def _problem(item: Mapping[str, Any]) -> dict[str, str]:

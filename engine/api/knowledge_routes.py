@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from engine.api.bodies import SourceRequest
-from engine.api.encoding import Json
+from engine.api.encoding import Json, from_base64
 from engine.api.waiting import while_connected
 from engine.engine import Engine
 from engine.errors import InvalidConfig
@@ -41,7 +39,7 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
 
     @api.post("/collections/{name}/sources", summary="Put one file into a collection, and wait until it is in")
     async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
-        item = IngestItem(name=body.name, data=_content(body))
+        item = IngestItem(name=body.name, data=await asyncio.to_thread(_content, body))
         ingesting = asyncio.wrap_future(
             get_engine().start_ingest(
                 [item],
@@ -90,8 +88,8 @@ def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _content(body: SourceRequest) -> bytes:
     try:
-        return base64.b64decode(body.content_base64, validate=True)
-    except (binascii.Error, ValueError):
+        return from_base64(body.content_base64)
+    except ValueError:
         raise InvalidConfig(
             "content_base64 is not base64.",
             remedy="Encode the file's bytes as base64.",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.api.incoming import CallerLeft, Refused, drain, read_body, replayed
 from engine.settings import Settings
 
 CSP = "; ".join(
@@ -42,9 +44,13 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
+Ending = Callable[[], Awaitable[None]]
 _HEADER_NAMES = frozenset(name for name, _ in HEADERS)
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_NOT_JSON = (415, "WB703", "The content type must be application/json.", "Set it and send the body as JSON.")
+INVALID_FACT = "The request is not valid."
+INVALID_REMEDY = "Correct the fields named and send it again."
 INTERNAL_FACT = "The workbench failed on this request."
 INTERNAL_REMEDY = "Look at its log; if the request is right, report the fault."
 _MAX_BODY = 64 * 1024
@@ -146,20 +152,27 @@ class ApiGuard:
     async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         limit = self._max_upload if _UPLOAD.search(scope["path"]) else self._max_body
         announced = headers.get("content-length", "")
+        is_json = headers.get("content-type", "").split(";")[0].strip().lower() == "application/json"
+        refused = partial(_refuse, send, ending=partial(drain, receive))
         try:
-            body = None if announced.isdecimal() and _exceeds(announced, limit) else await _read(receive, limit)
-        except _CallerLeft:
+            if announced.isdecimal() and _exceeds(announced, limit):
+                raise Refused
+            body = await read_body(receive, limit)
+        except CallerLeft:
             return
-        if body is None:
-            await _refuse(send, 413, "WB702", "The body of the request is too large.", "Send a shorter request.")
+        except Refused as error:
+            if not error.problem:
+                await refused(413, "WB702", "The body of the request is too large.", "Send a shorter request.")
+            elif is_json:
+                problems = [{"field": "body", "problem": error.problem}]
+                await refused(422, "WB705", INVALID_FACT, INVALID_REMEDY, errors=problems)
+            else:
+                await refused(*_NOT_JSON)
             return
-        media_type = headers.get("content-type", "").split(";")[0].strip().lower()
-        if body and media_type != "application/json":
-            await _refuse(
-                send, 415, "WB703", "The content type must be application/json.", "Set it and send the body as JSON."
-            )
+        if body and not is_json:
+            await refused(*_NOT_JSON)
             return
-        await self._app(scope, _replay(body, receive), send)
+        await self._app(scope, replayed(body, receive), send)
 
 
 def host_name(host: str) -> str:
@@ -173,24 +186,6 @@ def host_name(host: str) -> str:
 def error_body(code: str, fact: str, remedy: str, **more: Any) -> dict[str, Any]:
     """The one form of an error in the API."""
     return {"success": False, "code": code, "fact": fact, "remedy": remedy, **more}
-
-
-class _CallerLeft(Exception):
-    """The connection closed before the whole request had come."""
-
-
-async def _read(receive: Receive, limit: int) -> bytes | None:
-    """The whole body, or None as soon as it is longer than ``limit`` bytes."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise _CallerLeft
-        body += message.get("body", b"")
-        if len(body) > limit:
-            return None
-        if not message.get("more_body", False):
-            return bytes(body)
 
 
 def _exceeds(length: str, limit: int) -> bool:
@@ -215,22 +210,24 @@ def _bare_ipv6(name: str) -> bool:
     return name.count(":") > 1 and not name.startswith("[")
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A ``receive`` that gives the body read already, and after it what the server has: the end of the connection."""
-    sent = False
-
-    async def again() -> Message:
-        nonlocal sent
-        if not sent:
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        return await receive()
-
-    return again
-
-
-async def _refuse(send: Send, status: int, code: str, fact: str, remedy: str, *, prefix: str = "") -> None:
-    content = json.dumps(error_body(code, fact, remedy)).encode()
+async def _refuse(
+    send: Send,
+    status: int,
+    code: str,
+    fact: str,
+    remedy: str,
+    *,
+    prefix: str = "",
+    ending: Ending | None = None,
+    **more: Any,
+) -> None:
+    """Answer with an error; where there is an ``ending``, it is awaited once the answer is sent, before its end is."""
+    content = json.dumps(error_body(code, fact, remedy, **more)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})
-    await send({"type": f"{prefix}http.response.body", "body": content})
+    if ending is None:
+        await send({"type": f"{prefix}http.response.body", "body": content})
+        return
+    await send({"type": f"{prefix}http.response.body", "body": content, "more_body": True})
+    await ending()
+    await send({"type": f"{prefix}http.response.body", "body": b""})

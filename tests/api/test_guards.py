@@ -280,7 +280,8 @@ def test_a_length_of_thousands_of_digits_is_only_a_number(length: str) -> None:
     headers = [(b"host", b"127.0.0.1"), (b"content-length", length.encode())]
     scope = {"type": "http", "method": "POST", "path": "/runs", "headers": headers}
     asyncio.run(ApiGuard(app)(scope, receive, send))
-    assert (len(reached), len(sent)) == ((1, 0) if length.startswith("0") else (0, 2))
+    started = [message for message in sent if message["type"] == "http.response.start"]
+    assert (len(reached), len(started)) == ((1, 0) if length.startswith("0") else (0, 1))
 
 
 def test_a_file_may_be_larger_than_other_bodies_but_not_without_limit(tmp_path: Path) -> None:
@@ -376,17 +377,17 @@ def test_a_body_that_means_harm_is_only_refused(client: TestClient, body: bytes)
 
 
 @pytest.mark.parametrize(
-    "config",
+    ("config", "field"),
     [
-        '{"models": {"grader": {"model": ' + "[" * 900 + "]" * 900 + "}}}",
-        '{"models": ' * 400 + "{}" + "}" * 400,
-        '{"options": ' + "[" * 7 + "]" * 7 + "}",
+        ('{"models": {"grader": {"model": ' + "[" * 900 + "]" * 900 + "}}}", "body"),
+        ('{"models": ' * 400 + "{}" + "}" * 400, "body"),
+        ('{"options": ' + "[" * 7 + "]" * 7 + "}", "config"),
     ],
 )
-def test_a_config_nested_too_deeply_is_refused(client: TestClient, config: str) -> None:
+def test_a_config_nested_too_deeply_is_refused(client: TestClient, config: str, field: str) -> None:
     answer = client.post("/api/runs", content=f'{{"question": "first", "config": {config}}}', headers=JSON)
     assert answer.status_code == 422
-    assert {"field": "config", "problem": "nested too deeply"} in answer.json()["errors"]
+    assert {"field": field, "problem": "nested too deeply"} in answer.json()["errors"]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ class Sizes:
     """Runs that settings are tried on."""
     growth: tuple[int, ...] = (1_000, 10_000, 100_000)
     """Passages of a growing collection."""
+    body: int = 25_000_000
+    """Bytes of a request that means harm."""
 
 
 TINY = Sizes(
@@ -64,6 +66,7 @@ TINY = Sizes(
     events=30,
     swept=8,
     growth=(60, 120),
+    body=100_000,
 )
 
 
