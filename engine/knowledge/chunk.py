@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.knowledge.load import Document
+from engine.knowledge.load import Document, Section
 from engine.language import language_of
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.roles import StoredPassage
@@ -57,7 +57,7 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
     passages: list[StoredPassage] = []
     for section in document.sections:
         heading = " > ".join(section.path)
-        for text in split(section.text, options):
+        for text, lines in _placed(section, split(section.text, options)):
             ordinal = len(passages) + 1
             meta = {"content_hash": document.content_hash, "language": language_of(text)}
             if document.kind != "vector":
@@ -66,6 +66,8 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
                 meta["chunks"] = options.key
             if added_at:
                 meta["added_at"] = added_at
+            if lines:
+                meta["lines"] = lines
             passages.append(
                 StoredPassage(
                     id=PassageId(f"{document.source}#{ordinal}"),
@@ -78,6 +80,21 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
                 )
             )
     return passages
+
+
+def _placed(section: Section, pieces: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each piece with the lines of the file that it comes from, ``12-30``; empty where the file has none."""
+    at = 0
+    for piece in pieces:
+        found = section.text.find(piece, at)
+        if not section.lines or found < 0:
+            yield piece, ""
+            continue
+        at = found + 1  # the next one may begin with the last sentence of this one
+        first = section.text.count("\n", 0, found)
+        numbers = [number for number in section.lines[first : first + piece.count("\n") + 1] if number]
+        ends = sorted({min(numbers), max(numbers)}) if numbers else []
+        yield piece, "-".join(map(str, ends))
 
 
 def split(text: str, options: ChunkOptions = DEFAULT_CHUNKS) -> list[str]:

@@ -166,7 +166,7 @@ def _hash(title: str, sections: tuple[Section, ...], kind: SourceKind) -> str:
 
 for _text_suffix in (".txt", ".text", ".log"):
     register(_text_suffix, load_text)
-for _markdown_suffix in (".md", ".markdown"):
+for _markdown_suffix in (".md", ".markdown", ".mdx"):
     register(_markdown_suffix, load_markdown)
 for _table_suffix in (".csv", ".tsv"):
     register(_table_suffix, load_separated)

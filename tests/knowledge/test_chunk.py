@@ -196,7 +196,12 @@ def test_each_section_of_a_sample_like_source_is_one_passage_numbered_from_1() -
         ("eyes.en.md#2", 2, "Second", "Eyes"),
     ]
     assert passages[0].text == paragraph.strip()
-    assert passages[0].meta == {"content_hash": document.content_hash, "language": "en", "added_at": "2026-01-01"}
+    assert passages[0].meta == {
+        "content_hash": document.content_hash,
+        "language": "en",
+        "added_at": "2026-01-01",
+        "lines": "4",
+    }
 
 
 def test_the_path_of_headings_is_the_section() -> None:

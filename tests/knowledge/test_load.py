@@ -197,22 +197,29 @@ def test_a_source_without_a_kind_is_vector_and_has_the_hash_it_always_had() -> N
         "---\nkind: recipe\n---",
         "---\nkind: \"graph'\n---",
         "---\nkind: graph#x\n---",
-        "---\ntitle: x\n---",
-        "---\n  kind: graph\n---",
-        "---\nkind: graph",
+        "---\n  kind: graph\nlayout: page\n---",
         "---\nkind:\n  - graph\n  - temporal\n---",
         "---\nkind:\n  - recipe\n---",
-        "kind: graph\n---",
     ],
 )
-def test_front_matter_that_names_no_kind_of_ours_stays_text(front: str) -> None:
+def test_front_matter_that_names_no_kind_of_ours_is_no_text_either(front: str) -> None:
     document = load_bytes("a.md", f"{front}\ntext".encode())
-    assert (document.kind, document.sections) == ("vector", (Section((), f"{front}\ntext"),))
+    assert (document.kind, document.sections) == ("vector", (Section((), "text"),))
 
 
-def test_other_lines_of_front_matter_are_not_lost() -> None:
-    document = load_bytes("a.md", b"---\nauthor: me\nkind: graph\ndate: 2026\n---\ntext")
-    assert (document.kind, document.sections) == ("graph", (Section((), "---\nauthor: me\ndate: 2026\n---\ntext"),))
+@pytest.mark.parametrize("front", ["kind: graph", "kind: graph\n\nwords", "---\n\nwords and words\n\n---"])
+def test_what_is_no_front_matter_stays_text(front: str) -> None:
+    text = load_bytes("a.md", f"{front}\n\ntext".encode()).sections[0].text
+    assert [line for line in text.split("\n") if line] == [
+        line for line in f"{front}\ntext".split("\n") if line.strip("-")
+    ]
+
+
+def test_lines_of_front_matter_that_tell_a_reader_something_are_kept() -> None:
+    data = b"---\ntitle: Named\nauthor: me\nkind: graph\nlayout: home\ndate: 2026\n---\ntext"
+    document = load_bytes("a.md", data)
+    assert (document.kind, document.title) == ("graph", "Named")
+    assert document.sections == (Section((), "author: me\ndate: 2026\n\ntext"),)
 
 
 def test_another_kind_of_file_needs_only_a_loader() -> None:

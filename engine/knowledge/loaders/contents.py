@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from engine.errors import SourceBomb
 from engine.values import SourceKind, SourceNote
@@ -35,6 +35,8 @@ class Section:
     path: tuple[str, ...]
     """Headings from the outermost to the section's own, the document's title left out."""
     text: str
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    """For each line of the text its line in the file, from 1; empty for formats without lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def whole(name: str, size: int, contents: Contents) -> Contents:
     sections = []
     for section in contents.sections:
         text = allowance.line(_whole(section.text))
-        sections.append(Section(tuple(_whole(part) for part in section.path), text))
+        sections.append(Section(tuple(_whole(part) for part in section.path), text, section.lines))
     notes = tuple(
         SourceNote(item.code, {key: _whole(value) for key, value in item.params.items()}) for item in contents.notes
     )

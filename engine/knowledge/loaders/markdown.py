@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section, note
+from engine.knowledge.loaders.directives import Line, front_matter, front_matter_end
 from engine.knowledge.loaders.encoding import Decoded, read_text
+from engine.knowledge.loaders.readable import MOST_READ, readable
 from engine.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_LONGEST_FRONT_MATTER = 100
 _KINDS = "|".join(SOURCE_KINDS)
 _KIND = re.compile(
     rf"kind:[ \t]*(?:([\"']?)({_KINDS})\1|\[[ \t]*([\"']?)({_KINDS})\3[ \t]*\])[ \t]*(?:(?<=[ \t])#.*)?", re.IGNORECASE
@@ -32,34 +33,43 @@ def load_text(name: str, data: bytes) -> Contents:
 
 
 def load_markdown(name: str, data: bytes) -> Contents:
-    """Sections by heading; the first level-one heading at the top is the title.
+    """Sections by heading, without markup; the first level-one heading at the top is the title, or front matter's.
 
     A heading without text of its own or below it becomes its own text, so that no line is lost. Front matter may say
-    ``kind: temporal``, ``graph`` or ``vector``; that line is taken out, and so is front matter that says nothing else.
+    ``kind: temporal``, ``graph`` or ``vector``. Sections know the lines of the file that they come from.
     """
     decoded = read_text(name, data)
-    kind, body = _front_matter(decoded.text.split("\n"))
-    title, path, levels, lines, fence = "", list[str](), list[int](), list[str](), ""
+    kind, body = _kind_and_body(decoded.text.split("\n"))
+    named, body = front_matter(body)
+    if len(decoded.text) <= MOST_READ:
+        body = readable(body)
+    title, path, levels, lines, fence = "", list[str](), list[int](), list[Line](), ""
     sections: list[Section] = []
 
-    def close(next_level: int) -> None:
-        text = "\n".join(lines).strip("\n")
+    def close(next_level: int, at: int) -> None:
+        while lines and not lines[0].text:
+            lines.pop(0)
+        while lines and not lines[-1].text:
+            lines.pop()
+        text, numbers = "\n".join(line.text for line in lines), tuple(line.number for line in lines)
         lines.clear()
         if not text.strip() and levels and next_level <= levels[-1]:
-            text = path[-1]
+            text, numbers = path[-1], (at,)
         if text.strip():
-            sections.append(Section(tuple(path), text))
+            sections.append(Section(tuple(path), text, numbers))
 
+    begun = 0
     for line in body:
-        mark = _FENCE.match(line)
+        mark = _FENCE.match(line.text)
         if mark:
-            fence = _after_fence(fence, mark.group(1), line)
-        heading = None if fence or mark else _HEADING.fullmatch(line)
+            fence = _after_fence(fence, mark.group(1), line.text)
+        heading = None if fence or mark else _HEADING.fullmatch(line.text)
         if heading is None:
             lines.append(line)
             continue
         level, words = len(heading.group(1)), _unclosed(heading.group(2))[:LONGEST_HEADING]
-        close(level)
+        close(level, begun)
+        begun = line.number
         while levels and levels[-1] >= level:
             levels.pop()
             path.pop()
@@ -68,9 +78,10 @@ def load_markdown(name: str, data: bytes) -> Contents:
         elif words:
             levels.append(level)
             path.append(words)
-    close(0)
+    close(0, begun)
+    title = title or named[:LONGEST_HEADING]
     if title and not sections:
-        sections.append(Section((), title))
+        sections.append(Section((), title, (begun,)))
     return Contents(title, tuple(sections), kind, encoding_notes(decoded), decoded.encoding)
 
 
@@ -81,18 +92,17 @@ def _unclosed(words: str) -> str:
     return bare.rstrip() if bare != words and bare.endswith((" ", "\t")) else words
 
 
-def _front_matter(lines: list[str]) -> tuple[SourceKind, list[str]]:
-    """The kind that front matter names, and the lines without it; lines that say anything else stay as they are."""
-    if lines[0].rstrip() != "---":
-        return "vector", lines
-    end = next((n for n, line in enumerate(lines[1:_LONGEST_FRONT_MATTER], 1) if line.rstrip() in ("---", "...")), 0)
+def _kind_and_body(lines: list[str]) -> tuple[SourceKind, list[Line]]:
+    """The kind that front matter names, and the lines without it, and without front matter that says nothing else."""
+    numbered = [Line(text, number) for number, text in enumerate(lines, 1)]
+    end = front_matter_end(lines)
     for number in range(end):
         named, used = _kind_at(lines[:end], number)
         if named:
-            kept = lines[1:number] + lines[number + used : end]
-            inside = [*lines[:1], *kept, *lines[end : end + 1]] if any(item.strip() for item in kept) else []
-            return kind_named(named.lower()), inside + lines[end + 1 :]
-    return "vector", lines
+            kept = numbered[1:number] + numbered[number + used : end]
+            inside = [numbered[0], *kept, numbered[end]] if any(item.text.strip() for item in kept) else []
+            return kind_named(named.lower()), inside + numbered[end + 1 :]
+    return "vector", numbered
 
 
 def _kind_at(lines: list[str], number: int) -> tuple[str, int]:
