@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from engine.errors import InvalidSettings
+from engine.origins import plain_origin
 
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
@@ -87,6 +88,11 @@ class Settings(BaseSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         ("127.0.0.1", "localhost"), description="Host names under which pages, API and event streams may be reached."
     )
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Further origins (`https://rag.example`) that pages, API and event streams take requests from, such "
+        "as that of a proxy in front; their own is always taken.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -96,10 +102,20 @@ class Settings(BaseSettings):
             return values
         return _milvus_login_apart(_neo4j_login_apart(values))
 
-    @field_validator("milvus_addresses", "allowed_hosts", mode="before")
+    @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _plain_origins(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        plain = tuple(plain_origin(value) for value in values)
+        if not all(plain):
+            raise PydanticCustomError(
+                "origin", "every one must be scheme, host and port, such as `https://rag.example`"
+            )
+        return plain
 
     @field_validator("embedding_model")
     @classmethod

@@ -29,4 +29,5 @@ SETTINGS_ABOUT_ZH: dict[str, str] = {
     "host": "程序监听的地址。",
     "port": "程序监听的端口。",
     "allowed_hosts": "允许用哪些主机名访问页面、API 和事件流。",
+    "allowed_origins": "页面、API 和事件流还接受来自哪些来源（例如 `https://rag.example`）的请求，例如前置代理的来源；自身来源始终接受。",
 }

@@ -1,4 +1,4 @@
-"""Guards around pages and API: security headers and host list for both, and origin, type and size for the API.
+"""Guards around pages and API: security headers, host list and origin for both, and type and size for the API.
 
 Pure ASGI: Starlette's ``BaseHTTPMiddleware`` would buffer event streams.
 """
@@ -10,13 +10,13 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.api.incoming import CallerLeft, Refused, drain, read_body, replayed
+from engine.origins import plain_origin
 from engine.settings import Settings
 
 CSP = "; ".join(
@@ -47,7 +47,6 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 Ending = Callable[[], Awaitable[None]]
 _HEADER_NAMES = frozenset(name for name, _ in HEADERS)
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
-_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _NOT_JSON = (415, "WB703", "The content type must be application/json.", "Set it and send the body as JSON.")
 INVALID_FACT = "The request is not valid."
 INVALID_REMEDY = "Correct the fields named and send it again."
@@ -60,8 +59,12 @@ _UPLOAD_BYTES_PER_MB = 1_500_000
 
 
 def middleware(settings: Settings) -> list[Middleware]:
-    """What stands before pages and API alike, outermost first: headers also go on what the host list refuses."""
-    return [Middleware(SecurityHeaders), Middleware(HostList, allowed=settings.allowed_hosts)]
+    """What stands before pages and API alike, outermost first: headers also go on what the others refuse."""
+    return [
+        Middleware(SecurityHeaders),
+        Middleware(HostList, allowed=settings.allowed_hosts),
+        Middleware(OwnOrigin, allowed=settings.allowed_origins),
+    ]
 
 
 _UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments)$")
@@ -106,19 +109,43 @@ class HostList:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or self._listed(Headers(scope=scope).get("host", "")):
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
-            await send({"type": "websocket.close", "code": 1008})
         else:
             fact, remedy = "This host name is not allowed.", "Add it to WORKBENCH_ALLOWED_HOSTS, or use 127.0.0.1."
-            prefix = "websocket." if scope["type"] == "websocket" else ""
-            await _refuse(send, 400, "WB700", fact, remedy, prefix=prefix)
+            await _turned_away(scope, send, 400, "WB700", fact, remedy)
 
     def _listed(self, host: str) -> bool:
         return "*" in self._allowed or host_name(host) in self._allowed
 
 
+class OwnOrigin:
+    """Refuses what a page of another origin sends (403), WebSockets included, unless its origin is ``allowed``.
+
+    An origin is scheme, host and port: another program's page on this very machine is foreign too. Clients that are
+    not browsers send none.
+    """
+
+    def __init__(self, app: ASGIApp, allowed: Sequence[str] = ()) -> None:
+        self._app = app
+        self._allowed = frozenset(map(plain_origin, allowed))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or self._own(scope):
+            await self._app(scope, receive, send)
+        else:
+            fact = "Requests from other origins are refused."
+            remedy = "Use the address that this page was opened at, or add the origin to WORKBENCH_ALLOWED_ORIGINS."
+            await _turned_away(scope, send, 403, "WB701", fact, remedy)
+
+    def _own(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        sent = headers.getlist("origin")
+        scheme = "https" if scope.get("scheme") in ("https", "wss") else "http"
+        taken = {plain_origin(f"{scheme}://{headers.get('host', '')}"), *self._allowed} - {""}
+        return all(plain_origin(origin) in taken for origin in sent)
+
+
 class ApiGuard:
-    """Around the API: same origin (403), a body of at most ``max_body`` bytes (413), and JSON (415).
+    """Around the API: a body of at most ``max_body`` bytes (413), not too full of anything (422), and JSON (415).
 
     It wraps the API itself and not the whole application, so that no spelling of a path leads past it and uploads
     through the pages do not meet it. ``max_upload`` applies to the routes that take file contents.
@@ -138,16 +165,10 @@ class ApiGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        if not _same_origin(headers.get("origin"), headers.get("host", "")):
-            await _refuse(
-                send, 403, "WB701", "Requests from other origins are refused.", "Call the API from its own address."
-            )
-            return
         if scope["method"] not in _BODY_METHODS:
             await self._app(scope, receive, send)
             return
-        await self._with_body(scope, receive, send, headers)
+        await self._with_body(scope, receive, send, Headers(scope=scope))
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         limit = self._max_upload if _UPLOAD.search(scope["path"]) else self._max_body
@@ -194,20 +215,16 @@ def _exceeds(length: str, limit: int) -> bool:
     return len(digits) > len(str(limit)) or int(digits or "0") > limit
 
 
-def _same_origin(origin: str | None, host: str) -> bool:
-    """Whether a browser's page comes from this very address; clients that are not browsers send no origin."""
-    if origin is None:
-        return True
-    try:
-        parts = urlsplit(origin.strip().lower())
-    except ValueError:
-        return False
-    port = _DEFAULT_PORTS.get(parts.scheme)
-    return port is not None and parts.netloc.removesuffix(port) == host.strip().lower().removesuffix(port)
-
-
 def _bare_ipv6(name: str) -> bool:
     return name.count(":") > 1 and not name.startswith("[")
+
+
+async def _turned_away(scope: Scope, send: Send, status: int, code: str, fact: str, remedy: str) -> None:
+    """Refuse a request or a WebSocket, which is closed where the server cannot answer it."""
+    if scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1008})
+    else:
+        await _refuse(send, status, code, fact, remedy, prefix="websocket." if scope["type"] == "websocket" else "")
 
 
 async def _refuse(

@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.api.web import HEADERS, ApiGuard, HostList, SecurityHeaders, host_name, middleware
 from engine.engine import Engine
+from engine.errors import InvalidSettings
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of, calling, dial, engine_of, raw, received, serving
 
@@ -199,12 +200,53 @@ def test_pages_of_other_origins_may_not_call(client: TestClient, method: str, pa
     [
         ("127.0.0.1:8501", "http://127.0.0.1:8501"),
         ("localhost", "http://localhost"),
-        ("localhost", "https://localhost:443"),
+        ("localhost", "http://localhost:80"),
         ("LOCALHOST:80", "http://localhost"),
     ],
 )
 def test_our_own_pages_may_call(client: TestClient, host: str, origin: str) -> None:
     assert client.get("/api/health", headers={"host": host, "origin": origin}).status_code == 200
+
+
+def test_another_scheme_is_another_origin(tmp_path: Path) -> None:
+    def status(scheme: str, origin: str) -> int:
+        with engine_of(tmp_path) as engine, TestClient(app_of(engine), base_url=f"{scheme}://localhost") as client:
+            return client.get("/api/health", headers={"origin": origin}).status_code
+
+    assert status("http", "https://localhost") == 403
+    assert status("https", "https://localhost:443") == 200
+    assert status("https", "http://localhost") == 403
+
+
+def test_an_origin_of_the_settings_may_call(tmp_path: Path) -> None:
+    with calling(tmp_path, allowed_origins=("https://rag.example:443",)) as (client, _):
+        for origin, status in (("https://rag.example", 200), ("http://rag.example", 403), (ADDRESS, 200)):
+            assert client.get("/api/health", headers={"origin": origin}).status_code == status
+
+
+@pytest.mark.parametrize(
+    "value", ["*", "rag.example", "https://rag.example/path", "file://", "https://", "https://a:b"]
+)
+def test_what_is_no_origin_cannot_be_set(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("WORKBENCH_ALLOWED_ORIGINS", f"https://rag.example, {value}")
+    with pytest.raises(InvalidSettings, match="WORKBENCH_ALLOWED_ORIGINS"):
+        Settings.load()
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:9999", "http://127.0.0.1", "https://127.0.0.1:8501", "null"])
+def test_a_page_of_another_origin_opens_neither_page_nor_websocket(origin: str) -> None:
+    client = TestClient(echoing("127.0.0.1"), base_url=ADDRESS)
+    headers = {"host": "127.0.0.1:8501", "origin": origin}
+    with (
+        pytest.raises(WebSocketDenialResponse) as denied,
+        client.websocket_connect("/_stcore/stream", headers=headers),
+    ):
+        raise AssertionError("it opened")
+    assert (denied.value.status_code, denied.value.json()["code"]) == (403, "WB701")
+    assert client.get("/", headers=headers).status_code == 403
+    own = {**headers, "origin": "http://127.0.0.1:8501"}
+    with client.websocket_connect("/_stcore/stream", headers=own) as socket:
+        assert socket.receive_text() == "open"
 
 
 def test_a_preflight_of_another_origin_is_refused(client: TestClient) -> None:
