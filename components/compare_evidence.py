@@ -7,8 +7,7 @@ from collections import Counter
 from components.answer import answer_badge
 from components.i18n import Words
 from components.markup import Node, button, chip, node
-from components.passages import verdict_label
-from components.phrases import probability_text
+from components.phrases import probability_text, verdict_text
 from components.rewrites import new_words, old_words, rewrite_why
 from engine.answer_difference import SentenceDifference
 from engine.difference import PassageDifference, RewritePair, RunDifference
@@ -102,11 +101,8 @@ def _presence(name: str, side: Presence | None, words: Words) -> Node:
 
 
 def _verdict(verdict: Verdict, passes: bool, words: Words) -> Node:
-    label = verdict_label(verdict, words)
-    if verdict.relevant is None:
-        return chip("fault", f"? {label}")
-    text = f"{'✓' if verdict.relevant else '✗'} {label} {probability_text(verdict.confidence)}"
-    return chip("pass" if passes else "warn", text)
+    look = "fault" if verdict.relevant is None else "pass" if passes else "warn"
+    return chip(look, verdict_text(verdict, words))
 
 
 def rewrites_card(found: RunDifference, words: Words) -> Node:

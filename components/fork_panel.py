@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
-from components.passages import verdict_label
-from components.phrases import decision_text, inequality_text, node_text, outcome_text, probability_text
+from components.phrases import decision_text, inequality_text, node_text, outcome_text, verdict_label, verdict_text
 from components.setting_words import setting_label, setting_text
 from components.what_if_text import price_text
 from engine.config import RunConfig
@@ -117,12 +116,10 @@ def _row(place: int, passage: Passage, verdict: Verdict | None, turned: bool | N
         press = button(words("fork.verdict.undo"), action, "button quiet")
     else:
         relevant = verdict is not None and verdict.relevant is True
-        label = verdict_label(verdict, words)
         if verdict is None or verdict.relevant is None:
-            marks = (chip("grey", label),)
+            marks = (chip("grey", verdict_label(verdict, words)),)
         else:
-            sign, look = ("✓", "pass") if relevant else ("✗", "warn")
-            marks = (chip(look, f"{sign} {label} {probability_text(verdict.confidence)}"),)
+            marks = (chip("pass" if relevant else "warn", verdict_text(verdict, words)),)
         press = button(words("fork.verdict.to_no" if relevant else "fork.verdict.to_yes"), action, "button quiet")
     return node("li", "turn", what, node("div", "said", *marks), press)
 

@@ -13,6 +13,7 @@ import streamlit as st
 
 from components.markup import script
 from components.workflow_export import workflow_svg
+from components.workflow_facts import slim_verdict
 from components.workflow_layout import layout_of
 from engine.workflows.graph import WorkflowGraph
 
@@ -151,10 +152,7 @@ def _slim_round(item: Mapping[str, Any]) -> dict[str, Any]:
             {name: candidate[name] for name in ("gate", "kind", "found_at", "graph_score")}
             for candidate in item["candidates"]
         ],
-        "verdicts": {
-            name: {"relevant": verdict["relevant"], "confidence": verdict["confidence"]}
-            for name, verdict in item["verdicts"].items()
-        },
+        "verdicts": {name: slim_verdict(verdict) for name, verdict in item["verdicts"].items()},
     }
 
 

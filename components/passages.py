@@ -13,7 +13,7 @@ from components.i18n import Words
 from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
 from components.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
-from components.phrases import probability_text, verdict_reason
+from components.phrases import bar_text, probability_text, verdict_label, verdict_reason, verdict_text
 from components.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
@@ -172,7 +172,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         gate_text(seen, config, words),
         f"{seen.margin:.4f}",
         verdict_label(verdict, words),
-        "" if verdict is None else probability_text(verdict.confidence),
+        "" if verdict is None or verdict.relevant is None else probability_text(verdict.p_relevant),
         "" if verdict is None else verdict_reason(verdict, words),
         words(f"kind.{line.kind}") if line.kind else "",
         "" if line.marker is None else f"[{line.marker}]",
@@ -186,14 +186,6 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
 def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
     """``kept``, ``below threshold`` or ``beyond top-5``."""
     return words(f"gate.{seen.gate}", top_k=config.top_k)
-
-
-def verdict_label(verdict: Verdict | None, words: Words) -> str:
-    if verdict is None:
-        return words("verdict.ungraded")
-    if verdict.relevant is None:
-        return words("verdict.unreadable")
-    return words("verdict.relevant" if verdict.relevant else "verdict.not_relevant")
 
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
@@ -271,8 +263,7 @@ def _grader(verdict: Verdict | None, words: Words) -> str:
     if verdict is None:
         return ""
     name = words("model.builtin") if verdict.grader.split(":")[0] == "builtin" else verdict.grader
-    confidence = "" if verdict.relevant is None else probability_text(verdict.confidence)
-    return " · ".join(part for part in (name, verdict_label(verdict, words), confidence) if part)
+    return f"{name} · {verdict_text(verdict, words)}"
 
 
 def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
@@ -280,20 +271,11 @@ def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
     if verdict is None:
         text = gate_text(line.best, config, words) if line.dropped else words("verdict.ungraded")
         return {"look": "plain", "text": text, "note": ""}
-    label = verdict_label(verdict, words)
     if verdict.relevant is None:
-        return {"look": "fault", "text": f"? {label}", "note": ""}
-    text = f"{'✓' if verdict.relevant else '✗'} {label} {probability_text(verdict.confidence)}"
-    return {"look": "pass" if line.passes else "warn", "text": text, "note": _odd(verdict, line.passes, config)}
-
-
-def _odd(verdict: Verdict, passes: bool, config: RunConfig) -> str:
-    """The inequality behind a verdict that does not pass as its yes or no would suggest."""
-    if verdict.relevant == passes:
-        return ""
-    relation = ">=" if passes else "<"
-    left, right = operands(Comparison("pass_rate", round(verdict.p_relevant, 9), relation, config.min_confidence))  # type: ignore[arg-type]
-    return f"P {left} {'≥' if passes else '<'} {right}"
+        return {"look": "fault", "text": verdict_text(verdict, words), "note": ""}
+    odd = verdict.relevant != line.passes or verdict.held_back(config.min_confidence)
+    note = bar_text(verdict, config.min_confidence, words) if odd else ""
+    return {"look": "pass" if line.passes else "warn", "text": verdict_text(verdict, words), "note": note}
 
 
 def _steps(line: LifeLine, config: RunConfig, words: Words) -> list[dict[str, str]]:
@@ -344,9 +326,7 @@ def _stages(seen: Sighting, words: Words) -> tuple[str, str]:
 
 
 def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
-    verdict = verdict_label(seen.verdict, words)
-    if seen.verdict is not None and seen.verdict.relevant is not None:
-        verdict = f"{verdict} {probability_text(seen.verdict.confidence)}"
+    verdict = verdict_text(seen.verdict, words) if seen.verdict else verdict_label(None, words)
     return {
         "round": f"r{seen.round}",
         "query": seen.query if seen.searched else words("passages.not_searched", query=seen.query),

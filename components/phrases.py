@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from components.i18n import Words
 from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
-from engine.values import BY_HAND, Decision, Fault, Outcome, Verdict
-from engine.wording import QUANTITIES, inequality
+from engine.values import BY_HAND, VERDICT_POLICY, Comparison, Decision, Fault, Outcome, Verdict
+from engine.wording import QUANTITIES, inequality, operands
 
 _BUILT_IN = "builtin"
 
@@ -59,6 +61,36 @@ def outcome_text(outcome: Outcome | None, words: Words) -> str:
 def reason_text(reason: str, words: Words) -> str:
     """A reason code in words; anything that is no code is shown as it is."""
     return words(f"reason.{reason}") if f"reason.{reason}" in words else reason
+
+
+def verdict_label(verdict: Verdict | None, words: Words) -> str:
+    """``relevant``, ``not relevant``, ``unreadable`` or ``not graded``."""
+    if verdict is None:
+        return words("verdict.ungraded")
+    if verdict.relevant is None:
+        return words("verdict.unreadable")
+    return words("verdict.relevant" if verdict.relevant else "verdict.not_relevant")
+
+
+def verdict_text(verdict: Verdict, words: Words) -> str:
+    """A verdict with its P(relevant), the number that the slider's bar is about: ``✗ not relevant · P 0.19``."""
+    sign = {None: "?", True: "✓", False: "✗"}[verdict.relevant]
+    label = f"{sign} {verdict_label(verdict, words)}"
+    return label if verdict.relevant is None else f"{label} · P {probability_text(verdict.p_relevant)}"
+
+
+def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
+    """How a readable verdict stands to the bar: ``P 0.40 < 0.50``, or what decided beside that inequality."""
+    passes, held = verdict.passes(min_confidence), verdict.held_back(min_confidence)
+    p_relevant = round(verdict.p_relevant, 9)
+    relation = ">=" if passes or held else "<"
+    left, right = operands(Comparison("pass_rate", p_relevant, relation, min_confidence))  # type: ignore[arg-type]
+    plain = f"P {left} {'≥' if passes or held else '<'} {right}"
+    if held:
+        return words("verdict.held_back", inequality=plain)
+    if passes and replace(verdict, policy=VERDICT_POLICY).held_back(min_confidence):
+        return words("verdict.earlier_rule", inequality=plain)
+    return plain
 
 
 def verdict_reason(verdict: Verdict, words: Words) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
+from components.workflow_facts import slim_verdict
 from engine.events import (
     Analysed,
     AnswerBegun,
@@ -70,7 +71,7 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
         case QualityChecked():
             return {"round": event.round, "check": asdict(event.check)}
         case PassageGraded():
-            verdict = {"relevant": event.verdict.relevant, "confidence": event.verdict.confidence}
+            verdict = slim_verdict(asdict(event.verdict))
             names = {"round": event.round, "passage_id": event.passage_id, "reused": event.reused}
             return {**names, "verdict": verdict}
         case MemoryRecalled() | RouteChosen() | RouteTried() | MemoryKept() | AnswerBegun() | Drafted() | Evaluated():

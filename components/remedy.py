@@ -39,6 +39,8 @@ def why_text(found: Diagnosis, words: Words) -> str:
         key = f"{key}.time"
     if found.failure == "unsupported_answer" and not found.figures.get("verified"):
         key = f"{key}.unverified"
+    if "no" in found.figures:
+        key = f"{key}.no"
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
     single = f"{key}.one"
     return words(single if figures.get("rounds") == "1" and single in words else key, **figures)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from components import workflow_facts_graph as graph
 from components.picture_words import Lines, Plain, Words, cut, duration_of, lines, say, searched_line
+from engine.values import Verdict
 
 Fact = Callable[[str, Plain, Words, str], Lines]
 """From node, record, words and tone."""
@@ -43,7 +45,7 @@ def grading(record: Plain) -> tuple[int, int, int]:
     newest, least = record["rounds"][-1], record["config"]["min_confidence"]
     verdicts = list(newest["verdicts"].values())
     kept = sum(item["gate"] == "kept" for item in newest["candidates"])
-    return len(verdicts), max(kept, len(verdicts)), sum(_passes(item, least) for item in verdicts)
+    return len(verdicts), max(kept, len(verdicts)), sum(_verdict(item).passes(least) for item in verdicts)
 
 
 # -- the four-node loop, and what others share with it ---------------------------------------------------------------
@@ -194,7 +196,7 @@ def _rerank_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     if tone in ("fault", "stopped"):
         return (*_unfinished(name, record, words), *ended)
     verdicts = list(record["rounds"][-1]["verdicts"].values()) if record["rounds"] else []
-    best = [say(words, "best", p=f"{max(_p_relevant(item) for item in verdicts):.2f}")] if verdicts else []
+    best = [say(words, "best", p=f"{max(_verdict(item).p_relevant for item in verdicts):.2f}")] if verdicts else []
     return (*lines([say(words, "judged_all", n=len(verdicts)), *best]), *ended)
 
 
@@ -352,15 +354,13 @@ def _time_of(name: str, record: Plain, words: Words) -> str:
     return duration_of(math.fsum(known), words) if known else ""
 
 
-def _passes(verdict: Plain, least: float) -> bool:
-    return verdict["relevant"] is not None and round(_p_relevant(verdict), 9) >= least
+def slim_verdict(verdict: Plain) -> dict[str, Any]:
+    """The part of a verdict that the picture reads: no reason and no terms."""
+    return {name: verdict[name] for name in ("relevant", "confidence", "policy")}
 
 
-def _p_relevant(verdict: Plain) -> float:
-    if verdict["relevant"] is None:
-        return 0.0
-    confidence = float(verdict["confidence"])
-    return confidence if verdict["relevant"] else 1 - confidence
+def _verdict(plain: Plain) -> Verdict:
+    return Verdict(reason="", **slim_verdict(plain))
 
 
 _FACTS: Mapping[str, Fact] = MappingProxyType(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from components.i18n import Words
+from components.phrases import bar_text
 from engine.config import RunConfig
 from engine.decide import gate_of
 from engine.values import Passage, PassageId, Round, RunRecord, Verdict
@@ -73,8 +74,7 @@ def _passing(now: Verdict, then: Verdict, old: RunConfig, new: RunConfig, words:
     passes = now.passes(new.min_confidence)
     if passes == then.passes(old.min_confidence):
         return ""
-    value, bound = _apart(now.p_relevant, new.min_confidence)
-    return words("would.passed" if passes else "would.failed", value=value, bound=bound)
+    return words("would.passed" if passes else "would.failed", why=bar_text(now, new.min_confidence, words))
 
 
 def _given(record: RunRecord, found: WhatIf, passage: Passage, words: Words) -> str:

@@ -23,7 +23,7 @@ from engine.roles import (
     RewriteRequest,
     Trace,
 )
-from engine.values import BY_HAND, ModelCall, Passage, PassageId, Rewrite, Round, Verdict
+from engine.values import BY_HAND, ModelCall, Passage, PassageId, Rewrite, Round, Verdict, contents
 
 _ANSWERED = ("answered", "answered_forced", "answered_unverified")
 
@@ -163,7 +163,7 @@ class RecordedGenerator:
         given = parent.context
         if given is None or parent.outcome not in _ANSWERED or not self._branch.same_model("generator"):
             return False
-        return (request.passages, request.verified) == (given.passages, given.verified)
+        return request.verified == given.verified and contents(request.passages) == contents(given.passages)
 
 
 class StandingRounds:

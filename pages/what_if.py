@@ -24,6 +24,7 @@ from engine.samples.demos import is_demo
 from engine.values import PassageId, RunId, RunRecord
 from engine.whatif import WhatIf
 from engine.whatif.flips import flips_of
+from engine.whatif.grid import at_once
 from engine.whatif.table import RunTable, run_table
 from pages.pinned_runs import effect_on_pinned, pin, pinned_ids
 from pages.remembered import remembered
@@ -119,7 +120,7 @@ def table_of(record: RunRecord) -> RunTable:
 def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, Alike]:
     """By slider the values that decide the run alike, under the panel's other settings."""
     table = table_of(record)
-    if table.record is not None:
+    if not at_once(table, tried(chosen, record.config)):
         # Replayed one setting at a time, which would make every slider wait.
         return {}
     ranges = alike_ranges(table, tried(chosen, record.config), MARKED)
@@ -130,7 +131,7 @@ def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> li
     """The nearest flips, and the pinned runs that would end otherwise."""
     nodes: list[Node] = []
     table = table_of(record)
-    if table.record is None and found.path_known:
+    if found.path_known and at_once(table, found.config):
         nodes += flip_nodes(flips_of(table, found.config), words)
     effect = effect_on_pinned(engine, record.config, found.config, name="card")
     return nodes + (pinned_nodes(effect, words) if effect is not None else [])

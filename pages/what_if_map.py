@@ -11,6 +11,7 @@ from components.i18n import Words
 from engine.config import RunConfig
 from engine.values import RunRecord
 from engine.whatif.decision_map import DecisionMap, decision_map
+from engine.whatif.grid import at_once
 from engine.whatif.settings import Column
 from engine.whatif.table import RunTable
 from pages.remembered import is_remembered, remembered
@@ -30,7 +31,7 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     x, y = pairs[shown]
     asked = (record.id, record.last_seq, config, x, y)
     offer = st.empty()
-    if table.record is not None and not is_remembered("map", asked):
+    if not at_once(table, config) and not is_remembered("map", asked):
         # Its evidence is no plain run's, and is replayed anew for each of ten thousand cells.
         with offer.container():
             st.caption(words("map.slow"))

@@ -276,7 +276,13 @@ function timeOf(name, record, words) {
   return known.length ? duration(known.reduce((sum, value) => sum + value, 0), words) : "";
 }
 
-const passes = (verdict, least) => verdict.relevant !== null && Number(pRelevant(verdict).toFixed(9)) >= least;
+const passes = (verdict, least) => reach(verdict) >= least;
+/** As `Verdict.reach`: a no stays below 0.5. */
+function reach(verdict) {
+  if (verdict.relevant === null) return -1;
+  const p = Number(pRelevant(verdict).toFixed(9));
+  return verdict.relevant || verdict.policy < 2 ? p : Math.min(p, 0.4999);
+}
 const pRelevant = ({ relevant, confidence }) => (relevant === null ? 0 : relevant ? confidence : 1 - confidence);
 
 const FACTS = {

@@ -110,7 +110,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "csv.gate": ("gate", "去向"),
     "csv.margin": ("margin", "差值"),
     "csv.verdict": ("verdict", "判定"),
-    "csv.confidence": ("confidence", "置信度"),
+    "csv.confidence": ("P(relevant)", "相关概率"),
     "csv.reason": ("reason", "理由"),
     "csv.marker": ("marker", "引用编号"),
     "csv.vector_rank": ("rank by meaning", "语义名次"),

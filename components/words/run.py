@@ -136,6 +136,14 @@ RUN: dict[str, tuple[str, str]] = {
     "drop.similarity": ("{value} < {bound}, missed by {missed}", "{value} < {bound}，差 {missed}"),
     "verdict.relevant": ("relevant", "相关"),
     "verdict.not_relevant": ("not relevant", "不相关"),
+    "verdict.held_back": (
+        "{inequality}, but the grader said no: from a minimum of 0.50 on a no never passes",
+        "{inequality}，但质检员判为不相关：最低置信度为 0.50 及以上时，不相关的片段一律不通过",
+    ),
+    "verdict.earlier_rule": (
+        "{inequality}: passed although the grader said no, by the rule of an earlier version",
+        "{inequality}：质检员判为不相关，但按早期版本的规则通过",
+    ),
     "verdict.unreadable": ("unreadable", "无法读取"),
     "verdict.ungraded": ("not graded", "未判定"),
     "verdict.none_given": ("the grader has not judged it", "质检员没有判定它"),

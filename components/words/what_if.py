@@ -187,8 +187,8 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "would.beyond_top_k": ("dropped in r{round}: rank {rank} > {top_k}", "r{round} 会淘汰：排名 {rank} > {top_k}"),
     "would.kept": ("kept", "会保留"),
     "would.graded": ("kept, without a verdict so far", "会保留，但尚无判定"),
-    "would.passed": ("passes: P {value} ≥ {bound}", "会通过：P {value} ≥ {bound}"),
-    "would.failed": ("does not pass: P {value} < {bound}", "不会通过：P {value} < {bound}"),
+    "would.passed": ("passes: {why}", "会通过：{why}"),
+    "would.failed": ("does not pass: {why}", "不会通过：{why}"),
     "would.given": ("goes to the generator", "会交给生成者"),
     "would.not_given": ("does not go to the generator", "不会交给生成者"),
     "would.not_seen": ("its round does not happen", "它所在的轮次不会发生"),
@@ -284,6 +284,10 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "failure.grader_too_strict.why": (
         "Its P(relevant) is {p}; passing takes {bar}.",
         "它的相关概率为 {p}，通过需要 {bar}。",
+    ),
+    "failure.grader_too_strict.why.no": (
+        "Its P(relevant) is {p}, but the grader said no, and from a minimum of {bar} a no never passes.",
+        "它的相关概率为 {p}，但质检员判为不相关；最低置信度为 {bar} 时，不相关的片段不会通过。",
     ),
     "failure.grader_too_lenient": ("The grader let other passages through", "质检员放过了不该放的片段"),
     "failure.grader_too_lenient.why": (

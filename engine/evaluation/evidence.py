@@ -40,7 +40,7 @@ class Places:
     """[N]"""
     similarity: NDArray[np.float64]
     """[N, R, 20]; -1 where the round found no such passage."""
-    p_relevant: NDArray[np.float64]
+    reach: NDArray[np.float64]
     """[N, R, 20]; NaN without a readable verdict."""
     met: Bits
     """[N, R]: places that meet an expectation."""
@@ -90,7 +90,7 @@ def _places(tables: list[RunTable]) -> Places:
     places = Places(
         rounds=np.array([len(table.rounds) for table in tables], dtype=np.int64),
         similarity=np.full((*shape, MAX_CUTOFF), -1.0),
-        p_relevant=np.full((*shape, MAX_CUTOFF), np.nan),
+        reach=np.full((*shape, MAX_CUTOFF), np.nan),
         met=np.zeros(shape, dtype=np.uint32),
         deepest=np.full(shape, -1.0),
         depth=np.zeros(shape, dtype=np.int64),
@@ -100,7 +100,7 @@ def _places(tables: list[RunTable]) -> Places:
             order = np.argsort(current.rank, kind="stable")
             best = order[current.rank[order] > 0][:MAX_CUTOFF]
             places.similarity[n, r, : len(best)] = current.similarity[best]
-            places.p_relevant[n, r, : len(best)] = table.p_relevant[best]
+            places.reach[n, r, : len(best)] = table.reach[best]
             places.met[n, r] = sum(1 << place for place, passage in enumerate(best) if table.met[passage])
             places.depth[n, r] = current.depth
             if not current.exhausted and current.depth:

@@ -64,7 +64,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Precision and recall where everything with P(relevant) of at least ``cut`` passes."""
+    """Precision and recall where everything that reaches ``cut`` passes."""
 
     cut: float
     precision: float
@@ -197,7 +197,7 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         assumed_n=sum(pair.label_source == "assumed" for pair in usable),
         cut=cut,
         confusion=confusion,
-        curve=_curve(p, truth) if truth.any() and not truth.all() else (),
+        curve=_curve(_reaches(usable), truth) if truth.any() and not truth.all() else (),
         bins=calibration,
         missing=missing,
         **values,
@@ -210,14 +210,15 @@ def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
     None where no cut does, or nothing is labelled relevant.
     """
     usable = [pair for pair in graded if pair.label is not None and pair.p_relevant is not None]
-    p, truth = _arrays(usable)
+    _, truth = _arrays(usable)
     if not truth.any():
         return None
-    reached = [point for point in _curve(p, truth) if point.precision >= wanted - 1e-12]
+    reach = _reaches(usable)
+    reached = [point for point in _curve(reach, truth) if point.precision >= wanted - 1e-12]
     if not reached:
         return None
     best = max(reached, key=lambda point: (point.recall, -point.cut))
-    return Cut(best.cut, best.precision, best.recall, len(usable), int(np.sum(p >= best.cut)))
+    return Cut(best.cut, best.precision, best.recall, len(usable), int(np.sum(reach >= best.cut)))
 
 
 def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> GraderComparison:
@@ -253,6 +254,11 @@ def _arrays(usable: Sequence[Pair]) -> tuple[FloatArray, BoolArray]:
     # Rounded as verdicts are when they are compared with a cut: 1 - 0.7 must not count as more than 0.3.
     p = np.array([round(pair.p_relevant or 0.0, 9) for pair in usable], dtype=np.float64)
     return p, np.array([bool(pair.label) for pair in usable], dtype=bool)
+
+
+def _reaches(usable: Sequence[Pair]) -> FloatArray:
+    """The greatest cut at which each pair passes."""
+    return np.array([pair.reach for pair in usable], dtype=np.float64)
 
 
 def _add_errors(

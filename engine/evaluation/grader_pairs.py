@@ -33,10 +33,12 @@ class Pair:
     label_source: LabelSource | None = None
     grader: str = ""
     """As verdicts name it."""
+    reach: float = -1.0
+    """The greatest cut at which it passes, as :attr:`Verdict.reach`; below 0 where it could not be read."""
 
     def passes(self, cut: float) -> bool:
         """As :meth:`Verdict.passes`: inclusive, and never where unreadable."""
-        return self.p_relevant is not None and round(self.p_relevant, 9) >= cut
+        return self.reach >= cut
 
 
 def pairs(
@@ -78,6 +80,7 @@ def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageI
             label=label,
             label_source=source,
             grader=verdict.grader,
+            reach=verdict.reach,
         )
 
 

@@ -80,8 +80,8 @@ class _Gates:
         cuts = np.unique(confidence)
         self.of_cut = np.searchsorted(cuts, confidence)
         with np.errstate(invalid="ignore"):
-            self.confident = _bits(places.p_relevant[..., None, :] >= cuts[:, None])
-        self.readable = _bits(~np.isnan(places.p_relevant))
+            self.confident = _bits(places.reach[..., None, :] >= cuts[:, None])
+        self.readable = _bits(~np.isnan(places.reach))
 
     def kept(self, rows: IntArray, r: int) -> Bits:
         """[rows, S]"""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from engine.errors import InvalidConfig, RecordError
-from engine.events import Event
+from engine.events import Event, PassageGraded
 from engine.values import RunRecord
 
 
@@ -36,7 +37,14 @@ def event_from_json(data: bytes | str) -> Event:
             f"A stored event cannot be read ({_faults(error)}).",
             remedy="The other runs are not affected; delete this one, or restore the file from a backup.",
         ) from None
+    if isinstance(event, PassageGraded) and not _names_its_policy(data):
+        return replace(event, verdict=replace(event.verdict, policy=1))
     return event
+
+
+def _names_its_policy(data: bytes | str) -> bool:
+    # Within a text of the event a quotation mark is escaped, so that this can only be the field itself.
+    return b'"policy":' in data if isinstance(data, bytes) else '"policy":' in data
 
 
 def record_to_dict(record: RunRecord) -> dict[str, Any]:
@@ -53,12 +61,27 @@ def record_to_dict(record: RunRecord) -> dict[str, Any]:
 def record_from_dict(plain: dict[str, Any]) -> RunRecord:
     """Read what :func:`record_to_dict` wrote; raises ``RecordError`` where it is damaged."""
     try:
-        return _records().validate_python(plain)
+        return _records().validate_python(_with_policies(plain))
     except (ValidationError, InvalidConfig) as error:
         raise RecordError(
             f"The record cannot be read ({_faults(error)}).",
             remedy="Export it again, or open another run.",
         ) from None
+
+
+def _with_policies(plain: dict[str, Any]) -> dict[str, Any]:
+    """The record with the first policy where a verdict names none: it was written before there was another."""
+    rounds = plain.get("rounds")
+    if not isinstance(rounds, list | tuple) or not all(isinstance(item, dict) for item in rounds):
+        return plain
+    return {**plain, "rounds": [_with_policy(item) for item in rounds]}
+
+
+def _with_policy(current: dict[str, Any]) -> dict[str, Any]:
+    verdicts = current.get("verdicts")
+    if not isinstance(verdicts, dict) or not all(isinstance(item, dict) for item in verdicts.values()):
+        return current
+    return {**current, "verdicts": {name: {"policy": 1, **item} for name, item in verdicts.items()}}
 
 
 def _faults(error: ValidationError | InvalidConfig) -> str:

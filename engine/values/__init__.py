@@ -60,7 +60,9 @@ from engine.values.names import (
 )
 from engine.values.record import Fork, RunRecord
 from engine.values.rounds import (
+    VERDICT_POLICY,
     Candidate,
+    Content,
     FoundSection,
     Passage,
     QualityCheck,
@@ -69,6 +71,7 @@ from engine.values.rounds import (
     Round,
     Routing,
     Verdict,
+    contents,
 )
 from engine.values.sources import SourceNote
 
@@ -78,6 +81,7 @@ __all__ = [
     "RETRIEVAL_LISTS",
     "SOURCE_KINDS",
     "STRATEGIES",
+    "VERDICT_POLICY",
     "AnswerKind",
     "Attachment",
     "AttachmentKind",
@@ -87,6 +91,7 @@ __all__ = [
     "Community",
     "Comparison",
     "Complexity",
+    "Content",
     "Context",
     "ContextPart",
     "Decision",
@@ -144,5 +149,6 @@ __all__ = [
     "TriedRoute",
     "UnsupportedMarker",
     "Verdict",
+    "contents",
     "kind_named",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from engine.config import GradeOn
@@ -17,6 +17,9 @@ from engine.values.names import (
     SourceKind,
     Strategy,
 )
+
+Content = tuple[PassageId, str, str, str, str, int, str]
+"""Id, source, text, section, title, ordinal and date of a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,16 @@ class Passage:
     """ISO 8601 date of what it tells; empty where its source has none."""
     text_score: float | None = None
     """BM25 score, 0 and up; comparable within one query only."""
+
+    @property
+    def content(self) -> Content:
+        """What a generator is shown of it: everything but the figures of the search that found it."""
+        return self.id, self.source, self.text, self.section, self.title, self.ordinal, self.dated
+
+
+def contents(passages: Iterable[Passage]) -> tuple[Content, ...]:
+    """The content of each passage, in their order."""
+    return tuple(passage.content for passage in passages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +89,12 @@ class Candidate:
     """Query-passage match in [0, 1]; None where it was not scored anew."""
 
 
+VERDICT_POLICY = 2
+"""The rule by which verdicts pass today; 1 was P(relevant) alone, and records written under it keep it."""
+_BELOW_HALF = 0.4999
+"""The greatest threshold below 0.5: thresholds have four decimals (SPEC SC-08)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One grader's judgement of one passage against the question as asked."""
@@ -93,6 +112,8 @@ class Verdict:
     wanted_found: bool | None = None
     """Whether an answer of that kind stands near the question's terms; None where no kind is asked for."""
     grader: str = "builtin"
+    policy: int = VERDICT_POLICY
+    """Which rule it passes by; see :data:`VERDICT_POLICY`."""
 
     @property
     def p_relevant(self) -> float:
@@ -101,10 +122,26 @@ class Verdict:
             return 0.0
         return self.confidence if self.relevant else 1.0 - self.confidence
 
-    def passes(self, min_confidence: float) -> bool:
-        """Whether P(relevant) reaches ``min_confidence`` (inclusive); an unreadable verdict never does."""
+    @property
+    def reach(self) -> float:
+        """The greatest ``min_confidence`` at which it passes; below 0 where it could not be read (SPEC SC-03).
+
+        That is P(relevant), but a *no* stays below 0.5: real models answer ``false`` with confidence 0.5, and the
+        verdict decides that tie.
+        """
+        if self.relevant is None:
+            return -1.0
         # Rounded: 1 - 0.7 is 0.30000000000000004 and 1 - 0.9 is 0.09999999999999998, which would cross a bar of 0.1.
-        return self.relevant is not None and round(self.p_relevant, 9) >= min_confidence
+        p_relevant = round(self.p_relevant, 9)
+        return p_relevant if self.relevant or self.policy < 2 else min(p_relevant, _BELOW_HALF)
+
+    def passes(self, min_confidence: float) -> bool:
+        """Whether it reaches ``min_confidence`` (inclusive); an unreadable verdict never does."""
+        return self.reach >= min_confidence
+
+    def held_back(self, min_confidence: float) -> bool:
+        """Whether P(relevant) alone would let it pass, and its *no* keeps it from that."""
+        return round(self.p_relevant, 9) >= min_confidence > self.reach >= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,9 +89,8 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
     missed = [item.passage.id for item in kept if item.passage.id in judged]
     if not missed:
         return Diagnosis("budget_spent", _time(record), labelled=True)
-    best_id = max(missed, key=lambda name: judged[name].p_relevant)
-    figures = {"p": judged[best_id].p_relevant, "bar": record.config.min_confidence}
-    return Diagnosis("grader_too_strict", figures, (best_id,), labelled=True)
+    best_id = max(missed, key=lambda name: judged[name].reach)
+    return Diagnosis("grader_too_strict", _refused(judged[best_id], record), (best_id,), labelled=True)
 
 
 def _by_what_it_shows(record: RunRecord) -> Diagnosis | None:
@@ -125,14 +124,20 @@ def _nothing_passed(record: RunRecord) -> Diagnosis:
         return Diagnosis("dropped_by_similarity", _dropped(closest, record), (closest.passage.id,))
     readable = {name: verdict for name, verdict in judged.items() if verdict.relevant is not None}
     if readable:
-        best_id = max(readable, key=lambda name: readable[name].p_relevant)
-        p, bar = readable[best_id].p_relevant, record.config.min_confidence
-        if bar - p <= _NEAR_VERDICT:
-            return Diagnosis("grader_too_strict", {"p": p, "bar": bar}, (best_id,))
+        best_id = max(readable, key=lambda name: readable[name].reach)
+        if record.config.min_confidence - readable[best_id].reach <= _NEAR_VERDICT:
+            return Diagnosis("grader_too_strict", _refused(readable[best_id], record), (best_id,))
     drifted = _drifted(record)
     if drifted is not None:
         return drifted
     return Diagnosis("no_such_knowledge", {"best": closest.passage.similarity, "judged": len(readable)})
+
+
+def _refused(verdict: Verdict, record: RunRecord) -> dict[str, float]:
+    """P(relevant) and the bar that it misses; ``no`` where only the grader's no keeps it from passing."""
+    bar = record.config.min_confidence
+    figures = {"p": verdict.p_relevant, "bar": bar}
+    return {**figures, "no": 1.0} if verdict.held_back(bar) else figures
 
 
 def _drifted(record: RunRecord) -> Diagnosis | None:

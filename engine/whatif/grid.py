@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
+from engine.config import RoleModels, RunConfig
 from engine.whatif.contexts import is_recorded, ordered
 from engine.whatif.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of
 from engine.whatif.one_by_one import one_by_one
@@ -22,9 +23,29 @@ from engine.whatif.settings import (
     nowhere,
 )
 from engine.whatif.table import RoundTable, RunTable
-from engine.whatif.walk import elsewhere
+from engine.whatif.walk import ELSEWHERE, elsewhere
 
-__all__ = ["COLUMNS", "GAPS", "OUTCOMES", "REASONS", "ROUTES", "STATES", "Column", "Paths", "SettingsGrid", "paths"]
+__all__ = [
+    "COLUMNS",
+    "GAPS",
+    "OUTCOMES",
+    "REASONS",
+    "ROUTES",
+    "STATES",
+    "Column",
+    "Paths",
+    "SettingsGrid",
+    "at_once",
+    "paths",
+]
+
+_DEFAULTS = RunConfig()
+_FIELDS = frozenset(
+    {*COLUMNS, *ELSEWHERE, "models", "budget_s", "probe_k", "grade_probe", "answer_unverified", "ignore_cache"}
+)
+"""Fields of a config that the arrays model, or that change nothing where recorded replies are given."""
+_ROLES = frozenset({"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"})
+"""Roles that the arrays model, and those that the four-node loop never asks."""
 
 _PASSED, _BELOW = REASONS.index("passed"), REASONS.index("below_gate")
 _FAILED = REASONS.index("grader_failed")
@@ -37,7 +58,25 @@ _ROUTE_OF = np.array([{"below_gate": _REWRITE, "grader_failed": _END}.get(item, 
 
 def paths(table: RunTable, grid: SettingsGrid) -> Paths:
     """Where each of the settings leads the run; equal to ``what_if`` in everything that both say."""
-    return _Sweep(table, grid).run() if table.record is None else one_by_one(table, grid)
+    return _Sweep(table, grid).run() if at_once(table, grid.base) else one_by_one(table, grid)
+
+
+def at_once(table: RunTable, config: RunConfig) -> bool:
+    """Whether settings like ``config`` can be tried on this run in arrays; else each is replayed, a millisecond each.
+
+    The arrays model the fields named here and nothing else: a run or settings that give any other field a value of its
+    own are replayed, so that a field that is new cannot be overlooked.
+    """
+    return table.plain and all(_modelled(item) for item in (table.config, config))
+
+
+def _modelled(config: RunConfig) -> bool:
+    return _as_default(config, _DEFAULTS, _FIELDS) and _as_default(config.models, _DEFAULTS.models, _ROLES)
+
+
+def _as_default(value: RunConfig | RoleModels, default: RunConfig | RoleModels, but: frozenset[str]) -> bool:
+    names = (item.name for item in fields(value) if item.name not in but)
+    return all(hasattr(default, name) and getattr(value, name) == getattr(default, name) for name in names)
 
 
 @dataclass(slots=True)

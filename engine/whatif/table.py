@@ -15,7 +15,7 @@ from engine.decide import kept_passages, passed_ids
 from engine.retrieval.assemble import assemble
 from engine.retrieval.reciprocal import most_similar_below
 from engine.rewrite_input import failed_passages, rewrite_request
-from engine.values import Outcome, Passage, PassageId, Reason, Round, RunId, RunRecord, Verdict
+from engine.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict, contents
 from engine.whatif.clock import RecordedClock
 from engine.whatif.masks import FloatArray, IntArray, Words, by_level, mask_of, places, words_for, words_of
 from engine.whatif.price import tariff
@@ -39,7 +39,7 @@ class RoundTable:
     similarity: FloatArray
     """[passages]; 0 where this round did not find the passage."""
     version: IntArray
-    """[passages]: equal for rounds that saw a passage alike, -1 where this one did not find it."""
+    """[passages]: equal for rounds that found the same content, -1 where this one did not find the passage."""
     by_rank: Words
     levels: FloatArray
     """Distinct similarities, ascending."""
@@ -81,7 +81,7 @@ class RoundTable:
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """What one run tells about any settings; built by :func:`run_table`, picklable, without any text."""
+    """What one run tells about any settings; built by :func:`run_table`."""
 
     run_id: RunId
     config: RunConfig
@@ -90,8 +90,10 @@ class RunTable:
     rounds: tuple[RoundTable, ...]
     p_relevant: FloatArray
     """[passages]; nan where no verdict could be read."""
+    reach: FloatArray
+    """[passages]: as :attr:`engine.values.Verdict.reach`; nan where no verdict could be read."""
     levels: FloatArray
-    """Distinct values of P(relevant), ascending."""
+    """Distinct values of ``reach``, ascending."""
     by_confidence: Words
     """[words, levels + 1]: passages that pass where ``min_confidence`` lies at level i."""
     context: tuple[tuple[int, int], ...]
@@ -113,9 +115,11 @@ class RunTable:
     rewrite_s: float
     generation_s: float
     """Measured seconds of one step; nan where the run measured none."""
-    record: RunRecord | None = None
-    """Only of a run whose evidence is not plain (another loop than that of four nodes, a branch, contradicting
-    verdicts): replayed one by one."""
+    record: RunRecord
+    """What the masks were made of, for settings that have to be replayed one by one."""
+    plain: bool
+    """Whether the masks say everything; not of another loop than that of four nodes, of a branch, or of contradicting
+    verdicts."""
 
     @property
     def words(self) -> int:
@@ -142,8 +146,8 @@ def run_table(
     by_passage = tuple(tuple(met.get(name, ())) for name in names)
     expectations = max([expectations, *(index + 1 for indices in by_passage for index in indices)])
     p_relevant = np.array([_p_relevant(verdicts.get(name)) for name in names], dtype=np.float64)
-    # Rounded as Verdict.passes rounds it, so that a bar of 0.3 is met by 1 - 0.7.
-    levels, by_confidence = by_level(np.round(p_relevant, 9), np.flatnonzero(~np.isnan(p_relevant)).tolist())
+    reach = np.array([_reach(verdicts.get(name)) for name in names], dtype=np.float64)
+    levels, by_confidence = by_level(reach, np.flatnonzero(~np.isnan(reach)).tolist())
     layout = _Layout(record, place, verdicts, _versions(record))
     prices = tariff(record, record.config)
     context, cut, considered = layout.context()
@@ -153,6 +157,7 @@ def run_table(
         passages=tuple(names),
         rounds=tuple(layout.round(index) for index in range(len(record.rounds))),
         p_relevant=p_relevant,
+        reach=reach,
         levels=levels,
         by_confidence=by_confidence,
         context=context,
@@ -169,7 +174,8 @@ def run_table(
         grading_s=_seconds(prices.grading.seconds),
         rewrite_s=_seconds(prices.rewrite.seconds),
         generation_s=_seconds(prices.generation.seconds),
-        record=None if layout.plain() else _slim(record),
+        record=_slim(record),
+        plain=layout.plain(),
     )
 
 
@@ -236,13 +242,14 @@ class _Layout:
         if given is None or not rounds or any(name not in self.place for name in given.cut):
             return (), (), ()
         versions = dict(self._numbered())
-        if any(passage not in versions for passage in given.passages):
+        if any(passage.content not in versions for passage in given.passages):
             return (), (), ()
-        shown = tuple((self.place[passage.id], versions[passage]) for passage in given.passages)
+        shown = tuple((self.place[passage.id], versions[passage.content]) for passage in given.passages)
         cut = tuple(self.place[name] for name in given.cut)
         again = assemble(rounds, self.record.config, NO_LIMIT, len)
         count = len(given.passages)
-        same = again.passages[:count] == given.passages and tuple(i.id for i in again.passages[count:]) == given.cut
+        same = contents(again.passages[:count]) == contents(given.passages)
+        same = same and tuple(i.id for i in again.passages[count:]) == given.cut
         if not same or not again.verified or not given.verified:
             return shown, cut, ()
         union = self.record.config.context == "union"
@@ -309,9 +316,9 @@ class _Layout:
             masks.append(mask)
         return np.stack([words_of(item, self.words) for item in masks], axis=1)
 
-    def _numbered(self) -> list[tuple[Passage, int]]:
+    def _numbered(self) -> list[tuple[Content, int]]:
         return [
-            (item.passage, self.versions[index][item.passage.id])
+            (item.passage.content, self.versions[index][item.passage.id])
             for index, current in enumerate(self.record.rounds)
             for item in current.candidates
         ]
@@ -332,10 +339,10 @@ def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:
 
 
 def _versions(record: RunRecord) -> list[dict[PassageId, int]]:
-    """By round and passage a number for what was seen: equal where two rounds saw the passage exactly alike."""
-    numbers: dict[Passage, int] = {}
+    """By round and passage a number for its content: equal where a generator would be shown the same."""
+    numbers: dict[Content, int] = {}
     return [
-        {item.passage.id: numbers.setdefault(item.passage, len(numbers)) for item in current.candidates}
+        {item.passage.id: numbers.setdefault(item.passage.content, len(numbers)) for item in current.candidates}
         for current in record.rounds
     ]
 
@@ -348,6 +355,10 @@ def _met_by(met: Sequence[Sequence[int]], expectations: int) -> Words:
 
 def _p_relevant(verdict: Verdict | None) -> float:
     return verdict.p_relevant if verdict is not None and verdict.relevant is not None else float("nan")
+
+
+def _reach(verdict: Verdict | None) -> float:
+    return verdict.reach if verdict is not None and verdict.relevant is not None else float("nan")
 
 
 def _seconds(measured: float | None) -> float:

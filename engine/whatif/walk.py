@@ -16,7 +16,7 @@ from engine.retrieval.assemble import assemble
 from engine.retrieval.reciprocal import search_depth
 from engine.rewrite_input import rewrite_request
 from engine.roles import RewriteRequest
-from engine.values import BY_HAND, Context, Decision, Outcome, Reason, Rewrite, Round, RunRecord
+from engine.values import BY_HAND, Context, Decision, Outcome, Reason, Rewrite, Round, RunRecord, contents
 from engine.whatif.clock import RecordedClock
 from engine.whatif.judge import Judge, Judged
 from engine.whatif.price import Tariff, tariff
@@ -244,7 +244,8 @@ class Walk:
             return False
         count = len(given.passages)
         rest = tuple(passage.id for passage in context.passages[count:])
-        return context.verified == given.verified and context.passages[:count] == given.passages and rest == given.cut
+        same = contents(context.passages[:count]) == contents(given.passages)
+        return same and context.verified == given.verified and rest == given.cut
 
     def told(
         self,

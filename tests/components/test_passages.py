@@ -59,10 +59,10 @@ def test_a_narrow_miss_is_printed_with_digits_that_keep_it_true() -> None:
     assert drop_reason(life_lines(record)[0].best, config, EN) == "0.2996 < 0.3000, missed by 0.0004"
 
 
-def test_chips_name_verdict_and_confidence() -> None:
+def test_chips_name_verdict_and_p_relevant() -> None:
     drawn = rows()
-    assert drawn["symptoms"]["chip"] == {"look": "pass", "text": "✓ relevant 0.94", "note": ""}
-    assert drawn["history"]["chip"]["text"] == "✗ not relevant 0.88"
+    assert drawn["symptoms"]["chip"] == {"look": "pass", "text": "✓ relevant · P 0.94", "note": ""}
+    assert drawn["history"]["chip"]["text"] == "✗ not relevant · P 0.12"
     assert drawn["hostile"]["chip"] == {"look": "fault", "text": "? unreadable", "note": ""}
     assert verdict_label(None, ZH) == "未判定"
 
@@ -72,6 +72,18 @@ def test_chips_name_verdict_and_confidence() -> None:
     [
         (Verdict(True, 0.55, ""), 0.7, "warn", "P 0.55 < 0.70"),
         (Verdict(False, 0.6, ""), 0.4, "pass", "P 0.40 ≥ 0.40"),
+        (
+            Verdict(False, 0.5, ""),
+            0.5,
+            "warn",
+            "P 0.50 ≥ 0.50, but the grader said no: from a minimum of 0.50 on a no never passes",
+        ),
+        (
+            Verdict(False, 0.5, "", policy=1),
+            0.5,
+            "pass",
+            "P 0.50 ≥ 0.50: passed although the grader said no, by the rule of an earlier version",
+        ),
     ],
 )
 def test_a_verdict_that_passes_against_its_word_shows_the_inequality(

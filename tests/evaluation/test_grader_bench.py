@@ -19,7 +19,8 @@ from tests.engine.whatif.world import CHAT, World, run_in
 
 def pair(number: int, p: float | None, label: bool | None) -> Pair:
     source = None if label is None else "thumb"
-    return Pair("case", "?", PassageId(f"p{number}"), RunId("run"), p, label, source)  # type: ignore[arg-type]
+    reach = -1.0 if p is None else p
+    return Pair("case", "?", PassageId(f"p{number}"), RunId("run"), p, label, source, reach=reach)  # type: ignore[arg-type]
 
 
 def some(*rows: tuple[float | None, bool | None]) -> list[Pair]:

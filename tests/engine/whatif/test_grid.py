@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import pytest
@@ -13,12 +13,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from engine.config import RunConfig
-from engine.decide import passed_ids
+from engine.decide import Evidence, decide, passed_ids
 from engine.errors import InvalidConfig
 from engine.events import fold_all
-from engine.values import Fork, Outcome, PassageId, RunId, RunRecord, Verdict
+from engine.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
 from engine.whatif import WhatIf, what_if
-from engine.whatif.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, paths
+from engine.whatif.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, at_once, paths
 from engine.whatif.table import RunTable, run_table
 from tests.engine.whatif.world import World, recordings, run_in, settings, variations, worlds
 from tests.support.recorded import recorded_run
@@ -116,7 +116,7 @@ def test_a_grid_says_of_every_setting_what_a_what_if_of_it_says(data: st.DataObj
     """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07, SC-10: runs of any ending, with every fault that a record can show."""
     recorded = run_in(data.draw(worlds()), data.draw(recordings()))
     table = table_of(recorded)
-    assert table.record is None
+    assert table.plain
     base = data.draw(variations(recorded.config))
     configs = [base, *(data.draw(settings(base)) for _ in range(4))]
     every = paths(table, SettingsGrid.of(configs))
@@ -131,7 +131,7 @@ def test_a_run_whose_rewriter_inputs_cannot_be_made_again_is_replayed_one_by_one
     table = run_table(recorded)
     grid = SettingsGrid.product(recorded.config, {"top_k": [1, 5, 7], "grade_pass_threshold": [0, 0.2, 1]})
     every = paths(table, grid)
-    assert table.record is not None
+    assert not table.plain
     for place in range(len(grid)):
         assert facts_at(every, place) == facts(what_if(recorded, grid.config(place)), table)
 
@@ -140,10 +140,48 @@ def test_a_branch_is_replayed_one_by_one() -> None:
     """SC-10: its first rounds stand as another run had them."""
     recorded = fold_all(recorded_run(0))
     branch = replace(recorded, fork=Fork(RunId("run-0")))
-    assert run_table(recorded).record is None
-    assert run_table(branch).record is not None
+    assert run_table(recorded).plain
+    assert not run_table(branch).plain
     grid = SettingsGrid.product(recorded.config, {"grade_pass_threshold": [0.2, 0.6, 1]})
     assert paths(run_table(branch), grid).outcome.tolist() == paths(run_table(recorded), grid).outcome.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wider(RunConfig):
+    """A config with a setting that no part of the arrays has heard of."""
+
+    least_kept: int = 0
+
+
+def _stricter(evidence: Evidence, config: RunConfig) -> Decision:
+    """The policy, made to obey the new setting: with fewer passages kept than that, the run is refused."""
+    made = decide(evidence, config)
+    short = made.kept < getattr(config, "least_kept", 0)
+    return replace(made, route="end", reason="grader_failed") if short else made
+
+
+@pytest.mark.parametrize("recorded_with", [0, 4])
+def test_a_setting_that_the_arrays_do_not_know_is_replayed_and_never_overlooked(
+    recorded_with: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SC-04, SC-10: whether the run had it already or only the what-if does, the grid says what the replay says."""
+    monkeypatch.setattr("engine.whatif.walk.decide", _stricter)
+    recorded = replace(run_in(WORLD, RunConfig()), config=_Wider(least_kept=recorded_with))
+    table = table_of(recorded)
+    grid = SettingsGrid.product(_Wider(least_kept=4), {"similarity_threshold": [0.1, 0.3, 0.5]})
+    every = paths(table, grid)
+    assert [facts_at(every, place)["reason"] for place in range(3)] != ["passed"] * 3
+    for place in range(3):
+        assert facts_at(every, place) == facts(what_if(recorded, grid.config(place)), table)
+
+
+def test_every_field_of_a_config_is_modelled_or_replayed() -> None:
+    """SC-10: a run or a what-if that gives any other field a value of its own is not tried in arrays."""
+    table = run_table(run_in(WORLD, RunConfig()))
+    assert at_once(table, RunConfig())
+    assert at_once(table, RunConfig(top_k=3, gate="min_relevant", budget_s=5, answer_unverified=True))
+    assert not at_once(table, _Wider(least_kept=1))
+    assert not at_once(table, RunConfig(workflow="quality_loop"))
 
 
 @pytest.mark.parametrize("change", [{"collection": "other"}, {"mode": "local"}])

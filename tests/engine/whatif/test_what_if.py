@@ -15,6 +15,7 @@ from engine.events import fold_all
 from engine.samples.demos import demo_record, demos
 from engine.values import Fork, Outcome, RunId, RunRecord, Verdict
 from engine.whatif import WhatIf, what_if
+from engine.whatif.grid import SettingsGrid, paths
 from engine.whatif.table import run_table
 from tests.engine.whatif.world import CHAT, World, recordings, run_in, variations, worlds
 from tests.support.recorded import recorded_run
@@ -61,7 +62,7 @@ def test_every_shipped_recording_takes_its_own_path_again(name: str) -> None:
     found = what_if(record, record.config)
     assert (found.state, found.same_path, found.answer) == ("known", True, record.answer)
     assert path(found) == recorded_path(record)
-    assert run_table(record).record is None, "a plain run is tried by the grid"
+    assert run_table(record).plain, "a plain run is tried by the grid"
 
 
 @hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -285,3 +286,18 @@ def test_all_verdicts_unreadable_end_the_run() -> None:
     record = run_in(world(MUTE, MUTE, YES), replace(STRICT, models=CHAT))
     found = what_if(record, replace(record.config, top_k=2))
     assert (path(found), found.outcome, found.state) == ([("end", "grader_failed")], "failed", "known")
+
+
+def test_a_passage_that_another_round_found_more_similar_is_the_same_to_a_generator() -> None:
+    """SC-07, SC-10: the same texts in the same order go in, so the recorded answer stands."""
+    world = World(
+        found=(((0, 0.6), (1, 0.5)), ((0, 0.7),)),
+        verdicts=(Verdict(True, 0.9, "yes"), Verdict(False, 0.9, "no")),
+        rewriting=("new", "repeated"),
+    )
+    recorded = run_in(world, RunConfig(gate="pass_rate", grade_pass_threshold=0.6))
+    assert [decision.route for decision in recorded.decisions] == ["rewrite", "generate"]
+    sooner = replace(recorded.config, grade_pass_threshold=0.5)
+    found = what_if(recorded, sooner)
+    assert (found.state, found.answer, found.rewrites) == ("known", recorded.answer, 0)
+    assert paths(run_table(recorded), SettingsGrid.of([sooner])).known.all()
