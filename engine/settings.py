@@ -90,8 +90,8 @@ class Settings(BaseSettings):
     )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
-        description="Further origins (`https://rag.example`) that pages, API and event streams take requests from, such "
-        "as that of a proxy in front; their own is always taken.",
+        description="Further origins (`https://rag.example`) that pages, API and event streams take requests from, "
+        "such as that of a proxy in front; their own is always taken.",
     )
 
     @model_validator(mode="before")

@@ -111,7 +111,7 @@ class HostList:
             await self._app(scope, receive, send)
         else:
             fact, remedy = "This host name is not allowed.", "Add it to WORKBENCH_ALLOWED_HOSTS, or use 127.0.0.1."
-            await _turned_away(scope, send, 400, "WB700", fact, remedy)
+            await _turned_away(scope, send, status=400, code="WB700", fact=fact, remedy=remedy)
 
     def _listed(self, host: str) -> bool:
         return "*" in self._allowed or host_name(host) in self._allowed
@@ -134,7 +134,7 @@ class OwnOrigin:
         else:
             fact = "Requests from other origins are refused."
             remedy = "Use the address that this page was opened at, or add the origin to WORKBENCH_ALLOWED_ORIGINS."
-            await _turned_away(scope, send, 403, "WB701", fact, remedy)
+            await _turned_away(scope, send, status=403, code="WB701", fact=fact, remedy=remedy)
 
     def _own(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
@@ -219,7 +219,7 @@ def _bare_ipv6(name: str) -> bool:
     return name.count(":") > 1 and not name.startswith("[")
 
 
-async def _turned_away(scope: Scope, send: Send, status: int, code: str, fact: str, remedy: str) -> None:
+async def _turned_away(scope: Scope, send: Send, *, status: int, code: str, fact: str, remedy: str) -> None:
     """Refuse a request or a WebSocket, which is closed where the server cannot answer it."""
     if scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008})

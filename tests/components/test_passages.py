@@ -11,7 +11,8 @@ import pytest
 
 from components.i18n import words_for
 from components.life_lines import LifeLine, life_lines
-from components.passages import drop_reason, passage_row, passages_csv, verdict_label
+from components.passages import drop_reason, passage_row, passages_csv
+from components.phrases import verdict_label
 from components.terms import question_terms, segments
 from engine.config import RunConfig, SearchMethod
 from engine.decide import gated
