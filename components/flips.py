@@ -22,14 +22,16 @@ def flip_nodes(flips: Sequence[Flip], words: Words) -> list[Node]:
 
 def flip_text(flip: Flip, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites less``."""
-    end = words(f"flip.end.{flip.outcome}", round=flip.round)
     saved = saving_parts((("waste.rewrites", flip.rewrites_saved),), words)
+    parts = [words(f"flip.end.{flip.outcome}", round=flip.round), saved]
+    if flip.rejected:
+        parts.append(words.count("flip.rejected", flip.rejected, given=flip.given))
     return words(
         "flip.change",
         name=words(f"flip.name.{flip.name}"),
         old=value_text(flip.name, flip.value_from, words),
         new=value_text(flip.name, flip.value_to, words),
-        end=f"{end}{words('whatif.joint')}{saved}" if saved else end,
+        end=words("whatif.joint").join(part for part in parts if part),
     )
 
 

@@ -32,6 +32,9 @@ def recommendation_card(found: Recommendation, changed: Sequence[str], words: Wo
         node("p", "small", _figures(found, words)),
         node("p", "muted small", _doubt(found, words)),
     ]
+    if found.rejected:
+        said = words.count("tune.recommended.rejected", found.rejected, questions=found.n, before=found.rejected_before)
+        parts.append(node("p", "note small", "! ", said))
     if not stays:
         parts.append(node("div", "actions", button(words("tune.recommended.try"), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"

@@ -400,6 +400,16 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "n = {n}, p = {p}, corrected for having tried {tried} settings.",
         "n = {n}，p = {p}，已按尝试了 {tried} 组设置校正。",
     ),
+    "tune.recommended.rejected": (
+        "Over {questions} questions it gives the generator {n} passages that the grader called not relevant "
+        "(settings compared: {before}).",
+        "在 {questions} 个问题上，会把 {n} 个判为不相关的片段交给生成者（对照设置：{before} 个）。",
+    ),
+    "tune.recommended.rejected.one": (
+        "Over {questions} questions it gives the generator 1 passage that the grader called not relevant "
+        "(settings compared: {before}).",
+        "在 {questions} 个问题上，会把 1 个判为不相关的片段交给生成者（对照设置：{before} 个）。",
+    ),
     "tune.recommended.new": ("Expected on new questions: {value}.", "在新问题上的预期：{value}。"),
     "tune.recommended.unknown": ("{n} questions would need calls to tell.", "{n} 个问题需要实际调用才能知道。"),
     "tune.choice.best": ("It alone has the best quality of {tried} settings.", "在 {tried} 组设置中质量唯一最好。"),

@@ -258,6 +258,14 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "flip.end.abstained": ("abstained after round {round}", "第 {round} 轮后如实不答"),
     "flip.end.fallback": ("no answer after round {round}", "第 {round} 轮后没有答案"),
     "flip.end.failed": ("failed at round {round}", "第 {round} 轮失败"),
+    "flip.rejected": (
+        "{n} of the {given} passages given were judged not relevant",
+        "交给生成者的 {given} 个片段中有 {n} 个判为不相关",
+    ),
+    "flip.rejected.one": (
+        "{n} of the {given} passages given was judged not relevant",
+        "交给生成者的 {given} 个片段中有 {n} 个判为不相关",
+    ),
     # What went wrong, and the smallest change that mends it
     "remedy.by_labels": ("by labels", "依据标注"),
     "remedy.by_looks": ("by what the run shows", "依据运行本身"),

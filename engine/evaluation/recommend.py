@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from engine.config import PARAMETERS, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.figures import Evaluation, Measure
+from engine.evaluation.rejected import rejected_given
 from engine.evaluation.statistics import SEED, PairedTest, corrected_p, mcnemar, paired_means, with_correction
 from engine.evaluation.sweep_values import Choice, Recommendation, Sweep
 
@@ -39,8 +40,9 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
 
     An unknown answer counts as a bad one in the pick, so that nothing is recommended for what is not known of it. Two
     settings count as told apart once the better one's net gain of questions reaches one standard error (McNemar's
-    chi-squared of at least 1): a setting is not given up for a cheaper one that loses questions and gains none. Equal
-    cost is decided by closeness to the defaults. The baseline takes part, and stays where no other one is cheaper.
+    chi-squared of at least 1): a setting is not given up for a cheaper one that loses questions and gains none. What
+    gives the generator more rejected passages than the baseline comes after all that does not. Equal cost is decided
+    by closeness to the defaults. The baseline takes part, and stays where no other one is cheaper.
     """
     before = evaluate(swept.evidence, [baseline], cutoff=swept.evaluation.cutoff)
     field = _Field(swept, before)
@@ -51,6 +53,7 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
     quality = mcnemar(field.of("quality")[:, field.baseline], field.of("quality")[:, pick])
     steps = _cost_test(field, "steps", pick)
     p_corrected = field.corrected("quality", pick)
+    rejected, rejected_before = rejected_given(swept.evidence, [config, baseline])
     return Recommendation(
         setting=_place(swept, config) if stays else pick,
         config=config,
@@ -71,6 +74,8 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
         verdict=with_correction(quality, p_corrected).verdict,
         cost_verdict=with_correction(steps, field.corrected("steps", pick)).verdict,
         expected_on_new=field.expected_on_new(),
+        rejected=int(rejected),
+        rejected_before=int(rejected_before),
     )
 
 
@@ -106,12 +111,12 @@ class _Field:
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
         near = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
-        tied = np.flatnonzero(near)
+        different = self._different(np.flatnonzero(near))
+        tied = self._careful(np.flatnonzero(near))
         more_steps = self._more_steps(tied, best)
         cheapest = tied[more_steps <= more_steps.min() + 1e-9]
         distances = np.array([self._distance(int(place)) for place in cheapest])
         closest = cheapest[distances <= distances.min() + 1e-9]
-        different = self._different(tied)
         if self.baseline in cheapest:
             return self.baseline, "baseline_stays", different
         pick = int(closest[0])
@@ -143,6 +148,13 @@ class _Field:
         counted = ~np.isnan(left_out)
         shares = np.nansum(left_out, axis=0)[counted.any(axis=0)] / counted.sum(axis=0)[counted.any(axis=0)]
         return float(shares.mean()) if len(shares) else None
+
+    def _careful(self, places: IntArray) -> IntArray:
+        """Those that give the generator no more rejected passages than the baseline; all where every one does."""
+        configs = [*self.swept.configs, self.before.configs[0]]
+        given = rejected_given(self.swept.evidence, [configs[place] for place in (*places, self.baseline)])
+        careful = places[given[:-1] <= given[-1]]
+        return careful if careful.size else places
 
     def _more_steps(self, places: IntArray, best: int) -> FloatArray:
         """Mean steps of each over those of the best, on the questions known under both."""

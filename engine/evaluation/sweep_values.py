@@ -149,3 +149,8 @@ class Recommendation:
     """Quality of the best setting on questions that had no part in picking it (out-of-bag bootstrap: picked on each
     resample, measured on the questions it left out); None under 20 questions. Lower than ``quality`` where the pick
     owes something to luck."""
+    rejected: int = 0
+    """Passages, over all questions, that the pick gives to the generator although the grader called them not relevant;
+    where it is not known what would be given, all that might be."""
+    rejected_before: int = 0
+    """The same under the baseline."""

@@ -96,6 +96,8 @@ class RunTable:
     """Distinct values of ``reach``, ascending."""
     by_confidence: Words
     """[words, levels + 1]: passages that pass where ``min_confidence`` lies at level i."""
+    rejected: Words
+    """Passages that the grader called not relevant, whatever passes."""
     context: tuple[tuple[int, int], ...]
     """What the generator was given: passage and version; empty where nothing was."""
     cut: tuple[int, ...]
@@ -160,6 +162,9 @@ def run_table(
         reach=reach,
         levels=levels,
         by_confidence=by_confidence,
+        rejected=mask_of(
+            (place[name] for name, verdict in verdicts.items() if verdict.relevant is False), words_for(len(names))
+        ),
         context=context,
         cut=cut,
         verified=record.context.verified if record.context else True,

@@ -160,6 +160,25 @@ def test_equal_quality_and_cost_are_decided_by_closeness_to_the_defaults() -> No
     assert distance_to_defaults(found.config) < distance_to_defaults(replace(found.config, similarity_threshold=0.6))
 
 
+def rejected_or_dropped(questions: int) -> Evidence:
+    """A right passage that the grader rejects by a hair, and another one below the similarity threshold."""
+    search = ((0, 0.9), (1, 0.8), (2, 0.2))
+    verdicts = (Verdict(True, 0.9, "yes"), Verdict(False, 0.55, "no"), Verdict(True, 0.9, "yes"))
+    record = run_in(World((search,) * 4, verdicts, ("new",) * 4), BASE)
+    names = [f"case-{number}" for number in range(questions)]
+    expected = (Expectation("passage", "p01"), Expectation("passage", "p02"))
+    return gather([Case(name, "?", expected, answerable=True) for name in names], dict.fromkeys(names, record))
+
+
+def test_what_lets_rejected_passages_in_is_recommended_last_and_counts_them() -> None:
+    evidence, lower = rejected_or_dropped(30), Axis("min_confidence", (0.45, 0.5))
+    both = recommend(sweep(evidence, BASE, [lower, Axis("similarity_threshold", (0.1, 0.3))]), BASE)
+    assert (both.config.min_confidence, both.config.similarity_threshold) == (0.5, 0.1)
+    assert (both.rejected, both.rejected_before) == (0, 0)
+    alone = recommend(sweep(evidence, BASE, [lower]), BASE)
+    assert (alone.config.min_confidence, alone.rejected, alone.rejected_before) == (0.45, 30, 0)
+
+
 def test_the_baseline_stays_where_nothing_is_gained() -> None:
     base = replace(BASE, top_k=2)
     found = recommend(sweep(hidden(30, better=0), base, [Axis("top_k", (2, 3))]), base)

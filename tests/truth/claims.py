@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -9,3 +10,8 @@ from dataclasses import dataclass
 class Claim:
     said: str
     wrong: tuple[str, ...] = ()
+
+
+def numbers(text: str) -> list[str]:
+    """Every figure of a text, as it is written."""
+    return re.findall(r"\d+(?:\.\d+)?", text)

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from components.flips import flip_text
+from components.i18n import words_for
 from engine.config import PARAMETERS, RunConfig
 from engine.values import RunRecord, Verdict
 from engine.whatif import what_if
@@ -48,12 +50,17 @@ def test_the_nearest_flip_is_a_value_that_can_be_said() -> None:
     assert flips["max_rewrites", False].value_to == 1
 
 
-def test_another_gate_is_the_farthest_flip() -> None:
+def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passages_in_last() -> None:
     """SC-05"""
     record, config = forced()
     flips = nearest_flips(record, config)
-    assert [flip.share for flip in flips] == sorted(flip.share for flip in flips)
-    assert (flips[-1].name, flips[-1].value_to, flips[-1].outcome) == ("gate", "min_relevant", "answered")
+    assert [flip.share for flip in flips[:-1]] == sorted(flip.share for flip in flips[:-1])
+    assert (flips[-2].name, flips[-2].value_to, flips[-2].outcome) == ("gate", "min_relevant", "answered")
+    lowered = flips[-1]
+    assert (lowered.name, lowered.outcome, lowered.rejected, lowered.given) == ("min_confidence", "answered", 3, 5)
+    assert not any(flip.rejected for flip in flips[:-1])
+    assert "3 of the 5 passages given were judged not relevant" in flip_text(lowered, words_for("en"))
+    assert "5 个片段中有 3 个判为不相关" in flip_text(lowered, words_for("zh"))
 
 
 def test_nothing_is_said_of_flips_where_the_path_itself_is_not_known() -> None:

@@ -1,0 +1,82 @@
+"""Remedies and nearest flips: where a change leads, what it saves, and how many rejected passages it lets in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from components.flips import flip_text
+from components.i18n import Words
+from components.phrases import outcome_text
+from engine.config import RunConfig
+from engine.values import RunRecord
+from engine.whatif import WhatIf, what_if
+from engine.whatif.flips import Flip, flips_of
+from engine.whatif.remedy import remedy
+from engine.whatif.table import run_table
+from tests.truth.claims import Claim, numbers
+
+
+def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
+    table = run_table(record)
+    # Flips of other runs are on no page: they would be replayed setting by setting.
+    if table.record is not None or record.outcome in ("cancelled", "failed", "interrupted"):
+        return
+    flips = flips_of(table, record.config)
+    mended = remedy(record, record.config)
+    for flip in flips:
+        said = flip_text(flip, words)
+        yield Claim(said, tuple(_wrong(said, flip, record, words)))
+    if mended is not None:
+        said = flip_text(mended, words)
+        wrong = [*_wrong(said, mended, record, words)]
+        if _rejected(what_if(record, _moved(record, mended)), record):
+            wrong.append("a remedy lets in what the grader rejected")
+        if mended.name == "min_confidence" and any(
+            flip.outcome == "answered" and flip.name in ("gate", "similarity_threshold", "top_k") for flip in flips
+        ):
+            wrong.append("another setting would do, and the grader's bar is to be lowered")
+        yield Claim(said, tuple(wrong))
+    lets_in = [bool(_rejected(what_if(record, _moved(record, flip)), record)) for flip in flips]
+    if flips:
+        order = "what lets rejected passages in does not come last"
+        yield Claim(str(lets_in), () if lets_in == sorted(lets_in) else (order,))
+
+
+def _moved(record: RunRecord, flip: Flip) -> RunConfig:
+    changes: dict[str, Any] = {flip.name: flip.value_to}
+    return replace(record.config, **changes)
+
+
+def _wrong(said: str, flip: Flip, record: RunRecord, words: Words) -> Iterator[str]:
+    there = what_if(record, _moved(record, flip))
+    named, told = said.split(": ", 1) if words.language == "en" else said.split("：", 1)
+    if flip.name != "gate" and [float(item) for item in numbers(named)][-2:] != [flip.value_from, flip.value_to]:
+        yield "the values are not those of the change"
+    if flip.value_from == flip.value_to or (flip.name != "gate" and len(set(numbers(named)[-2:])) < 2):
+        yield "both values look alike"
+    if there.outcome != flip.outcome or not there.path_known:
+        yield f"it would be {outcome_text(there.outcome, words)}"
+    if str(there.decisions[-1].round) not in numbers(told.split(words("whatif.joint"))[0]):
+        yield f"it would end at round {there.decisions[-1].round}"
+    rejected = _rejected(there, record)
+    counted = re.search(r"(\d+) of the (\d+) passages given w|给生成者的 (\d+) 个片段中有 (\d+) 个", told)
+    figures = sorted(int(item) for item in counted.groups() if item) if counted else [0]
+    if figures[0] != rejected or (counted and figures[-1] != len(there.passages)):
+        yield f"{rejected} of {len(there.passages)} passages given were judged not relevant"
+    rewrites = sum(item.round >= 0 for item in record.rewrites) - there.rewrites
+    saved = re.search(r"(\d+) (?:fewer )?rewrites? ?(less|fewer|more)?|[少多] (\d+) 次重写", told)
+    if (int(next(item for item in saved.groups() if item and item.isdigit())) if saved else 0) != abs(rewrites):
+        yield f"the rewrites differ by {rewrites}"
+
+
+def _rejected(there: WhatIf, record: RunRecord) -> int:
+    """Passages given in whose verdict, newest readable first, the grader said no."""
+    verdicts: dict[str, bool] = {}
+    for current in record.rounds:
+        verdicts |= {
+            name: verdict.relevant for name, verdict in current.verdicts.items() if verdict.relevant is not None
+        }
+    return sum(verdicts.get(passage.id) is False for passage in there.passages)
