@@ -15,8 +15,8 @@ from tests.truth.runs import every_run
 Kind = Callable[[RunRecord, Words], Iterator[Claim]]
 
 KINDS: Mapping[str, tuple[Kind, int]] = {
-    "rewrite reasons": (rewrites.claims, 200),
-    "remedies and flips": (changes.claims, 140),
+    "rewrite reasons": (rewrites.claims, 100),
+    "remedies and flips": (changes.claims, 80),
 }
 """Who reads the sentences of a kind, and how many there are at least in all runs: a walk past none proves nothing."""
 

@@ -11,7 +11,7 @@ from engine.config import RunConfig
 from engine.evaluation.cases import sample_set
 from engine.evaluation.matching import met_map
 from engine.samples.demos import demo_record, demos
-from engine.values import PassageId
+from engine.values import PassageId, Verdict
 from engine.whatif import what_if
 from engine.whatif.flips import Flip
 from engine.whatif.remedy import remedy
@@ -65,3 +65,13 @@ def test_with_labels_the_answer_must_rest_on_an_expected_passage() -> None:
     case = next(case for case in sample_set().cases if case.question == record.question)
     found = remedy(record, record.config, met_map(case, record))
     assert found is not None
+
+
+def test_with_labels_a_remedy_that_lets_rejected_passages_in_says_how_many() -> None:
+    found = ((0, 0.8), (1, 0.7), (2, 0.5), (3, 0.45))
+    verdicts = (Verdict(True, 0.9, "yes"), *(Verdict(False, 0.6, "no"),) * 3)
+    config = RunConfig(max_rewrites=0)
+    record = run_in(World((found,) * 4, verdicts, ("new",) * 4), config)
+    change = remedy(record, config, {PassageId("p03"): (0,)})
+    assert change is not None
+    assert (change.name, change.rejected, change.given) == ("min_confidence", 3, 4)

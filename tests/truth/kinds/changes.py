@@ -22,7 +22,7 @@ from tests.truth.claims import Claim, numbers
 def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     table = run_table(record)
     # Flips of other runs are on no page: they would be replayed setting by setting.
-    if table.record is not None or record.outcome in ("cancelled", "failed", "interrupted"):
+    if not table.plain or record.outcome in ("cancelled", "failed", "interrupted"):
         return
     flips = flips_of(table, record.config)
     mended = remedy(record, record.config)
