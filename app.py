@@ -7,10 +7,12 @@ from pathlib import Path
 import streamlit as st
 from streamlit import config
 
+from components.url_state import base_path
 from engine.api import routes
 from engine.api.web import middleware
 from engine.process import get_engine, serving
 from engine.serving import UPLOADS_TAKEN
+from pages.forwards import forwards
 
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.
@@ -31,7 +33,7 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, bool]]:
 app = st.App(
     Path(__file__).parent / "pages" / "_shell.py",
     lifespan=lifespan,
-    routes=routes(get_engine, settings),
+    routes=[*routes(get_engine, settings), *forwards(base_path())],
     middleware=middleware(settings),
 )
 

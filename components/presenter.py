@@ -29,7 +29,7 @@ from engine.workflows.graph import WorkflowGraph
 _MOST_CARDS = 8
 _LONGEST_LINE = {"en": 150, "zh": 70}
 _LABELS = ("label", "play", "pause", "previous", "next", "scrub", "speed", "position", "keys")
-_PAGE = "present.py"
+_PAGE = "runs.py"
 _SHEET = Path(__file__).parent / "assets" / "present_page.css"
 
 _HTML = """
@@ -141,7 +141,7 @@ def present_button(record: RunRecord, words: Words) -> None:
         label=words("presenter.open"),
         icon=":material/slideshow:",
         help=words("presenter.open.help"),
-        query_params={"run": record.id},
+        query_params={"view": "present", "run": record.id},
     )
 
 

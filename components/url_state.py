@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 _PATH = "url_path"
 _MOVED = "url_moved"
@@ -45,15 +47,17 @@ def moved_here() -> bool:
     return bool(st.session_state.get(_MOVED))
 
 
-def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
-    """Before the widget ``name`` is drawn: its value in the session state, or the address's where that was changed.
+def take_from_url(name: str, default: str, valid: Callable[[str], bool], *, key: str = "") -> str:
+    """Before its widget is drawn: its value in the session state, or the address's where that was changed.
 
     The address changes from outside on the first run and by the browser's Back; a value that is not ``valid`` is passed
-    over, and so is an old address that was underway while it was changed here.
+    over, and so is an old address that was underway while it was changed here. ``name`` stands in the address, ``key``
+    in the session state, where two pages mean different things by one name; else they are the same.
     """
+    key = key or name
     given = st.query_params.get(name)
-    last: _Written | None = st.session_state.get(_key(name))
-    wanted = st.session_state.get(name)
+    last: _Written | None = st.session_state.get(_noted(key))
+    wanted = st.session_state.get(key)
     if last is None:
         if given is not None and valid(given):
             wanted = given
@@ -65,26 +69,39 @@ def take_from_url(name: str, default: str, valid: Callable[[str], bool]) -> str:
         wanted = default
     if wanted is None:
         wanted = default
-    if st.session_state.get(name) != wanted or st.session_state.get(_MOVED):
+    if st.session_state.get(key) != wanted or st.session_state.get(_MOVED):
         # Also what it holds already: on another page a widget of the same key is a new one, and would begin empty.
-        st.session_state[name] = wanted
+        st.session_state[key] = wanted
     return str(wanted)
 
 
-def put_into_url(name: str, value: str, default: str) -> None:
+def put_into_url(name: str, value: str, default: str, *, key: str = "") -> None:
     """After the widget is drawn: write its value into the address; a default stands there as nothing."""
+    key = key or name
     wanted = None if value == default else value
-    last: _Written | None = st.session_state.get(_key(name))
+    last: _Written | None = st.session_state.get(_noted(key))
     if st.query_params.get(name) == wanted:
         if last is None or last.value != wanted:
-            st.session_state[_key(name)] = _Written(wanted, 0.0)
+            st.session_state[_noted(key)] = _Written(wanted, 0.0)
         return
     if wanted is None:
         del st.query_params[name]
     else:
         st.query_params[name] = wanted
-    st.session_state[_key(name)] = _Written(wanted, time.monotonic())
+    st.session_state[_noted(key)] = _Written(wanted, time.monotonic())
 
 
-def _key(name: str) -> str:
-    return f"url_{name}"
+def view_changed(name: str) -> None:
+    """Another view of the same page is shown, by a press on the page: what the address says of the last one goes.
+
+    ``name`` is the parameter that names the view. What the last view had chosen stays in the session state.
+    """
+    st.session_state[_MOVED] = True
+    for given in [given for given in st.query_params if given not in (name, "lang")]:
+        # Streamlit takes those of its own widgets out itself.
+        with suppress(StreamlitAPIException):
+            del st.query_params[given]
+
+
+def _noted(key: str) -> str:
+    return f"url_{key}"

@@ -56,19 +56,14 @@ note_page()
 words = _language()
 st.session_state["words"] = words
 down = trouble(get_engine())
+# One word each, which is their address too.
 page = st.navigation(
     [
-        st.Page(
-            "workbench.py", title=words("nav.workbench"), icon=":material/account_tree:", url_path="run", default=True
-        ),
+        st.Page("workbench.py", title=words("nav.ask"), icon=":material/account_tree:", url_path="ask", default=True),
         st.Page("tune.py", title=words("nav.tune"), icon=":material/tune:", url_path="tune"),
-        st.Page("compare.py", title=words("nav.compare"), icon=":material/compare_arrows:", url_path="compare"),
-        st.Page("side_by_side.py", title=words("side.nav"), icon=":material/view_column:", url_path="side-by-side"),
         st.Page("runs.py", title=words("nav.runs"), icon=":material/history:", url_path="runs"),
         st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
-        st.Page("memory.py", title=words("nav.memory"), icon=":material/psychology:", url_path="memory"),
         system_page(words, down=down),
-        st.Page("present.py", title=words("presenter.nav"), icon=":material/slideshow:", url_path="present"),
     ],
     position="top",
 )

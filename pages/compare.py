@@ -1,6 +1,8 @@
-"""The page Compare: two runs, or one question under two settings or two graders, side by side."""
+"""The view Compare of the page Runs: two runs, or one question under two settings or two graders, side by side."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
@@ -13,44 +15,48 @@ from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
-from engine.process import get_engine
 from engine.values import Fault, RunId, RunRecord
 from pages.compare_choices import RunChoice, run_choices
 from pages.compare_new import Side, Wanted, second_run
 from pages.opening import opening
 
-engine: Engine = get_engine()
-words: Words = st.session_state["words"]
 _LONGEST_ID = 64
 _WATCH_S = 0.5
 _SIDES: tuple[Side, ...] = ("a", "b")
 
 
-def page() -> None:
+def compare_view(engine: Engine, words: Words) -> None:
     if not engine.ready:
         opening(engine, words)
+    st.markdown(f"##### {words('compare.title')}")
     st.caption(words("compare.intro"))
-    ids = pickers()
+    ids = pickers(engine, words)
     if any(ids.values()):
-        links(ids)
+        links(words, ids)
     fault: Fault | None = st.session_state.pop("compare_fault", None)
     if fault is not None:
         fault_box(fault, words, key="compare_fault_box")
-    a, b = (record_of(ids[side], side) for side in _SIDES)
+    a, b = (record_of(engine, words, ids[side], side) for side in _SIDES)
     if a is not None and not ids["b"]:
         st.info(words("compare.choose"), icon=":material/compare_arrows:")
-    second_run(engine, a, b, words, begun)
+    second_run(engine, a, b, words, partial(begun, engine))
     if a is not None and b is not None:
         if a.active or b.active:
-            progress(a.id, b.id)
+            progress(engine, words, a.id, b.id)
         else:
-            side_by_side(a, b)
+            side_by_side(words, a, b)
 
 
-def pickers() -> dict[Side, str]:
+def choose_pair(first: str, second: str) -> None:
+    """Compare these two from the next run of the page on."""
+    for side, run_id in zip(_SIDES, (first, second), strict=True):
+        st.session_state[f"compare_next_{side}"] = run_id
+
+
+def pickers(engine: Engine, words: Words) -> dict[Side, str]:
     """Both pickers, with the ids in the address: a link opens the comparison."""
     opened = str(st.session_state.get("run") or "")
-    defaults = _defaults(opened)
+    defaults = _defaults(engine, words, opened)
     for side in _SIDES:
         wanted = st.session_state.pop(f"compare_next_{side}", None)
         if wanted is not None:
@@ -63,21 +69,21 @@ def pickers() -> dict[Side, str]:
         st.info(words("compare.no_runs"), icon=":material/play_arrow:")
     left, right = st.columns(2, gap="medium")
     with left:
-        first = picker("a", choices)
+        first = picker(words, "a", choices)
     with right:
-        second = picker("b", choices)
+        second = picker(words, "b", choices)
     return {"a": first, "b": second}
 
 
-def _defaults(opened: str) -> dict[Side, str]:
+def _defaults(engine: Engine, words: Words, opened: str) -> dict[Side, str]:
     """The open run is A; where it was forked from another one, that one is A and it is B."""
-    record = record_of(opened, "a", quiet=True) if opened else None
+    record = record_of(engine, words, opened, "a", quiet=True) if opened else None
     if record is not None and record.fork is not None:
         return {"a": record.fork.parent, "b": record.id}
     return {"a": record.id if record else "", "b": ""}
 
 
-def picker(side: Side, choices: dict[str, RunChoice]) -> str:
+def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
     # Said again after a change of language, or the browser goes on showing the old label.
     if st.session_state.get(f"compare_language_{side}") != words.language:
         st.session_state[f"compare_language_{side}"] = words.language
@@ -93,7 +99,7 @@ def picker(side: Side, choices: dict[str, RunChoice]) -> str:
     return str(chosen or "")
 
 
-def record_of(run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:
+def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:
     """The record of a chosen run; says so where there is none any more."""
     if not run_id:
         return None
@@ -105,7 +111,7 @@ def record_of(run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | No
         return None
 
 
-def begun(wanted: dict[Side, Wanted]) -> None:
+def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
     """Start the runs that are missing, both at the same time, and open them here."""
     for side, (question, config, attachments) in wanted.items():
         try:
@@ -115,7 +121,7 @@ def begun(wanted: dict[Side, Wanted]) -> None:
     st.rerun()
 
 
-def progress(first: RunId, second: RunId) -> None:
+def progress(engine: Engine, words: Words, first: RunId, second: RunId) -> None:
     """What the runs are doing, until both have ended."""
 
     @st.fragment(run_every=_WATCH_S)
@@ -128,12 +134,12 @@ def progress(first: RunId, second: RunId) -> None:
             st.rerun()
         for side, record in running.items():
             if record.active:
-                running_line(side, record)
+                running_line(engine, words, side, record)
 
     watch()
 
 
-def running_line(side: Side, record: RunRecord) -> None:
+def running_line(engine: Engine, words: Words, side: Side, record: RunRecord) -> None:
     at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     step = node_text(at, words) if at else words("compare.step.start")
     with st.container(horizontal=True, vertical_alignment="center", key=f"compare_running_{side}"):
@@ -143,7 +149,7 @@ def running_line(side: Side, record: RunRecord) -> None:
             engine.cancel(record.id)
 
 
-def side_by_side(a: RunRecord, b: RunRecord) -> None:
+def side_by_side(words: Words, a: RunRecord, b: RunRecord) -> None:
     shown = st.session_state.get("compare_all")
     pair = (a.id, b.id)
     pressed = comparison(difference(a, b), words, key="comparison", all_passages=shown == pair)
@@ -152,11 +158,11 @@ def side_by_side(a: RunRecord, b: RunRecord) -> None:
         st.rerun()
 
 
-def links(ids: dict[Side, str]) -> None:
+def links(words: Words, ids: dict[Side, str]) -> None:
     """What else can be done with the two runs."""
     with st.container(horizontal=True, vertical_alignment="center", key="compare_links"):
         if st.button(words("compare.swap"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
-            st.session_state["compare_next_a"], st.session_state["compare_next_b"] = ids["b"], ids["a"]
+            choose_pair(ids["b"], ids["a"])
             st.rerun()
         for side in _SIDES:
             if ids[side]:
@@ -166,6 +172,3 @@ def links(ids: dict[Side, str]) -> None:
                     icon=":material/open_in_new:",
                     query_params={"run": ids[side], "lang": words.language},
                 )
-
-
-page()

@@ -1,4 +1,4 @@
-"""The Knowledge page: put files in, look after collections, search them, see map and graph, connect others."""
+"""The page Knowledge: files go in here; collections are looked after, searched and drawn; memory is kept here too."""
 
 from __future__ import annotations
 
@@ -54,6 +54,10 @@ def draw(view: View, collections: Sequence[CollectionInfo]) -> None:
             from pages.knowledge_graph import graph_of_collection
 
             graph_of_collection(engine, collections, words)
+        case "memory":
+            from pages.memory import memory_view
+
+            memory_view(engine, words)
         case "connect":
             # A view of its own weight: what it needs is loaded when it is asked for.
             from pages.knowledge_connect import connect_page

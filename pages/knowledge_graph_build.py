@@ -124,7 +124,7 @@ def _use(info: CollectionInfo, words: Words) -> None:
         st.switch_page("workbench.py", query_params=query)
     if st.button(words("graph.race"), icon=":material/sports_score:", key="kg_race"):
         st.session_state["collection"] = info.name
-        st.switch_page("side_by_side.py", query_params={"versus": "modes", "lang": words.language})
+        st.switch_page("runs.py", query_params={"view": "loops", "versus": "modes", "lang": words.language})
 
 
 def _is_absent(engine: Engine, extractor: str) -> bool:

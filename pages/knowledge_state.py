@@ -15,13 +15,17 @@ from components.url_state import put_into_url, take_from_url
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
+from pages import views
 
-View = Literal["add", "collections", "search", "map", "graph", "connect"]
+View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
 VIEWS: tuple[View, ...] = get_args(View)
 
-_VIEW = "view"
-_GO = "kb_go"
 _CHOSEN = "kb_collection"
+_ASKED = "collection"
+"""Session key of the collection that the next question searches."""
+_ADDRESS = "collection"
+_FORMERLY = "kb_collection"
+"""What stands for it in older links."""
 _PICK = "kb_pick"
 _SAID = "kb_said"
 _FAULT = "kb_fault_said"
@@ -31,31 +35,12 @@ _NOTE_S = 8.0
 
 def chosen_view(words: Words) -> View:
     """Draw the choice of views, which the address holds as ``view``."""
-    wanted = st.session_state.pop(_GO, None)
-    if wanted is not None:
-        st.session_state[_VIEW] = wanted
-    elif st.session_state.get(_VIEW) not in VIEWS:
-        # Another page may use the name in the address for choices of its own.
-        st.session_state.pop(_VIEW, None)
-    usual = VIEWS[0]
-    if take_from_url(_VIEW, usual, lambda name: name in VIEWS) not in VIEWS:
-        st.session_state[_VIEW] = usual
-    chosen = st.segmented_control(
-        words("kb.view"),
-        VIEWS,
-        required=True,
-        format_func=lambda name: words(f"kb.view.{name}"),
-        key=_VIEW,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    put_into_url(_VIEW, str(chosen or usual), usual)
-    return chosen or usual
+    return views.chosen_view("knowledge", VIEWS, words("kb.view"), lambda name: words(f"kb.view.{name}"))
 
 
 def aim_at(view: View, collection: str = "") -> None:
     """Let the next run of the page show another view, with a collection chosen."""
-    st.session_state[_GO] = view
+    views.aim_at("knowledge", view)
     if collection:
         st.session_state[_CHOSEN] = collection
 
@@ -67,18 +52,24 @@ def go_to(view: View, collection: str = "") -> None:
 
 
 def chosen_collection(collections: Sequence[CollectionInfo]) -> CollectionInfo | None:
-    """The one that the address names, by its name or an alias, or the first; None where there are none."""
+    """The one that the address names, by its name or an alias; else that of the next question, or the first.
+
+    None where there are none.
+    """
     named = {alias: info for info in collections for alias in info.aliases}
     named |= {info.name: info for info in collections}
     if not collections:
         return None
-    usual = collections[0].name
-    name = take_from_url(_CHOSEN, usual, lambda given: given in named)
+    asked = str(st.session_state.get(_ASKED) or "")
+    usual = named[asked].name if asked in named else collections[0].name
+    if _FORMERLY in st.query_params and _ADDRESS not in st.query_params:
+        st.query_params[_ADDRESS] = st.query_params.pop(_FORMERLY)
+    name = take_from_url(_ADDRESS, usual, lambda given: given in named, key=_CHOSEN)
     if name not in named:
         name = usual
     info = named[name]
     st.session_state[_CHOSEN] = info.name
-    put_into_url(_CHOSEN, info.name, usual)
+    put_into_url(_ADDRESS, info.name, "", key=_CHOSEN)
     return info
 
 

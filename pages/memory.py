@@ -1,4 +1,4 @@
-"""The Memory page: what long-term memory holds, what was recalled of it lately, deleting it and switching it off."""
+"""The view Memory of the page Knowledge: what is remembered, what was recalled lately, deleting and switching off."""
 
 from __future__ import annotations
 
@@ -17,13 +17,9 @@ from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
-from engine.process import get_engine
 from engine.values import Memory, RunRecord
-from pages.opening import opening
 from pages.stored_runs import finished_record
 
-engine: Engine = get_engine()
-words: Words = st.session_state["words"]
 _SWITCH = "memory"
 """Name of the setting, and key of its control in the panel."""
 _NEWEST = 20
@@ -35,22 +31,19 @@ _LONGEST_SEARCH = 200
 _FAULT = "memory_fault"
 
 
-def page() -> None:
-    st.markdown(f"#### {words('memory.title')}")
+def memory_view(engine: Engine, words: Words) -> None:
+    st.markdown(f"##### {words('memory.title')}")
     st.caption(words("memory.intro"))
-    if not engine.ready:
-        opening(engine, words)
-        return
-    said()
+    said(words)
     try:
         memories = engine.memories()
-        records = recent()
+        records = recent(engine)
     except WorkbenchError as error:
         if fault_box(fault_of(error), words, key="memory_unreadable", actions=(("again", words("ask.again")),)):
             st.rerun()
         return
     if not memories and not records:
-        nothing()
+        nothing(words)
         return
     memory_figures(MemoryFigures.of(memories, records), words, key="memory_figures")
     ledger_tab, recalls_tab = st.tabs(
@@ -58,14 +51,14 @@ def page() -> None:
     )
     with ledger_tab:
         if memories:
-            ledger(memories, records)
+            ledger(engine, words, memories, records)
         else:
-            nothing()
+            nothing(words)
     with recalls_tab:
-        recalls(records)
+        recalls(words, records)
 
 
-def said() -> None:
+def said(words: Words) -> None:
     """What the last press led to, and that memory is off while it is."""
     deleted, until = st.session_state.get("memory_deleted", (0, 0.0))
     # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
@@ -78,13 +71,13 @@ def said() -> None:
         st.info(words("memory.is_off"), icon=":material/toggle_off:")
 
 
-def recent() -> list[RunRecord]:
+def recent(engine: Engine) -> list[RunRecord]:
     """The newest finished runs of the dual loop that got as far as asking memory."""
     found = (finished_record(engine, item.id) for item in engine.runs(_NEWEST, workflow="dual_loop") if item.outcome)
     return [record for record in found if record is not None and record.recall is not None]
 
 
-def nothing() -> None:
+def nothing(words: Words) -> None:
     """No memory to show: what to do next."""
     st.info(words("memory.empty"))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -94,14 +87,14 @@ def nothing() -> None:
             icon=":material/account_tree:",
             query_params={"workflow": "dual_loop"},
         )
-        switch()
+        switch(words)
 
 
-def ledger(memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
-    shown = narrowed(memories)
+def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
+    shown = narrowed(words, memories)
     bar = st.container(key="memory_bar", horizontal=True, vertical_alignment="center", gap="small")
     with bar:
-        act(memories, shown)
+        act(engine, words, memories, shown)
     if not shown:
         st.info(words("memory.no_match"))
         if st.button(words("memory.clear"), icon=":material/filter_alt_off:", key="memory_clear"):
@@ -115,10 +108,10 @@ def ledger(memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
     wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
     chosen = next((item for item in some if item.id == wanted), None)
     if chosen is not None:
-        st.dialog(words("memory.delete.title"))(confirm)((chosen,))
+        st.dialog(words("memory.delete.title"))(confirm)(engine, words, (chosen,))
 
 
-def narrowed(memories: Sequence[Memory]) -> list[Memory]:
+def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
     """What the filters let through."""
     if st.session_state.pop("memory_cleared", False):
         st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
@@ -146,7 +139,7 @@ def narrowed(memories: Sequence[Memory]) -> list[Memory]:
     return matching(memories, str(text or ""), kind or "all")
 
 
-def act(memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
+def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
     """How many memories are shown, and what can be done with them."""
     st.caption(words.count("memory.count", len(shown)), width="content")
     st.download_button(
@@ -161,9 +154,11 @@ def act(memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
         key="memory_export",
         disabled=not shown,
     )
-    switch()
+    switch(words)
     if st.button(words("memory.delete_all"), icon=":material/delete:", key="memory_delete_all"):
-        st.dialog(words("memory.delete.title"))(confirm)(tuple(memories), hidden=len(memories) - len(shown), every=True)
+        st.dialog(words("memory.delete.title"))(confirm)(
+            engine, words, tuple(memories), hidden=len(memories) - len(shown), every=True
+        )
 
 
 def is_off() -> bool:
@@ -171,7 +166,7 @@ def is_off() -> bool:
     return st.session_state.get(_SWITCH) is False
 
 
-def switch() -> None:
+def switch(words: Words) -> None:
     """The button that moves the switch of the panel, and says which one that is."""
     off = is_off()
     name = "memory.switch_on" if off else "memory.switch_off"
@@ -183,7 +178,7 @@ def switch() -> None:
         st.rerun()
 
 
-def confirm(chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -> None:
+def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -> None:
     """The body of the dialog that asks before memories go."""
     st.text(words.count("memory.delete.confirm", len(chosen)))
     if len(chosen) == 1:
@@ -198,14 +193,14 @@ def confirm(chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -
             icon=":material/delete:",
             key="memory_delete_yes",
             on_click=forget,
-            args=(chosen, every),
+            args=(engine, chosen, every),
         ):
             st.rerun()
         if st.button(words("memory.delete.no"), key="memory_delete_no"):
             st.rerun()
 
 
-def forget(chosen: Sequence[Memory], every: bool) -> None:
+def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
     """Delete what was confirmed; one that is gone already counts as a fault that is said."""
     try:
         if every:
@@ -220,12 +215,9 @@ def forget(chosen: Sequence[Memory], every: bool) -> None:
     st.session_state["memory_deleted"] = (deleted, time.monotonic() + _NOTE_S)
 
 
-def recalls(records: Sequence[RunRecord]) -> None:
+def recalls(words: Words, records: Sequence[RunRecord]) -> None:
     if not records:
         st.info(words("memory.recalls.empty"))
         return
     st.caption(words("memory.recalls.intro"))
     recall_list(records, words, key="memory_recalls", base=base_path())
-
-
-page()

@@ -1,4 +1,4 @@
-"""The mode race on the page Loops: one question in every mode of graph + vector retrieval, by a link as well."""
+"""The mode race in the view Loops: one question in every mode of graph + vector retrieval, by a link as well."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳
 
 def modes_view(engine: Engine, words: Words) -> None:
     """The question, the modes, and a column for each."""
+    st.markdown(f"##### {words('race.title')}")
     st.caption(words("race.intro"))
     records = _opened(engine, words)
     _ask(engine, records, words)

@@ -1,4 +1,4 @@
-"""The presenter view: a recorded run step by step in large type, for people who want to see how the loop thinks."""
+"""The view Present of the page Runs: a recorded run step by step in large type, to show others how the loop thinks."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ from components.faults import fault_box
 from components.i18n import Words
 from components.presenter import demo_buttons, presenter, stage_style, what_if_line, what_if_slider
 from components.url_state import put_into_url, take_from_url
+from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
-from engine.process import get_engine
 from engine.replay import steps
 from engine.samples.demos import demos
 from engine.values import RunRecord
 
-engine = get_engine()
-words: Words = st.session_state["words"]
 _LONGEST_ID = 64
 _MOST_STEPS = 10_000
 
 
-def page() -> None:
+def stage_view(engine: Engine, words: Words) -> None:
     stage_style()
-    run_id = chosen_run()
-    stage_bar(run_id)
+    run_id = chosen_run(words)
+    stage_bar(words, run_id)
     try:
         record = engine.record(run_id)
     except WorkbenchError as error:
@@ -39,16 +37,16 @@ def page() -> None:
     if record.active:
         st.info(words("presenter.active"))
         return
-    stage(record)
+    stage(engine, words, record)
 
 
-def chosen_run() -> str:
+def chosen_run(words: Words) -> str:
     """The run that the address names, else the one that was open on the workbench, else the first demo."""
     first = next(demo.id for demo in demos() if demo.language == words.language)
     return take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID) or first
 
 
-def stage_bar(run_id: str) -> None:
+def stage_bar(words: Words, run_id: str) -> None:
     with st.container(key="stage_bar", horizontal=True, vertical_alignment="center"):
         st.page_link(
             "workbench.py", label=words("presenter.back"), icon=":material/arrow_back:", query_params={"run": run_id}
@@ -64,7 +62,7 @@ def stage_bar(run_id: str) -> None:
 
 
 @st.fragment
-def stage(record: RunRecord) -> None:
+def stage(engine: Engine, words: Words, record: RunRecord) -> None:
     """The stage and, at its end, the answer and the question what another bar would have done."""
     if st.session_state.get("presented") not in (None, record.id):
         # The step that was left in another run means nothing in this one.
@@ -86,10 +84,10 @@ def stage(record: RunRecord) -> None:
     # The other loops have other bars; their what-if stands on the workbench.
     if record.decisions and record.workflow == "self_corrective":
         with asked:
-            what_if(record)
+            what_if(engine, words, record)
 
 
-def what_if(record: RunRecord) -> None:
+def what_if(engine: Engine, words: Words, record: RunRecord) -> None:
     with st.container(key="stage_what_if", border=True):
         st.markdown(f"**{words('presenter.what_if')}**")
         share, count = what_if_slider(record, words, key=f"bar_{record.id}")
@@ -100,6 +98,3 @@ def what_if(record: RunRecord) -> None:
 def _is_step(given: str) -> bool:
     # Its length first: Python refuses to read numbers of thousands of digits.
     return len(given) <= len(str(_MOST_STEPS)) and given.isdecimal() and int(given) <= _MOST_STEPS
-
-
-page()

@@ -1,4 +1,4 @@
-"""The page Loops: one question through several workflows, or in several modes of one, at the same time."""
+"""The view Loops of the page Runs: one question at once through several workflows, or in several modes of one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from components.url_state import base_path, put_into_url, take_from_url
 from engine.config import BUILTIN, ROLES_OF, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.process import get_engine
 from engine.samples import sample_questions
 from engine.side_by_side import side_by_side
 from engine.values import Fault, RunRecord
@@ -25,8 +24,6 @@ from pages.started_together import start_all
 
 View = Literal["workflows", "modes"]
 VIEWS: tuple[View, ...] = get_args(View)
-engine: Engine = get_engine()
-words: Words = st.session_state["words"]
 _WATCH_S = 0.6
 _LONGEST = 64 * len(MODULES)
 _NEXT = "side_next"
@@ -37,26 +34,27 @@ _SHOWN_SAMPLES = {
 }
 
 
-def page() -> None:
-    view = chosen_view()
+def loops_view(engine: Engine, words: Words) -> None:
+    view = what_is_compared(words)
     if not engine.ready:
         opening(engine, words)
     if view == "modes":
         modes_view(engine, words)
         return
+    st.markdown(f"##### {words('side.title')}")
     st.caption(words("side.intro"))
-    records = opened()
-    ask(records)
+    records = opened(engine, words)
+    ask(engine, words, records)
     faults: list[Fault] = st.session_state.pop(_FAULTS, [])
     for place, fault in enumerate(faults):
         fault_box(fault, words, key=f"side_fault_{place}")
     if records:
-        columns([record.id for record in records], active=any(record.active for record in records))
+        columns(engine, words, [record.id for record in records], active=any(record.active for record in records))
     elif not faults:
         st.info(words("side.empty"), icon=":material/view_column:")
 
 
-def chosen_view() -> View:
+def what_is_compared(words: Words) -> View:
     """What is held against each other, which the address says."""
     usual: View = "workflows"
     if take_from_url("versus", usual, lambda name: name in VIEWS) not in VIEWS:
@@ -74,7 +72,7 @@ def chosen_view() -> View:
     return "modes" if chosen == "modes" else usual
 
 
-def opened() -> list[RunRecord]:
+def opened(engine: Engine, words: Words) -> list[RunRecord]:
     """The runs that the address names; a link opens the comparison, running or finished."""
     wanted = st.session_state.pop(_NEXT, None)
     if wanted is not None:
@@ -90,7 +88,7 @@ def opened() -> list[RunRecord]:
     return found
 
 
-def ask(records: list[RunRecord]) -> None:
+def ask(engine: Engine, words: Words, records: list[RunRecord]) -> None:
     """The question, the workflows, and what starts or stops them."""
     active = any(record.active for record in records)
     with st.form("side_form", border=False):
@@ -125,10 +123,10 @@ def ask(records: list[RunRecord]) -> None:
     if pressed and not chosen:
         st.warning(words("side.pick.none"), icon=":material/checklist:")
     elif asked or pressed:
-        begin(asked, [name for name in MODULES if name in (chosen or ())])
+        begin(engine, asked, [name for name in MODULES if name in (chosen or ())])
 
 
-def begin(question: str, workflows: list[WorkflowName]) -> None:
+def begin(engine: Engine, question: str, workflows: list[WorkflowName]) -> None:
     """Start all of them at the same time; one that cannot be started does not keep back the others."""
     ids, faults = start_all(engine, question, [config_of(name) for name in workflows])
     st.session_state[_FAULTS] = faults
@@ -145,7 +143,7 @@ def config_of(workflow: WorkflowName) -> RunConfig:
     return RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models))
 
 
-def columns(ids: list[str], *, active: bool) -> None:
+def columns(engine: Engine, words: Words, ids: list[str], *, active: bool) -> None:
     """The runs in columns, redrawn while one of them goes on."""
 
     @st.fragment(run_every=_WATCH_S if active else None)
@@ -159,6 +157,3 @@ def columns(ids: list[str], *, active: bool) -> None:
         side_by_side_view(side_by_side(records), words, key="side_by_side", base=base_path())
 
     watch()
-
-
-page()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 COMPARE: dict[str, tuple[str, str]] = {
-    "nav.compare": ("Compare", "对比"),
     # Choosing two runs
+    "compare.title": ("Compare two runs", "对比两次运行"),
     "compare.intro": (
         "Two runs side by side: where their paths part, which passages and verdicts differ, and what that did to the "
         "answer.",

@@ -15,6 +15,7 @@ KNOWLEDGE: Mapping[str, tuple[str, str]] = {
     "kb.view.collections": ("Collections", "集合"),
     "kb.view.search": ("Search", "检索"),
     "kb.view.map": ("Map", "地图"),
+    "kb.view.memory": ("Memory", "记忆"),
     "kb.view.connect": ("Connect", "连接"),
     "kb.collection": ("Collection", "集合"),
     "kb.only_samples": (

@@ -12,10 +12,11 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
     "race.view": ("What is compared", "比较什么"),
     "race.view.workflows": ("Loops", "工作流"),
     "race.view.modes": ("Modes: graph and vectors", "模式：图谱与向量"),
+    "race.title": ("One question, six modes of graph + vectors", "同一个问题，图谱＋向量的六种模式"),
     "race.intro": (
-        "Mode race: one question in all six modes of graph + vector retrieval at once. What does the graph find that "
-        "vectors alone do not, and what does it cost?",
-        "模式竞赛：同一个问题同时交给图谱＋向量检索的六种模式。图谱找到了哪些单靠向量找不到的内容？代价多大？",
+        "The same question goes through all six modes of graph + vector retrieval at once. What does the graph find "
+        "that vectors alone do not, and what does it cost?",
+        "同一个问题同时交给图谱＋向量检索的六种模式。图谱找到了哪些单靠向量找不到的内容？代价多大？",
     ),
     "race.ask": ("Question for all modes", "给各模式的同一个问题"),
     "race.pick": ("Modes", "模式"),

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 PRESENTER: Mapping[str, tuple[str, str]] = {
     # Page and replay bar
-    "presenter.nav": ("Present", "演示"),
     "presenter.open": ("Replay and present", "回放与演示"),
     "presenter.open.help": (
         "Step through this run with one plain sentence a step; nothing is executed again.",

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 RUNS: Mapping[str, tuple[str, str]] = {
     "nav.runs": ("Runs", "运行"),
     "runs.title": ("Runs", "运行记录"),
+    "runs.view": ("View", "视图"),
+    "runs.view.list": ("List", "列表"),
+    "runs.view.compare": ("Compare", "对比"),
+    "runs.view.loops": ("Loops side by side", "并排运行"),
+    "runs.view.present": ("Present", "演示"),
     "runs.intro": (
         "Every run is kept with all it did. Open one to see its evidence, or pin it to watch its question while you "
         "tune.",

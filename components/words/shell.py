@@ -4,10 +4,9 @@ from __future__ import annotations
 
 SHELL = {
     "app.title": ("Self-Corrective RAG Workbench", "自省修正 RAG 工作台"),
-    "nav.workbench": ("Workbench", "工作台"),
+    "nav.ask": ("Ask", "提问"),
     "nav.tune": ("Tune", "调参"),
     "nav.knowledge": ("Knowledge", "知识库"),
-    "nav.memory": ("Memory", "记忆"),
     "badge.all_builtin": ("all built in", "角色均为内置"),
     "badge.some_builtin": ("{n} of {all} built in", "{all} 个角色中 {n} 个内置"),
     "badge.none_builtin": ("all chat models", "角色均用对话模型"),

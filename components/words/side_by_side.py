@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 SIDE_BY_SIDE = {
-    "side.nav": ("Loops", "并排"),
+    "side.title": ("One question, several workflows", "同一个问题，几种工作流"),
     "side.intro": (
-        "Loops side by side: one question through several workflows at once. When is the four-node loop enough, and "
-        "what does another one add for its price?",
+        "The same question goes through several workflows at once. When is the four-node loop enough, and what does "
+        "another one add for its price?",
         "同一个问题同时交给几种工作流：四节点循环什么时候就够了？别的循环多花的代价换来了什么？",
     ),
     "side.pick": ("Workflows", "工作流"),

@@ -134,9 +134,26 @@ PICTURES = (
         "/tune",
         settings=(("grade_pass_threshold", "0.4"), ("max_rewrites", "1")),
     ),
-    Picture("compare", "en", "light", 1280, 1150, "/compare", runs=(("a", FORCED), ("b", f"{FORCED}/older"))),
+    Picture(
+        "compare",
+        "en",
+        "light",
+        1280,
+        1150,
+        "/runs",
+        runs=(("a", FORCED), ("b", f"{FORCED}/older")),
+        settings=(("view", "compare"),),
+    ),
     Picture("runs", "en", "light", 1280, 700, "/runs"),
-    Picture("presenter", "en", "light", 1280, 800, "/present", settings=(("run", "demo-forced-en"), ("step", "3"))),
+    Picture(
+        "presenter",
+        "en",
+        "light",
+        1280,
+        800,
+        "/runs",
+        settings=(("view", "present"), ("run", "demo-forced-en"), ("step", "3")),
+    ),
     Picture("knowledge", "en", "light", 1280, 1150, "/knowledge", steps=preview_files),
     Picture("system", "en", "light", 1280, 900, "/system"),
     Picture(
@@ -149,7 +166,9 @@ PICTURES = (
         settings=(("workflow", "quality_loop"),),
     ),
     Picture("dual-loop", "en", "dark", 1440, 1300, runs=(("run", TREES),), settings=(("workflow", "dual_loop"),)),
-    Picture("loops", "en", "light", 1440, 1250, "/side-by-side", runs=(("sides", f"{GLUCOSE}/*"),)),
+    Picture(
+        "loops", "en", "light", 1440, 1250, "/runs", runs=(("sides", f"{GLUCOSE}/*"),), settings=(("view", "loops"),)
+    ),
     Picture("graph", "en", "light", 1280, 1600, runs=(("run", CHAIN),), settings=(("workflow", "graph_hybrid"),)),
     Picture("knowledge-graph", "zh", "dark", 1280, 1150, "/knowledge", settings=(("view", "graph"),)),
     Picture(
@@ -158,11 +177,11 @@ PICTURES = (
         "light",
         1280,
         860,
-        "/side-by-side",
+        "/runs",
         runs=(("race", f"{RACED}/*"),),
-        settings=(("versus", "modes"),),
+        settings=(("view", "loops"), ("versus", "modes")),
     ),
-    Picture("memory", "en", "light", 1280, 800, "/memory"),
+    Picture("memory", "en", "light", 1280, 800, "/knowledge", settings=(("view", "memory"),)),
 )
 
 

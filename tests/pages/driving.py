@@ -13,17 +13,22 @@ from engine.engine import Engine
 
 SHELL = Path(__file__).resolve().parents[2] / "pages" / "_shell.py"
 _PATIENCE_S = 60.0
+_VIEWS = {"compare": "runs", "side_by_side": "runs", "present": "runs", "memory": "knowledge"}
+"""Views that a test may name as if they were pages, and the pages they are on."""
+_NAMED = {"side_by_side": "loops"}
 
 
 def opened(page: str = "", language: str = "en", **query: str) -> AppTest:
-    """The page as it stands after its first run, under an address with these parameters."""
+    """The page, or its view of this name, as it stands after its first run, under an address with these parameters."""
     app = AppTest.from_file(str(SHELL), default_timeout=_PATIENCE_S)
     app.query_params["lang"] = language
+    if page in _VIEWS:
+        query["view"] = _NAMED.get(page, page)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
     if page:
-        app.switch_page(f"{page}.py").run()
+        app.switch_page(f"{_VIEWS.get(page, page)}.py").run()
     assert not app.exception, app.exception
     return app
 

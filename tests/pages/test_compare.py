@@ -155,7 +155,8 @@ def test_runs_of_another_workflow_are_named_by_it(engine: Engine) -> None:
 def test_an_open_run_is_offered_first(engine: Engine) -> None:
     run = engine.run(QUESTION, RunConfig())
     app = opened("", "en", run=run.id)
-    app.switch_page("compare.py").run()
+    app.query_params["view"] = "compare"
+    app.switch_page("runs.py").run()
     assert setting(checked(app), "a").value == run.id
     assert EN("compare.open_now") in setting(app, "a").options[1]
 

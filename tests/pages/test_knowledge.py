@@ -275,7 +275,7 @@ def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
     told = visible(app)
     assert EN.count("kb.jobs.elsewhere", 1) in told and EN.count("kb.jobs.resumable", 1) in told
     press(app, "kb_jobs_open")
-    assert app.session_state["view"] == "add"
+    assert app.session_state["knowledge_view"] == "add"
     assert given(app, "view") == ""
 
 

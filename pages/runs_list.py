@@ -1,0 +1,350 @@
+"""The view List of the page Runs: every stored run, to be found, opened, tagged, exported and deleted."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import cast, get_args
+
+import streamlit as st
+
+from components.config_panel import want_settings
+from components.faults import fault_box
+from components.i18n import Words
+from components.phrases import outcome_text
+from components.run_list import RunLine, RunListEvent, run_list
+from components.url_state import base_path, put_into_url, take_from_url
+from engine.config import WorkflowName
+from engine.engine import Engine
+from engine.errors import RecordError, WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.records import BATCH, PINNED
+from engine.records.listing import Filters, RunSummary, summarise
+from engine.records.tagging import LONGEST_TAG
+from engine.samples.demos import all_demos, demo_events
+from engine.values import Outcome, RunId
+from engine.workflows import MODULES
+from pages.compare import choose_pair
+from pages.views import aim_at
+
+_NOTE_S = 8.0
+"""How long the note of a deletion stands."""
+_A_PAGE = 50
+_WATCH_S = 1.5
+_LONGEST_SEARCH = 200
+_NAMED_IN_DIALOG = 5
+_FAULT = "runs_fault"
+
+
+def list_view(engine: Engine, words: Words) -> None:
+    st.caption(words("runs.intro"))
+    said(words)
+    try:
+        filters = narrowed(engine, words)
+        stored(engine, words, filters)
+    except RecordError as error:
+        if fault_box(fault_of(error), words, key="runs_unreadable", actions=(("again", words("ask.again")),)):
+            st.rerun()
+    shipped(engine, words)
+
+
+def said(words: Words) -> None:
+    """What the last press led to."""
+    deleted, until = st.session_state.get("runs_deleted", (0, 0.0))
+    # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
+    if deleted and time.monotonic() < until:
+        st.success(words.count("runs.deleted", deleted), icon=":material/delete:")
+    fault = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="runs_fault_box")
+
+
+def narrowed(engine: Engine, words: Words) -> Filters:
+    """The filters, which the address holds too."""
+    counts = engine.tags()
+    if st.session_state.pop("runs_clear", False):
+        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", "")):
+            st.session_state[name] = value
+    outcomes = get_args(Outcome)
+    tags = [tag for tag in counts if tag != BATCH]
+    take_from_url("outcome", "", lambda given: given in outcomes)
+    take_from_url("loop", "", lambda given: given in MODULES)
+    take_from_url("tag", "", lambda given: given in counts)
+    if st.session_state["tag"] not in ("", *tags):
+        st.session_state["tag"] = ""
+    with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            words("runs.search"),
+            key="q",
+            placeholder=words("runs.search.hint"),
+            icon=":material/search:",
+            max_chars=_LONGEST_SEARCH,
+            live=True,
+            bind="query-params",
+            width=300,
+        )
+        outcome = st.selectbox(
+            words("runs.outcome"), ("", *outcomes), format_func=partial(_outcome_label, words), key="outcome", width=165
+        )
+        loop = st.selectbox(
+            words("runs.workflow"), ("", *MODULES), format_func=partial(_workflow_label, words), key="loop", width=165
+        )
+        tag = st.selectbox(
+            words("runs.tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165
+        )
+        batches = bool(counts.get(BATCH)) and st.toggle(
+            words("runs.batches"), key="batches", help=words("runs.batches.help"), bind="query-params"
+        )
+    put_into_url("outcome", str(outcome or ""), "")
+    put_into_url("loop", str(loop or ""), "")
+    put_into_url("tag", str(tag or ""), "")
+    return Filters(
+        text=(text or "").strip() or None,
+        outcome=cast("Outcome | None", outcome or None),
+        workflow=cast("WorkflowName | None", loop or None),
+        tag=tag or None,
+        without_tag=None if batches else BATCH,
+    )
+
+
+def _outcome_label(words: Words, outcome: str) -> str:
+    return outcome_text(cast(Outcome, outcome), words) if outcome else words("runs.outcome.any")
+
+
+def _workflow_label(words: Words, workflow: str) -> str:
+    return words(f"workflow.{workflow}") if workflow else words("runs.workflow.any")
+
+
+def _tag_label(words: Words, counts: dict[str, int], tag: str) -> str:
+    return words("runs.tag.counted", tag=tag, n=counts[tag]) if tag else words("runs.tag.any")
+
+
+def stored(engine: Engine, words: Words, filters: Filters) -> None:
+    limit = st.session_state.setdefault("runs_limit", _A_PAGE)
+    # One more than is shown tells whether there are more.
+    found = engine.runs(limit + 1, **filters)
+    shown = found[:limit]
+    if not shown:
+        nothing(engine, words, filters)
+        return
+    bar = st.container(key="run_bar", horizontal=True, vertical_alignment="center", gap="small")
+    event = run_list([line(item) for item in shown], words, key="run_list", base=base_path())
+    with bar:
+        act(engine, words, shown, [item for item in shown if item.id in event.selected], more=len(found) > limit)
+    if len(found) > limit and st.button(words("runs.more"), icon=":material/expand_more:", key="runs_more"):
+        st.session_state["runs_limit"] = limit + _A_PAGE
+        st.rerun()
+    pressed(engine, event)
+    follow(engine, tuple(item.id for item in shown if item.outcome is None))
+
+
+def line(item: RunSummary, note: str = "") -> RunLine:
+    """What the list shows of a run; tags with a meaning of their own have a place of their own."""
+    return RunLine(
+        id=item.id,
+        question=item.question,
+        outcome=item.outcome,
+        started_at=item.started_at,
+        duration_ms=item.duration_ms,
+        calls=item.calls,
+        rewrites=item.rewrites,
+        tags=tuple(tag for tag in item.tags if tag not in (PINNED, BATCH)),
+        pinned=PINNED in item.tags,
+        batch=BATCH in item.tags,
+        workflow=item.workflow,
+        parent=item.parent,
+        note=note,
+        damaged=item.damaged,
+    )
+
+
+def nothing(engine: Engine, words: Words, filters: Filters) -> None:
+    """No run to show: what to do next."""
+    if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"]:
+        st.info(words("runs.no_match"))
+        if st.button(words("runs.clear"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
+            st.session_state["runs_clear"] = True
+            st.rerun()
+        return
+    st.info(words("runs.empty.batches" if engine.tags().get(BATCH) else "runs.empty"))
+    st.page_link("workbench.py", label=words("runs.go"), icon=":material/account_tree:")
+
+
+def act(
+    engine: Engine, words: Words, shown: Sequence[RunSummary], selected: Sequence[RunSummary], *, more: bool
+) -> None:
+    """How many runs there are, and what can be done with those selected."""
+    idle, single = not selected, len(selected) == 1
+    if idle:
+        count = words("runs.shown.first", n=len(shown)) if more else words.count("runs.shown", len(shown))
+    else:
+        count = words("runs.selected", n=len(selected))
+    st.caption(count, width="content")
+    # Always there, so that nothing moves when the first run is selected.
+    tag_box(engine, words, selected)
+    compare = st.button(
+        words("runs.compare"),
+        icon=":material/compare_arrows:",
+        key="runs_compare",
+        disabled=len(selected) != 2,
+        help=words("runs.compare.help"),
+    )
+    if compare:
+        # Newest first in the list: the older one is what the other is compared with.
+        second, first = selected
+        choose_pair(first.id, second.id)
+        aim_at("runs", "compare")
+        st.rerun()
+    st.download_button(
+        words("runs.export"),
+        # Made when it is asked for: a hundred records take seconds.
+        partial(exported, engine, tuple(item.id for item in selected), single=single),
+        file_name=f"run-{selected[0].id}.json" if single else "runs.jsonl",
+        mime="application/json" if single else "application/x-ndjson",
+        icon=":material/download:",
+        help=words("runs.selected.hint" if idle else "runs.export.help"),
+        on_click="ignore",
+        key="runs_export",
+        disabled=idle,
+    )
+    if st.button(words("runs.delete"), icon=":material/delete:", key="runs_delete", disabled=idle):
+        st.dialog(words("runs.delete.title"))(confirm)(engine, words, tuple(selected))
+
+
+def tag_box(engine: Engine, words: Words, selected: Sequence[RunSummary]) -> None:
+    # A new key closes the box once its tag is on its way.
+    generation = st.session_state.setdefault("runs_tags_added", 0)
+    name, box = words("runs.tag.add"), f"runs_tag_box_{generation}"
+    with st.popover(name, icon=":material/sell:", key=box, disabled=not selected):
+        with st.form("runs_tag_form", border=False, clear_on_submit=True):
+            tag = st.text_input(
+                words("runs.tag.new"), placeholder=words("runs.tag.placeholder"), max_chars=LONGEST_TAG, key="new_tag"
+            )
+            pressed_add = st.form_submit_button(words("runs.tag.save"), type="primary")
+        if pressed_add:
+            st.session_state["runs_tags_added"] = generation + 1
+            attempted([partial(engine.tag_run, item.id, str(tag)) for item in selected])
+
+
+def exported(engine: Engine, run_ids: Sequence[RunId], *, single: bool) -> bytes:
+    """One run as JSON, several as a line each; those that cannot be read are left out of several."""
+    if single:
+        return _bytes(json.dumps(engine.record(run_ids[0]).to_dict(), ensure_ascii=False, indent=2))
+    lines = []
+    for run_id in run_ids:
+        try:
+            lines.append(json.dumps(engine.record(run_id).to_dict(), ensure_ascii=False))
+        except RecordError:
+            continue
+    return _bytes("".join(f"{line}\n" for line in lines))
+
+
+def _bytes(text: str) -> bytes:
+    # Half a surrogate pair, as broken PDFs bring it, has no UTF-8 form.
+    return text.encode("utf-8", "replace")
+
+
+def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> None:
+    """The body of the dialog that asks before runs go."""
+    st.text(words.count("runs.delete.confirm", len(selected)))
+    for item in selected[:_NAMED_IN_DIALOG]:
+        st.text(f"• {item.question[:90]}")
+    if len(selected) > _NAMED_IN_DIALOG:
+        st.caption(words("runs.delete.more", n=len(selected) - _NAMED_IN_DIALOG))
+    for tag, needed in ((PINNED, "runs.delete.pinned"), (BATCH, "runs.delete.evidence")):
+        if count := sum(tag in item.tags for item in selected):
+            st.warning(words.count(needed, count), icon=":material/warning:")
+    with st.container(horizontal=True):
+        if st.button(
+            words("runs.delete.yes"),
+            type="primary",
+            icon=":material/delete:",
+            key="runs_delete_yes",
+            on_click=delete,
+            args=(engine, selected),
+        ):
+            st.rerun()
+        if st.button(words("runs.delete.no"), key="runs_delete_no"):
+            st.rerun()
+
+
+def delete(engine: Engine, selected: Sequence[RunSummary]) -> None:
+    """Delete what can be deleted; the first that cannot says why, after the others are gone."""
+    deleted = 0
+    for item in selected:
+        try:
+            engine.delete_run(item.id)
+            deleted += 1
+        except WorkbenchError as error:
+            st.session_state.setdefault(_FAULT, fault_of(error))
+        if st.session_state.get("run") == item.id:
+            st.session_state["run"] = ""
+    st.session_state["runs_deleted"] = (deleted, time.monotonic() + _NOTE_S)
+
+
+def pressed(engine: Engine, event: RunListEvent) -> None:
+    """Do what was pressed in a line of the list."""
+    match event.press:
+        case "open":
+            # Set besides the address: a run that was opened a moment ago would stand above the new one.
+            st.session_state["run"] = event.run_id
+            with suppress(WorkbenchError):
+                # Or what-if would speak of settings that nobody chose for this run.
+                want_settings(engine.record(event.run_id).config)
+            st.switch_page("workbench.py", query_params={"run": event.run_id})
+        case "pin":
+            attempted([partial(engine.tag_run, event.run_id, PINNED)])
+        case "unpin":
+            attempted([partial(engine.untag_run, event.run_id, PINNED)])
+        case "untag":
+            attempted([partial(engine.untag_run, event.run_id, event.tag)])
+
+
+def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
+    """Make the changes and draw the page anew; a fault is said above the list, once."""
+    for change in changes:
+        try:
+            change()
+        except WorkbenchError as error:
+            st.session_state[_FAULT] = fault_of(error)
+            break
+    st.rerun()
+
+
+def shipped(engine: Engine, words: Words) -> None:
+    """The demos of the page's language, read when somebody looks."""
+    box = st.expander(words("runs.demos"), icon=":material/slideshow:", key="runs_demos", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        st.caption(words("runs.demos.intro"))
+        chosen = [demo for demo in all_demos() if demo.language == words.language]
+        lines = [
+            line(found, words(f"presenter.demo.{demo.scenario}"))
+            for demo in chosen
+            if (found := summarise(demo_events(demo.id)))
+        ]
+        pressed(engine, run_list(lines, words, key="demo_list", base=base_path(), fixed=True))
+
+
+def follow(engine: Engine, active: tuple[RunId, ...]) -> None:
+    """Draw the page anew when a run that is shown as going on has ended."""
+    if not active:
+        return
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if not all(_goes_on(engine, run_id) for run_id in active):
+            st.rerun()
+
+    watch()
+
+
+def _goes_on(engine: Engine, run_id: RunId) -> bool:
+    try:
+        return engine.record(run_id).active
+    except WorkbenchError:
+        return False

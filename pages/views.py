@@ -1,0 +1,54 @@
+"""The views of a page: one at a time, chosen at its top, each with an address and each coming back as it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from components.url_state import moved_here, put_into_url, take_from_url, view_changed
+
+View = TypeVar("View", bound=str)
+
+
+def chosen_view(
+    page: str, views: Sequence[View], label: str, named: Callable[[View], str], *, parameter: str = "view"
+) -> View:
+    """Draw the choice of a page's views, which the address holds; the first one is the page's own address."""
+    key, usual = _key(page), views[0]
+    wanted = st.session_state.pop(f"{key}_next", None)
+    if wanted is not None:
+        st.session_state[key] = wanted
+    if take_from_url(parameter, usual, lambda name: name in views, key=key) not in views:
+        st.session_state[key] = usual
+    chosen = st.segmented_control(
+        label,
+        views,
+        required=True,
+        format_func=named,
+        key=key,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    view = chosen or usual
+    _note(key, view, st.query_params.get(parameter, usual), parameter)
+    put_into_url(parameter, view, usual, key=key)
+    return view
+
+
+def aim_at(page: str, view: str) -> None:
+    """Let the next run of a page show this view."""
+    st.session_state[f"{_key(page)}_next"] = view
+
+
+def _note(key: str, view: str, in_address: str, parameter: str) -> None:
+    """Where a press on the page changed the view, empty the address of what the last one had put there."""
+    before = st.session_state.get(f"{key}_drawn")
+    st.session_state[f"{key}_drawn"] = view
+    if before not in (None, view) and in_address != view and not moved_here():
+        view_changed(parameter)
+
+
+def _key(page: str) -> str:
+    return f"{page}_view"
