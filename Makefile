@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MILVUS_VENV := .venv-milvus
+NEO4J_JARS := .neo4j
 
 .PHONY: install run test check coverage bench screenshots lock
 
@@ -13,6 +14,7 @@ run: install
 
 test: $(VENV)/.installed-dev check
 	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
+	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
 check: $(VENV)/.installed-dev

@@ -5,13 +5,19 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from tests.support import neo4j_server
 from tests.support.prepared_samples import start_with_samples
+
+if TYPE_CHECKING:
+    from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 
 # A time limit an example would make tests fail on a busy machine, which says nothing about the code.
 hypothesis_settings.register_profile(
@@ -29,7 +35,8 @@ start_with_samples()
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
 
-    All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser.
+    All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser and those on a
+    Neo4j, which takes seconds to start.
     """
     from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
@@ -38,10 +45,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if file.startswith("tests/browser/"):
                 return "browser"
+            if test.startswith("test_a_neo4j") or "neo4j]" in test:
+                return "neo4j"
             on_server = test.startswith("test_on_a_server") or "server" in test.partition("[")[2].rstrip("]").split("-")
             return "milvus_server" if on_server else file
 
     return ByFile(config, log)
+
+
+@pytest.fixture(scope="session")
+def neo4j_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Neo4jGraphs]]:
+    """The stores of a real server; the test is left out where none can run, unless everything must."""
+    from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+
+    reason = neo4j_server.missing()
+    if reason:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
+    with neo4j_server.running(tmp_path_factory.mktemp("neo4j")) as server:
+        parts = urlsplit(server)
+        address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        yield lambda space: Neo4jGraphs(address, user, password, space=space)
 
 
 @pytest.fixture(autouse=True)

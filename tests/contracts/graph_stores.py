@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -17,9 +15,8 @@ from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.roles.graph import GraphStore, PassageGraph
 
-SERVER = os.environ.get("WORKBENCH_TEST_NEO4J", "")
-"""Address of a Neo4j that tests may fill and empty, such as ``bolt://neo4j:password@127.0.0.1:7687``."""
-on_a_server = pytest.mark.skipif(not SERVER, reason="WORKBENCH_TEST_NEO4J names no server")
+Neo4jSpaces = Callable[[str], Neo4jGraphs]
+"""Makes the store of a space on the server of the tests; each space is empty to begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +36,12 @@ class GraphCase:
         return name
 
 
-def neo4j_graphs(space: str) -> Neo4jGraphs:
-    """The store on the server of the tests; each space is empty to begin with."""
-    parts = urlsplit(SERVER)
-    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    return Neo4jGraphs(address, unquote(parts.username or ""), unquote(parts.password or ""), space=space)
-
-
-@pytest.fixture(params=["sqlite", "neo4j"] if SERVER else ["sqlite"])
+@pytest.fixture(params=["sqlite", "neo4j"])
 def graphs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphCase]:
     path, name = tmp_path / "graphs.db", f"t_{uuid.uuid4().hex[:12]}"
 
     def opened() -> GraphStore:
-        return SqliteGraphs(path) if request.param == "sqlite" else neo4j_graphs(name)
+        return SqliteGraphs(path) if request.param == "sqlite" else request.getfixturevalue("neo4j_graphs")(name)
 
     with asyncio.Runner() as runner:
         store = opened()

@@ -23,7 +23,7 @@ from engine.knowledge.graph.neo4j_session import ANSWERED, REFUSED, UNREACHABLE,
 from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.settings import Settings
-from tests.contracts.graph_stores import neo4j_graphs, on_a_server
+from tests.contracts.graph_stores import Neo4jSpaces
 from tests.support.graphs import told
 
 ADDRESS = "bolt://127.0.0.1:7687"
@@ -107,8 +107,7 @@ def test_an_address_that_is_none_of_a_neo4j_is_refused(address: str, tmp_path: P
         Settings.load(data_dir=tmp_path, neo4j_uri=address)
 
 
-@on_a_server
-def test_a_server_is_told_with_its_version_and_shared_by_writers_and_spaces(tmp_path: Path) -> None:
+def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(neo4j_graphs: Neo4jSpaces) -> None:
     async def whole() -> None:
         one, two, elsewhere = neo4j_graphs("t_shared"), neo4j_graphs("t_shared"), neo4j_graphs("t_elsewhere")
         try:
@@ -133,8 +132,7 @@ def test_a_server_is_told_with_its_version_and_shared_by_writers_and_spaces(tmp_
     asyncio.run(whole())
 
 
-@on_a_server
-def test_a_wrong_password_and_a_database_that_is_not_there_are_told_apart() -> None:
+def test_a_neo4j_tells_a_wrong_password_from_a_database_that_is_not_there(neo4j_graphs: Neo4jSpaces) -> None:
     right = neo4j_graphs("t_refused")._server
     wrong = Neo4jGraphs(right.address, "neo4j", "wrong password")
     nowhere = Neo4jSession(right.address, *(right._auth or ("", "")), "nosuchdatabase")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.roles.graph import GraphStore, PassageGraph, ReadEntity, ReadRelationship
 from engine.values import PassageId
-from tests.contracts.graph_stores import neo4j_graphs, on_a_server
+from tests.contracts.graph_stores import Neo4jSpaces
 
 NAMES = st.sampled_from(["Pain", "pain", "ＰＡＩＮ", "Aspirin", "ASA", "图谱", "知识图谱", "Fall"])
 ENTITIES = st.builds(
@@ -88,10 +88,11 @@ def test_a_graph_is_what_its_passages_say_now(tmp_path: Path, steps: list[Passag
     asyncio.run(compare())
 
 
-@on_a_server
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(STEPS)
-def test_a_server_has_the_same_graph_as_the_file(tmp_path: Path, steps: list[PassageGraph | str]) -> None:
+def test_a_neo4j_has_the_same_graph_as_the_file(
+    tmp_path: Path, neo4j_graphs: Neo4jSpaces, steps: list[PassageGraph | str]
+) -> None:
     async def compare() -> None:
         file, server = SqliteGraphs(tmp_path / "graphs.db"), neo4j_graphs(f"t_{uuid.uuid4().hex}")
         try:

@@ -1,0 +1,85 @@
+"""A real Neo4j 5 community server for the suites of knowledge graphs, run from a folder of its own jars.
+
+``WORKBENCH_TEST_NEO4J`` names a server that is there already, such as ``bolt://neo4j:PASSWORD@127.0.0.1:7687``; tests
+delete what they made there. Otherwise ``python -m tests.support.neo4j_server FOLDER`` puts the jars into a folder
+(``make test`` does, with Maven; 128 MB), and a server with data and a port of its own starts with the first test that
+needs it and ends with the tests. Maven checks the checksum of every jar.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+URI_VARIABLE = "WORKBENCH_TEST_NEO4J"
+JARS = Path(__file__).resolve().parents[2] / ".neo4j"
+
+_HERE = Path(__file__).resolve().parent / "neo4j"
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+_PASSWORD = "workbench-tests"
+_OPENED = ("java.nio", "java.io", "java.lang", "sun.nio.ch")
+"""Packages of the JDK that the server reaches into."""
+
+
+def missing() -> str:
+    """Why no server can be tested against here; empty where one can."""
+    if os.environ.get(URI_VARIABLE):
+        return ""
+    if not (JARS / ".installed").exists():
+        return f"no Neo4j server: set {URI_VARIABLE}, or run python -m tests.support.neo4j_server {JARS.name}"
+    return "" if shutil.which("javac") else "no Neo4j server: it needs a JDK, version 17 or 21"
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[str]:
+    """The address of a server, started in ``folder`` unless the environment names one."""
+    given = os.environ.get(URI_VARIABLE)
+    if given:
+        yield given
+        return
+    opened = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
+    command = ["java", "-Xmx384m", "-XX:+UseSerialGC", *opened, "-cp", f"{JARS}/*", str(_HERE / "Serve.java")]
+    log = folder / "server.log"
+    with log.open("w") as errors:
+        # It stops when its standard input ends, so it cannot outlive the tests however they end.
+        process = subprocess.Popen(
+            [*command, str(folder), _PASSWORD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            port = process.stdout.readline().strip()
+            assert port.isdigit(), f"the Neo4j server did not start: {port} {log.read_text()[-2000:]}"
+            yield f"bolt://neo4j:{_PASSWORD}@127.0.0.1:{port}"
+        finally:
+            process.communicate(timeout=60)
+
+
+def main(folder: Path) -> int:
+    """Put the jars into ``folder``; says so where that cannot be done, and fails where all tests must run."""
+    stamp, wanted = folder / ".installed", _HERE / "pom.xml"
+    if stamp.exists() and stamp.stat().st_mtime >= wanted.stat().st_mtime:
+        return 0
+    maven = shutil.which("mvn")
+    if maven is not None:
+        target = f"-DoutputDirectory={folder.resolve()}"
+        command = [maven, "--quiet", "--batch-mode", "--strict-checksums", "-f", str(wanted), _COPY, target]
+        if subprocess.run([*command, "-DincludeScope=runtime"], check=False).returncode == 0:
+            stamp.touch()
+            return 0
+    print(
+        "A Neo4j server cannot be installed on this machine (it needs Maven); its tests are left out.", file=sys.stderr
+    )
+    return 1 if os.environ.get("WORKBENCH_TEST_ALL") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
