@@ -12,6 +12,7 @@ from components.config_widgets import heading, one_of, slider, switch, warning
 from components.i18n import Words
 from components.scores import score_text
 from components.weights import rebalanced, scaled
+from engine.beforehand import ceiling_of
 from engine.config import (
     DUAL_PARAMETERS,
     EVALUATION_PARAMETERS,
@@ -23,7 +24,6 @@ from engine.config import (
     QualityOptions,
     RunConfig,
 )
-from engine.policies.quality import score_ceiling
 from engine.values import SourceKind
 
 _OFF = 1e-3
@@ -86,7 +86,11 @@ def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -
     options = config.options
     if not isinstance(options, QualityOptions) or not kinds:
         return
-    ceiling = score_ceiling(config, kinds)
+    ceiling = ceiling_of("", config, tuple(kinds))
+    if ceiling.reachable and ceiling.first < options.medium_score:
+        first, needed = score_text(ceiling.first, options), f"{options.medium_score:.2f}"
+        warning(words, words("settings.ceiling.first", score=first, bar=needed), key="ceiling")
+        return
     if ceiling.score >= options.high_score:
         return
     score = score_text(ceiling.score, options)

@@ -238,14 +238,24 @@ def _answer(question: str, config: RunConfig, files: Sequence[tuple[str, bytes]]
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
+        # Only this loop has something to say before it begins.
+        for told in app.warnings_before(question, config) if config.workflow == "quality_loop" else ():
+            _warn_before(str(told.get("fact", "")), str(told.get("remedy", "")))
         return app.ask(question, config, files)
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
 
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
+        for warning in engine.warnings_before(question, config):
+            _warn_before(warning.fact, warning.remedy)
         read = [engine.read_attachment(name, data, config, question=question) for name, data in files]
         return engine.run(question, config, attachments=read)
+
+
+def _warn_before(fact: str, remedy: str) -> None:
+    """Said while there is still time to stop the run; standard output is the answer's."""
+    print(f"{fact} {remedy}", file=sys.stderr, flush=True)
 
 
 def _eval(options: argparse.Namespace) -> int:

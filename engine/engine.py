@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 from engine.archive import Archive
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
+from engine.beforehand import warnings_before
 from engine.config import RoleModel, RunConfig, WorkflowName
 from engine.errors import InvalidQuestion, UnknownMemory, WorkbenchError
 from engine.evaluation.opening import Evaluations
@@ -33,7 +34,7 @@ from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.settings import Settings
-from engine.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord
+from engine.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
@@ -150,6 +151,14 @@ class Engine:
             record, config, round_index=round, query=query, verdicts=verdicts or {}, longest_query=longest
         )
         return self._runs.begin(record.question, config, branch)
+
+    def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
+        """What a run should be warned of before it begins, such as a bar that no round can reach (SPEC QL-08).
+
+        Raises ``UnknownCollection`` and what else makes the run impossible.
+        """
+        found = self._loop.call(warnings_before(question, config, self.resources))
+        return tuple(fault_of(item) for item in found)
 
     def run(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
@@ -336,6 +345,11 @@ class Engine:
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
         self._loop.submit(self.resources.warm_up())
+
+    def source_kinds(self, collection: str) -> tuple[SourceKind, ...]:
+        """Kinds of sources that the quality-control loop finds in a collection; raises ``UnknownCollection``."""
+        config = RunConfig(workflow="quality_loop", collection=collection)
+        return self._loop.call(self.resources.source_kinds(config))
 
     # -- long-term memory ---------------------------------------------------------------------------------------
 

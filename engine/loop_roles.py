@@ -5,7 +5,7 @@ Each loop's own modules are imported when a run of it is made: most runs are of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.config import CROSS_ENCODER, RoleName, RunConfig, WorkflowName
@@ -25,6 +25,8 @@ from engine.values import Strategy
 if TYPE_CHECKING:
     from engine.retrieval.graph_looks import GraphLooks
     from engine.retrieval.modes import ModeSearch
+    from engine.retrieval.source_kinds import SourceKinds
+    from engine.roles.graph import GraphStore
 
 _PROMPTS: Mapping[RoleName, str] = {
     "grader": GRADER_PROMPT_VERSION,
@@ -78,9 +80,16 @@ def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
             return _PROMPTS[role]
 
 
-def quality_roles(
-    config: RunConfig, settings: Settings, retriever: CollectionRetriever, grader: Grader
-) -> QualityRoles:
+def source_kinds(
+    config: RunConfig, settings: Settings, retriever: CollectionRetriever, knowledge: KnowledgeBase, looks: GraphLooks
+) -> SourceKinds:
+    """Searches the kinds of sources of a run's collection."""
+    from engine.retrieval.source_kinds import SourceKinds
+
+    return SourceKinds(retriever, config, looks, _graphs_of(config, settings, knowledge))
+
+
+def quality_roles(config: RunConfig, settings: Settings, kinds: SourceKinds, grader: Grader) -> QualityRoles:
     """For the quality-control loop; its reranker is the run's grader."""
     from engine.builtin.source_router import BuiltinSourceRouter
     from engine.llm.source_router import ChatSourceRouter
@@ -88,7 +97,7 @@ def quality_roles(
 
     model = config.models.router
     router = BuiltinSourceRouter() if model.built_in else ChatSourceRouter(model, settings)
-    return QualityRoles(retriever=retriever, router=router, reranker=GraderReranker(grader))
+    return QualityRoles(retriever=kinds, router=router, reranker=GraderReranker(grader))
 
 
 def quality_rewriter(config: RunConfig, settings: Settings) -> Rewriter:
@@ -195,14 +204,15 @@ def graph_roles(config: RunConfig, settings: Settings, searcher: ModeSearch, gra
 def graph_searcher(
     config: RunConfig, settings: Settings, retriever: CollectionRetriever, knowledge: KnowledgeBase, looks: GraphLooks
 ) -> ModeSearch:
-    """Searches a collection and its graph.
-
-    Graphs belong to collections of the settings' own store: one of the same name elsewhere has nothing to do with it.
-    """
+    """Searches a collection and its graph."""
     from engine.retrieval.modes import ModeSearch
 
-    elsewhere = config.milvus_address not in ("", settings.store_uri)
-    return ModeSearch(retriever, None if elsewhere else lambda: knowledge.graphs, looks)
+    return ModeSearch(retriever, _graphs_of(config, settings, knowledge), looks)
+
+
+def _graphs_of(config: RunConfig, settings: Settings, knowledge: KnowledgeBase) -> Callable[[], GraphStore] | None:
+    """Graphs belong to collections of the settings' own store: one of the same name elsewhere is not meant."""
+    return None if config.milvus_address not in ("", settings.store_uri) else lambda: knowledge.graphs
 
 
 def _evaluator(config: RunConfig, settings: Settings, retriever: CollectionRetriever) -> Evaluator:

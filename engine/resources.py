@@ -29,6 +29,7 @@ from engine.loop_roles import (
     prompt_version,
     quality_rewriter,
     quality_roles,
+    source_kinds,
     strategies_of,
 )
 from engine.nodes.run_context import Roles
@@ -36,6 +37,7 @@ from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Generator, Grader, Rewriter
 from engine.settings import Settings
+from engine.values import SourceKind
 from engine.version import __version__
 from engine.workflows import compiled
 
@@ -101,10 +103,10 @@ class Resources:
         """The roles with those that only this workflow needs, and what the manifest says of them."""
         match config.workflow:
             case "quality_loop":
-                quality = quality_roles(config, self.settings, retriever, roles.grader)
+                kinds = source_kinds(config, self.settings, retriever, self.knowledge, self.graph_looks)
+                quality = quality_roles(config, self.settings, kinds, roles.grader)
                 rewriter = quality_rewriter(config, self.settings)
-                kinds = await retriever.kinds()
-                return replace(roles, quality=quality, rewriter=rewriter), {"source_kinds": ",".join(kinds)}
+                return replace(roles, quality=quality, rewriter=rewriter), await kinds.manifest()
             case "dual_loop":
                 dual = await dual_roles(config, self.settings, retriever, self.knowledge)
                 strategies = await strategies_of(config, dual)
@@ -118,6 +120,11 @@ class Resources:
                 return replace(roles, graph=graph), await searcher.manifest(config.mode)
             case _:
                 return roles, {}
+
+    async def source_kinds(self, config: RunConfig) -> tuple[SourceKind, ...]:
+        """Kinds of sources that a run of the quality-control loop would find in its collection."""
+        retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
+        return await source_kinds(config, self.settings, retriever, self.knowledge, self.graph_looks).kinds()
 
     async def fresh_grader(self, config: RunConfig) -> Grader:
         """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own."""

@@ -65,6 +65,13 @@ class RunningApp:
             self.cancel(run_id)
             raise
 
+    def warnings_before(self, question: str, config: RunConfig) -> list[dict[str, Any]]:
+        """What a run there would be warned of before it begins; raises ``AppRefused`` and ``AppUnreachable``."""
+        plain = asdict(config)
+        body = {"question": question, "workflow": plain.pop("workflow"), "config": plain}
+        found = self._field(_success(self.post("/api/runs/check", body)), "warnings")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
     def start(self, question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = ()) -> str:
         """Begin a run there and return its id; raises like :meth:`ask`."""
         plain = asdict(config)

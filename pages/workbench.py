@@ -33,7 +33,7 @@ from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
 from engine.samples.demos import is_demo
-from engine.values import SOURCE_KINDS, Attachment, Fault, RunRecord, SourceKind
+from engine.values import Attachment, Fault, RunRecord, SourceKind
 from engine.whatif.price import Tariff
 from engine.workflows import MODULES
 from pages.ask_attachments import Box, asked_with, attachments_box
@@ -146,21 +146,14 @@ def collection_choices() -> list[CollectionChoice]:
 
 
 def source_kinds(collection: str) -> tuple[SourceKind, ...]:
-    """Kinds of sources that a collection has, looked up when its content changes; none where that cannot be learned."""
+    """Kinds of sources that a run finds in a collection; none where that cannot be learned."""
     if not engine.ready:
         return ()
     try:
-        info = engine.describe(collection)
-        known: tuple[object, tuple[SourceKind, ...]] | None = st.session_state.get("source_kinds")
-        asked = (collection, info.fingerprint)
-        if known is None or known[0] != asked:
-            found = {source.kind for source in engine.sources(collection)}
-            known = (asked, tuple(kind for kind in SOURCE_KINDS if kind in found))
-            st.session_state["source_kinds"] = known
+        return engine.source_kinds(collection)
     except WorkbenchError:
         # Running it says what is wrong with the collection.
         return ()
-    return known[1]
 
 
 def ask(config: RunConfig, record: RunRecord | None) -> None:

@@ -17,16 +17,16 @@ LOOPS: dict[str, tuple[str, str]] = {
     "loop.nothing": ("The run ended before the loop began.", "循环还没开始，运行就结束了。"),
     # Kinds of sources
     "kind.vector": ("knowledge base", "知识库"),
-    "kind.graph": ("entity notes", "实体笔记"),
-    "kind.temporal": ("study log", "学习日志"),
+    "kind.graph": ("entities and relations", "实体与关系"),
+    "kind.temporal": ("dated history", "历史记录"),
     "kind.web": ("web · untrusted", "网络 · 不可信"),
     "kind.web.help": (
         "From a web search: anybody may have written it. It is shown as plain text, and its address is no link.",
         "来自网络检索，任何人都可能写下它。这里只按纯文本显示，网址也不做成链接。",
     ),
     "kind.vector.place": ("knowledge base #{rank}", "知识库 #{rank}"),
-    "kind.graph.place": ("entity notes #{rank}", "实体笔记 #{rank}"),
-    "kind.temporal.place": ("study log #{rank}", "学习日志 #{rank}"),
+    "kind.graph.place": ("entities and relations #{rank}", "实体与关系 #{rank}"),
+    "kind.temporal.place": ("dated history #{rank}", "历史记录 #{rank}"),
     "step.fused": ("fused #{rank}", "融合 #{rank}"),
     "step.reranked": ("reranked #{place} · P {p}", "重排 #{place} · P {p}"),
     # The quality chart

@@ -103,6 +103,13 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
         "all its rewrites.",
         "按这些设置，得分最高只有 {score}，达不到所需的 {bar}：每个问题都会用完全部重写。",
     ),
+    "settings.ceiling.first": (
+        "With these settings the first round of a question that names no kind of source scores at most {score}, below "
+        "the {bar} that it needs: it is rewritten before it is answered. Raise top-k or lower the bar to let one round "
+        "be enough.",
+        "按这些设置，没有指明来源类型的问题，首轮得分最高只有 {score}，达不到所需的 {bar}，总要先重写再回答。"
+        "想让一轮就够，可以调高 top-k 或降低起点。",
+    ),
     "settings.ceiling.high": (
         "With these settings the score is at most {score}: high ({bar}) cannot be reached, medium can.",
         "按这些设置，得分最高 {score}：达不到高（{bar}），能达到中。",

@@ -12,7 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
 from engine.api.attaching import add_attachments, attached
-from engine.api.bodies import ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
+from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.encoding import Json
 from engine.api.errors import AddressNotListed, add_error_handlers, answered
 from engine.api.forking import add_fork
@@ -113,26 +113,32 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
     @api.post(
         "/runs",
         summary="Start a run, and wait for its record unless `wait` is false",
-        responses={202: {"description": "The run goes on; its id and the path of its events."}},
+        responses={
+            202: {"description": "The run goes on; its id, the path of its events, `warnings` where it has any."}
+        },
     )
     async def start(body: RunRequest, request: Request) -> Response:
         engine = get_engine()
-        named = {"workflow": body.workflow} if body.workflow else {}
-        config = config_from_dict({**body.config, **named})
-        if config.milvus_address:
-            known = _listed(engine, config.milvus_address, "milvus_address")
-            config = config_from_dict({**body.config, **named, "milvus_address": known})
+        config = _config_of(engine, body)
         reading = attached(engine, body.attachments, config, body.question)
         attachments = await while_connected(request, reading)
         if not body.wait:
             if not config.milvus_address:
                 # Said now: this caller may never look at how the run ended.
                 await asyncio.to_thread(engine.describe, config.collection)
+            warnings = await asyncio.to_thread(engine.warnings_before, body.question, config)
             run_id = _started(engine, body.question, config, "question", attachments)
-            return Json({"id": run_id, "events": f"/api/runs/{run_id}/events"}, 202)
+            said = {"warnings": [_fault(item) for item in warnings]} if warnings else {}
+            return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", **said}, 202)
         run_id = _started(engine, body.question, config, "question", attachments)
         record = await while_connected(request, finished(engine, run_id))
         return answered(record, record_to_dict(record))
+
+    @api.post("/runs/check", summary="What a run would be warned of before it begins; nothing is run")
+    async def check(body: CheckRequest) -> Response:
+        engine = get_engine()
+        found = await asyncio.to_thread(engine.warnings_before, body.question, _config_of(engine, body))
+        return Json({"warnings": [_fault(item) for item in found]})
 
     @api.get("/runs", summary="Stored runs, newest first")
     async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
@@ -211,6 +217,15 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
     async def forget(memory_id: str) -> Response:
         await asyncio.to_thread(get_engine().forget_memory, memory_id)
         return Response(status_code=204)
+
+
+def _config_of(engine: Engine, body: CheckRequest) -> RunConfig:
+    named = {"workflow": body.workflow} if body.workflow else {}
+    config = config_from_dict({**body.config, **named})
+    if not config.milvus_address:
+        return config
+    known = _listed(engine, config.milvus_address, "milvus_address")
+    return config_from_dict({**body.config, **named, "milvus_address": known})
 
 
 def _started(

@@ -134,13 +134,18 @@ class ReadRequest(_Body):
     """``builtin`` for text recognition, or a vision model."""
 
 
-class RunRequest(_Body):
-    """Body of ``POST /api/runs``; ``config`` takes the fields of ``RunConfig``."""
+class CheckRequest(_Body):
+    """Body of ``POST /api/runs/check``; ``config`` takes the fields of ``RunConfig``."""
 
     question: StrictStr = Field(min_length=1)
     workflow: WorkflowName | None = None
     """None: the one that ``config`` names, or the four-node loop."""
     config: Annotated[dict[str, Any], AfterValidator(_shallow), Field(description=_config_in_words())] = {}
+
+
+class RunRequest(CheckRequest):
+    """Body of ``POST /api/runs``."""
+
     attachments: Annotated[list[AttachmentBody], Field(max_length=50)] = []
     """Images and tables of the question; only graph + vector retrieval looks at them."""
     wait: StrictBool = True

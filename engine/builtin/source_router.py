@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from engine.builtin.wishes import Wish, about_weak_points, wishes_in, without_wishes
@@ -14,11 +14,12 @@ from engine.roles import SILENT, RoutingRequest, Trace
 from engine.values import SOURCE_KINDS, Message, ModelCall, Routing, SourceKind
 
 _MODEL = "builtin"
-_PLAIN: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0})
-_RELATIONS: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 3.0})
-_SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 1.0, "temporal": 1.0})
-"""Weights that kinds have at least where several sources are asked for. More for the others gains no quality on the
-vague sample questions, and costs expected passages of the knowledge base."""
+_PLAIN: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 1.0, "temporal": 1.0})
+_RELATIONS: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 3.0, "temporal": 1.0})
+_SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 2.0, "graph": 1.0, "temporal": 1.0})
+"""Plain and several: more for the others costs expected passages of the knowledge base on the sample questions."""
+LEAST_SHARE = 0.1
+"""Of every kind there is in round 0, which searches all of them; a router sets the shares (SPEC QL-03)."""
 
 _ABOUT_RELATIONS = re.compile(
     r"(?:[与和跟同及]|之间).{1,24}?(?:关系|联系|区别|差别|差异|异同|不同|关联|影响)|有(?:什么|何|哪些)(?:关系|联系|区别|差别|不同|关联)"
@@ -31,7 +32,7 @@ _ABOUT_RELATIONS = re.compile(
 )
 _REASONS: Mapping[str, str] = MappingProxyType(
     {
-        "plain": "The query names a subject and no kind of source.",
+        "plain": "The query names a subject and no kind of source, so the knowledge base gets the most room.",
         "relations": "The query asks how things are related or differ, so notes on entities get more room.",
         "history": "The question asks about the dated history of weak points.",
         "asked": "The query asks for this itself: {wishes}.",
@@ -57,18 +58,15 @@ def routed(request: RoutingRequest) -> Routing:
     """Shares by what the query is about and by what it asks for, over the kinds that the collection has."""
     wishes = wishes_in(request.query)
     about_relations = bool(_ABOUT_RELATIONS.search(request.question))
-    weights = dict(_RELATIONS if about_relations else _PLAIN)
+    weights = _SEVERAL if "several" in wishes else _RELATIONS if about_relations else _PLAIN
     wanted: set[SourceKind] = {"graph"} if about_relations else set()
-    if "several" in wishes:
-        weights = {kind: max(weight, weights.get(kind, 0.0)) for kind, weight in _SEVERAL.items()}
     present = {kind: weight for kind, weight in weights.items() if kind in request.kinds}
     if "history" in wishes:
         wanted.add("temporal")
         if "temporal" in request.kinds:
             present = _half_history(present)
     if not present:
-        # Whatever there is, is better than nothing.
-        present = dict.fromkeys(request.kinds or ("vector",), 1.0)
+        present = {"vector": 1.0}
     code = _code(request, wishes, about_relations)
     searched = without_wishes(request.query, request.question)
     return Routing(
@@ -99,6 +97,27 @@ def honouring(routing: Routing, request: RoutingRequest) -> Routing:
     return dataclasses.replace(
         routing, shares=shares, wide=routing.wide or own.wide, missing=missing, history_query=history
     )
+
+
+def everywhere(shares: Mapping[SourceKind, float], kinds: Sequence[SourceKind]) -> dict[SourceKind, float]:
+    """Shares in which every kind there is has at least ``LEAST_SHARE``; what it takes, the others give in proportion.
+
+    In round 0 a router may give a kind little and never leave it out: a loop that looks in one kind alone can neither
+    reach its bar nor learn what the others hold.
+    """
+    given = {kind: shares.get(kind, 0.0) for kind in kinds}
+    total = math.fsum(given.values())
+    if not total:
+        return normalised(dict.fromkeys(kinds, 1.0))
+    least = {kind for kind in kinds if given[kind] / total < LEAST_SHARE}
+    while True:
+        left = 1.0 - LEAST_SHARE * len(least)
+        others = math.fsum(given[kind] for kind in kinds if kind not in least)
+        short = {kind for kind in kinds if kind not in least and given[kind] / others * left < LEAST_SHARE}
+        if not short:
+            break
+        least |= short
+    return normalised({kind: LEAST_SHARE if kind in least else given[kind] / others * left for kind in kinds})
 
 
 def normalised(weights: Mapping[SourceKind, float]) -> dict[SourceKind, float]:

@@ -103,6 +103,8 @@ from engine.errors.model import (
 from engine.errors.modes import ModeFellBack
 from engine.errors.record import (
     AppUnreachable,
+    BarNeedsRewrite,
+    BarOutOfReach,
     CollectionChanged,
     EngineClosed,
     ForkRefused,
@@ -195,6 +197,8 @@ __all__ = [
     "AttachmentTooLarge",
     "AttachmentUnsupported",
     "AttachmentsNotTaken",
+    "BarNeedsRewrite",
+    "BarOutOfReach",
     "BatchActive",
     "BudgetSpent",
     "CollectionBusy",

@@ -186,6 +186,35 @@ class QualityLow(WorkbenchError):
         )
 
 
+class BarOutOfReach(WorkbenchError):
+    """The quality that a run is to reach is above what any of its rounds can come to; a warning, not a failure."""
+
+    code = "WB602"
+
+    @classmethod
+    def above(cls, score: str, bar: str) -> Self:
+        return cls(
+            f"The score of a round is at most {score} here, below the {bar} that it needs: none can be good enough.",
+            remedy="Raise top-k, lower the bar, grade on the best three, or add sources of a kind that is missing.",
+            params={"score": score, "bar": bar},
+        )
+
+
+class BarNeedsRewrite(WorkbenchError):
+    """Round 0 cannot reach the wanted quality, a later one may; a warning, not a failure."""
+
+    code = "WB603"
+
+    @classmethod
+    def above(cls, score: str, bar: str) -> Self:
+        return cls(
+            f"The score of the first round is at most {score}, below the {bar} that it needs: the query will be "
+            "rewritten.",
+            remedy="Raise top-k or lower the bar to let the first round be enough.",
+            params={"score": score, "bar": bar},
+        )
+
+
 class TooManyRuns(WorkbenchError):
     code = "WB503"
 

@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from engine.builtin.source_router import LEAST_SHARE
 from engine.language import language_of
 from engine.llm.prompts import LANGUAGE_NAMES, Schema, fenced
 from engine.roles import RoutingRequest
 from engine.values import Message, SourceKind
 
-SOURCE_ROUTER_PROMPT_VERSION: Final = "source-router-1"
+SOURCE_ROUTER_PROMPT_VERSION: Final = "source-router-2"
 
 _LONGEST_ECHO = 600
 _KINDS: Mapping[SourceKind, str] = MappingProxyType(
     {
-        "vector": "the knowledge base: textbook passages; the first choice for a plain question about a subject",
-        "graph": "notes on things and how they are connected; for relations, differences, comparisons, influences",
-        "temporal": "a dated history of the learner's own mistakes and weak points; only where that is asked for",
+        "vector": "the knowledge base: textbook passages; most of the room for a plain question about a subject",
+        "graph": "what the knowledge graph of things and their connections leads to; more for relations, differences, \
+comparisons, influences",
+        "temporal": "a dated history of the learner's own mistakes and weak points; more where that is asked for",
     }
 )
 _ROUTER = """\
@@ -28,9 +30,9 @@ You never answer the question.
 The kinds of sources there are:
 __KINDS__
 
-"shares" gives each kind a number from 0 to 1; they sum to 1, and 0 leaves a kind out. A plain question needs one kind \
-alone. Where the query asks for the history of weak points, "temporal" gets about half. Where it asks for several \
-sources, use every kind there is.
+"shares" gives each kind a number from __LEAST__ to 1; they sum to 1. Every kind is searched; a plain question needs \
+most of its room for the knowledge base. Where the query asks for the history of weak points, "temporal" gets about \
+half. Where it asks for several sources, all kinds get about the same.
 "wide" is true only where the query itself asks for a wider scope.
 "query" is the query without the words that speak to you alone, such as a wish for history, for several sources or for \
 a wider scope. Leave all other words as they are and add none.
@@ -71,6 +73,7 @@ def source_router_messages(request: RoutingRequest, former: str | None = None) -
     """The prompt for one routing; with ``former``, the reply that could not be used, the prompt of the second try."""
     rules = (
         _ROUTER.replace("__KINDS__", "\n".join(f'- "{kind}": {_KINDS[kind]}' for kind in request.kinds))
+        .replace("__LEAST__", f"{LEAST_SHARE:g}")
         .replace("__FIELDS__", ", ".join(f'"{kind}": number' for kind in request.kinds))
         .replace("__LANGUAGE__", LANGUAGE_NAMES[language_of(request.question)])
     )

@@ -12,6 +12,8 @@ from types import MappingProxyType
 
 from engine.config import QualityOptions, RunConfig
 from engine.decide import Evidence, gate_in
+from engine.errors import BarNeedsRewrite, BarOutOfReach, WorkbenchError
+from engine.retrieval.fuse import quotas
 from engine.roles import RewriteIssue
 from engine.values import (
     SOURCE_KINDS,
@@ -28,9 +30,11 @@ from engine.values import (
     Quantity,
     Reason,
     Round,
+    Routing,
     SourceKind,
     Verdict,
 )
+from engine.wording import operands
 
 FULL_COUNT = 20
 """Passages at which the count is worth all of its weight."""
@@ -60,10 +64,12 @@ class Ceiling:
     """The best that a configuration can come to with the source kinds there are (SPEC QL-08)."""
 
     score: float
-    """Highest value of the score that routes, in [0, 1]."""
+    """Highest value of the score that routes, in [0, 1], of any round that the settings allow."""
     best_grade: QualityGrade
     reachable: bool
     """Whether a round can be graded medium at all; where not, every question burns all rewrites."""
+    first: float
+    """The same of round 0, by the places that its routing gives to each kind."""
     kinds: tuple[SourceKind, ...]
     missing: tuple[SourceKind, ...]
     """Kinds that the collection has no passages of."""
@@ -189,30 +195,70 @@ def outcome_of(decision: Decision, context: Context) -> Outcome:
     return "answered" if decision.reason == "quality_met" else "answered_forced"
 
 
-def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind]) -> Ceiling:
-    """The highest score that any routing over ``kinds`` could reach, were every passage relevant (SPEC QL-08)."""
-    options = options_of(config)
+def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind], routing: Routing | None = None) -> Ceiling:
+    """The highest scores that can be reached over ``kinds``, were every passage found relevant (SPEC QL-08).
+
+    ``routing`` is that of round 0; None where it is not known yet, which bounds it by every routing there could be.
+    Later rounds are routed by what a rewrite asks for, so that any routing bounds them.
+    """
     present = tuple(kind for kind in SOURCE_KINDS if kind in kinds)
-    if options.grade_on == "top3":
-        score = 1.0 if present else 0.0
-    else:
-        score = max((_best_of(count, present, options) for count in range(1, config.top_k + 1)), default=0.0)
+    anywhere = _best(dict.fromkeys(present, config.top_k), config)
+    first = anywhere if routing is None or routing.wide else _best(_places(routing, present, config), config)
+    score = anywhere if config.max_rewrites else first
+    options = options_of(config)
     return Ceiling(
         score=score,
         best_grade=grade_of(score, options),
         reachable=score >= options.medium_score,
+        first=first,
         kinds=present,
         missing=tuple(kind for kind in SOURCE_KINDS if kind not in present),
     )
 
 
-def _best_of(count: int, kinds: Sequence[SourceKind], options: QualityOptions) -> float:
-    """The best score of ``count`` relevant passages: more kinds give diversity, and leave fewer places to history."""
+def bar_warnings(ceiling: Ceiling, config: RunConfig) -> tuple[WorkbenchError, ...]:
+    """What to say of a bar before a run: out of reach of every round, or of the first one only."""
+    bar = options_of(config).medium_score
+    if not ceiling.reachable:
+        return (BarOutOfReach.above(*_below(ceiling.score, bar)),)
+    if ceiling.first < bar:
+        return (BarNeedsRewrite.above(*_below(ceiling.first, bar)),)
+    return ()
+
+
+def _below(score: float, bar: float) -> tuple[str, str]:
+    """Both in as many digits as tell them apart."""
+    score_text, bar_text = operands(Comparison("quality_score", score, "<", bar))
+    return score_text, bar_text
+
+
+def _places(routing: Routing, kinds: Sequence[SourceKind], config: RunConfig) -> dict[SourceKind, int]:
+    given = quotas(routing.shares, config.top_k)
+    return {kind: given[kind] for kind in kinds if given.get(kind)}
+
+
+def _best(places: Mapping[SourceKind, int], config: RunConfig) -> float:
+    """The best score of at most ``top_k`` relevant passages, at most so many of each kind.
+
+    Fewer of the others raise the share of history, more of them the count; the score has its maximum at either end.
+    """
+    options = options_of(config)
+    if options.grade_on == "top3":
+        return 1.0 if places else 0.0
+    others = sorted((count for kind, count in places.items() if kind != "temporal"), reverse=True)
     best = 0.0
-    for distinct in range(1, min(count, len(kinds)) + 1):
-        coverage = (count - distinct + 1) / count if "temporal" in kinds else 0.0
-        best = max(best, _weighted(_dimensions(options, coverage, 1.0, distinct, count)))
+    for history in range(min(places.get("temporal", 0), config.top_k) + 1):
+        for distinct in range(len(others) + 1):
+            room = min(sum(others[:distinct]), config.top_k - history)
+            for rest in {distinct, room}:
+                if distinct <= rest <= room and history + rest:
+                    best = max(best, _score_of(history, rest, distinct, options))
     return best
+
+
+def _score_of(history: int, rest: int, distinct: int, options: QualityOptions) -> float:
+    count, kinds = history + rest, distinct + (history > 0)
+    return _weighted(_dimensions(options, history / count, 1.0, kinds, count))
 
 
 def _dimensions(

@@ -47,7 +47,7 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
 }
 
 _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
-    "quality": ("quality_loop", {"en": "logic", "zh": "糖尿病"}),
+    "quality": ("quality_loop", {"en": "logic", "zh": "逻辑"}),
     "correction": (
         "dual_loop",
         {

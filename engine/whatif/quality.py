@@ -5,6 +5,7 @@ The score grows with every P(relevant), so that counting a passage without verdi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.config import RunConfig
@@ -15,7 +16,7 @@ from engine.retrieval.reciprocal import most_similar_below
 from engine.retrieval.rerank import by_relevance
 from engine.rewrite_input import NEAREST, nearest_passages, rewrite_request
 from engine.roles import RewriteRequest
-from engine.values import Candidate, Context, Decision, Outcome, Rewrite, Round, RunRecord
+from engine.values import Candidate, Context, Decision, Outcome, Passage, Rewrite, Round, RunRecord, SourceKind
 from engine.whatif.judge import Judge, Judged
 from engine.whatif.values import Gap, Price, Step, WhatIf
 from engine.whatif.walk import Walk
@@ -52,7 +53,7 @@ class _QualityJudge(Judge):
         unseen = 0
         for kind, items in lists_of(recorded.candidates).items():
             # A list shorter than was asked for has nothing below it.
-            most = most_similar_below(items[-1], self.config.search) if len(items) >= depth else 0.0
+            most = _most_similar_below(kind, items, self.config) if len(items) >= depth else 0.0
             cut_off = len(items) >= depth and most >= self.config.similarity_threshold
             wanted = self.config.top_k if routing.wide else places.get(kind, 0)
             unseen += max(0, wanted - len(items)) if cut_off else 0
@@ -64,6 +65,11 @@ class _QualityJudge(Judge):
 
     def to_judge(self, current: Round) -> list[Candidate]:
         return [item for item in current.candidates if item.gate == "kept" or self.config.grade_probe]
+
+
+def _most_similar_below(kind: SourceKind, items: Sequence[Passage], config: RunConfig) -> float:
+    """The highest similarity that a passage below a list can have; a graph orders by what leads to a passage."""
+    return 1.0 if kind == "graph" else most_similar_below(items[-1], config.search)
 
 
 class _QualityWalk(Walk):
@@ -109,7 +115,7 @@ class _QualityWalk(Walk):
             return False
         lists = lists_of(recorded.candidates)
         below = [
-            most_similar_below(items[-1], self.config.search)
+            _most_similar_below(kind, items, self.config)
             for kind, items in lists.items()
             if kind != "temporal" and len(items) >= depth
         ]

@@ -16,6 +16,7 @@ PATHS = {
     "/health": {"get"},
     "/host/health": {"get"},
     "/host/diagnosis": {"get"},
+    "/runs/check": {"post"},
     "/runs": {"get", "post"},
     "/runs/{run_id}": {"get", "delete"},
     "/runs/{run_id}/events": {"get"},

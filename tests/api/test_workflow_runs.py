@@ -12,7 +12,7 @@ from engine.records.codec import record_from_dict
 from tests.api.served import FakeCollections, calling
 from tests.support.answer_fakes import FAILED, AnswerResources, FakeEvaluator
 from tests.support.fakes import FakeResources
-from tests.support.loop_fakes import LoopResources, ScriptedReranker
+from tests.support.loop_fakes import FakeKinds, LoopResources, ScriptedReranker, a_list
 
 
 def started(client: TestClient, workflow: str, **config: Any) -> dict[str, Any]:
@@ -32,6 +32,25 @@ def test_the_quality_loop_is_called_by_its_name_with_its_own_defaults_and_option
         assert body["decisions"][0]["inequality"] == "relevance of the best three 0.80 >= 0.60"
         assert body["rounds"][0]["quality"]["top3_grade"] == "high"
         assert record_from_dict(client.get(f"/api/runs/{body['id']}").json()) == engine.record(body["id"])
+
+
+def test_a_bar_out_of_reach_is_told_before_the_run_and_to_who_does_not_wait(tmp_path: Path) -> None:
+    """QL-08"""
+    fakes = LoopResources(
+        kinds=FakeKinds({"vector": a_list("vector")}), reranker=ScriptedReranker(), knowledge=FakeCollections()
+    )
+    asked = {"question": "first", "workflow": "quality_loop"}
+    with calling(tmp_path, cast(FakeResources, fakes)) as (client, engine):
+        (warning,) = client.post("/api/runs/check", json=asked).json()["warnings"]
+        assert (warning["code"], engine.runs()) == ("WB602", [])
+        assert "at most 0.42 here, below the 0.50" in warning["fact"]
+        body = client.post("/api/runs", json={**asked, "wait": False}).json()
+        assert body["warnings"] == [warning]
+        reachable = {**asked, "config": {"options": {"medium_score": 0.4}}}
+        assert client.post("/api/runs/check", json=reachable).json() == {"warnings": []}
+        assert client.post("/api/runs/check", json={"question": "first"}).json() == {"warnings": []}
+        elsewhere = {**asked, "config": {"milvus_address": "http://10.0.0.1:19530"}}
+        assert client.post("/api/runs/check", json=elsewhere).status_code == 403
 
 
 def test_the_answer_evaluation_loop_is_called_by_its_name_with_its_limit(tmp_path: Path) -> None:

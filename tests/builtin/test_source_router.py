@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.builtin.source_router import honouring, routed
+from engine.builtin.source_router import LEAST_SHARE, everywhere, honouring, routed
 from engine.builtin.wishes import WISHES, about_weak_points, wishes_in, with_wishes, without_wishes
 from engine.language import language_of
 from engine.roles import RoutingRequest
@@ -20,10 +20,14 @@ def routing(question: str, query: str | None = None, kinds: tuple[SourceKind, ..
 @pytest.mark.parametrize(
     "question", ["图论", "什么是等价关系？", "graphs", "What is a tree?", "history of insulin", "胰岛素的历史"]
 )
-def test_a_plain_question_is_for_the_knowledge_base(question: str) -> None:
+def test_a_plain_question_searches_every_kind_and_the_knowledge_base_most(question: str) -> None:
     """QL-03"""
     found = routing(question)
-    assert (dict(found.shares), found.code, found.wide) == ({"vector": 1.0}, "plain", False)
+    assert (dict(found.shares), found.code, found.wide) == (
+        {"vector": 0.6, "graph": 0.2, "temporal": 0.2},
+        "plain",
+        False,
+    )
     assert found.query == question
 
 
@@ -39,10 +43,10 @@ def test_a_plain_question_is_for_the_knowledge_base(question: str) -> None:
         "Compare sets and relations",
     ],
 )
-def test_relations_between_things_get_notes_on_entities(question: str) -> None:
+def test_relations_between_things_give_the_graph_as_much(question: str) -> None:
     """QL-03"""
     found = routing(question)
-    assert (dict(found.shares), found.code) == ({"vector": 0.5, "graph": 0.5}, "relations")
+    assert (dict(found.shares), found.code) == ({"vector": 3 / 7, "graph": 3 / 7, "temporal": 1 / 7}, "relations")
     assert routing(question, kinds=("vector",)).missing == ("graph",)
 
 
@@ -58,15 +62,33 @@ def test_relations_between_things_get_notes_on_entities(question: str) -> None:
 def test_a_question_about_weak_points_gets_half_of_the_history(question: str) -> None:
     """QL-03: words of the question as asked are searched, not taken for a wish."""
     found = routing(question)
-    assert (dict(found.shares), found.code) == ({"vector": 0.5, "temporal": 0.5}, "history")
+    assert (dict(found.shares), found.code) == ({"vector": 0.375, "graph": 0.125, "temporal": 0.5}, "history")
     assert (found.query, found.history_query) == (question, question)
     assert found.query_for("temporal") == question
+
+
+@given(
+    st.dictionaries(st.sampled_from(SOURCE_KINDS), st.floats(0, 1)),
+    st.lists(st.sampled_from(SOURCE_KINDS), min_size=1, unique=True),
+)
+def test_every_kind_there_is_gets_a_share_and_the_order_of_the_router_stays(
+    shares: dict[SourceKind, float], kinds: list[SourceKind]
+) -> None:
+    """QL-03"""
+    found = everywhere(shares, kinds)
+    assert set(found) == set(kinds)
+    assert sum(found.values()) == pytest.approx(1.0)
+    assert all(share >= LEAST_SHARE - 1e-9 for share in found.values())
+    for first in kinds:
+        for second in kinds:
+            if shares.get(first, 0.0) >= shares.get(second, 0.0):
+                assert found[first] >= found[second] - 1e-9
 
 
 def test_what_a_rewrite_asks_for_is_added_up() -> None:
     """QL-03"""
     found = routing("图论", with_wishes("图论 顶点", WISHES))
-    assert dict(found.shares) == pytest.approx({"vector": 0.375, "graph": 0.125, "temporal": 0.5})
+    assert dict(found.shares) == pytest.approx({"vector": 1 / 3, "graph": 1 / 6, "temporal": 0.5})
     assert (found.wide, found.code, found.query, found.history_query) == (
         True,
         "asked",

@@ -47,6 +47,18 @@ def test_ask_prints_the_json_of_the_seed_route(data_dir: Path, capsys: pytest.Ca
     assert set(reply) >= {"query", "rewriteHistory", "retrieval", "graderResult", "workflow", "runId", "citations"}
 
 
+@pytest.mark.parametrize("top_k", ["2", "10"])
+def test_ask_says_before_the_run_that_a_bar_is_out_of_reach(
+    top_k: str, data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """QL-08"""
+    flags = ["--workflow", "quality_loop", "--max-rewrites", "0", "--top-k", top_k, "--json"]
+    assert main(["ask", "insulin", *flags]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["workflow"] == "quality_loop"
+    assert ("below the 0.50 that it needs" in printed.err) == (top_k == "2")
+
+
 def test_ask_in_words_shows_path_answer_and_sources(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", "哪一种胰岛素起效最快？"]) == 0
     shown = capsys.readouterr().out

@@ -193,6 +193,13 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
     assert EN("kind.temporal") in inline(app)
 
 
+def test_a_first_round_that_cannot_be_enough_is_said_before_the_run(engine: Engine) -> None:
+    """QL-08: of two places the history gets none, 0.3 + 2 / 3 of 0.2 + 0.01."""
+    said = EN("settings.ceiling.first", score="0.44", bar="0.50")
+    assert said in inline(opened(workflow="quality_loop", top_k="2"))
+    assert said[:60] not in inline(opened(workflow="quality_loop"))
+
+
 def test_a_model_that_would_judge_its_own_answers_is_warned_of_in_place(engine: Engine) -> None:
     """AE-05"""
     asked = {"workflow": "answer_evaluation", "generator": "ollama:m"}

@@ -154,6 +154,9 @@ class LoopResources:
         quality = QualityRoles(self.kinds, self.router, self.reranker or GraderReranker(self.grader))
         return Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, quality=quality), {"grader": "fake"}
 
+    async def source_kinds(self, config: RunConfig) -> tuple[SourceKind, ...]:
+        return await self.kinds.kinds()
+
     async def warm_up(self) -> None:
         return None
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from engine.builtin.source_router import routed
+from engine.builtin.source_router import everywhere, routed
 from engine.errors import BudgetSpent, ModelError, StoreSlow, WorkbenchError
 from engine.events import Routed
 from engine.nodes.quality.common import bounded, nothing_new, quality_roles
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
-from engine.policies.quality import deadline_s
+from engine.policies.quality import bar_warnings, deadline_s, score_ceiling
 from engine.roles import RoutingRequest
 from engine.values import Round, Routing, SourceKind
 
@@ -30,8 +31,18 @@ async def question_router(state: Mapping[str, Any], run: RunContext, trace: Node
     else:
         request = RoutingRequest(state["question"], state["query"], await _kinds(run, trace, first=not rounds))
         routing = await _routing(request, run, trace)
+        if not rounds:
+            # A router sets shares; what there is to be found is not known before everything was looked at once.
+            routing = replace(routing, shares=everywhere(routing.shares, request.kinds))
+            warn_of_the_bar(run, request.kinds, routing)
     run.emit(Routed(round=len(rounds), routing=routing))
     return {"routing": routing}
+
+
+def warn_of_the_bar(run: RunContext, kinds: tuple[SourceKind, ...], routing: Routing) -> None:
+    """Say before anything is searched that the bar is out of reach, of every round or of this one (SPEC QL-08)."""
+    for warning in bar_warnings(score_ceiling(run.config, kinds, routing), run.config):
+        run.warn(warning, "question_router")
 
 
 async def _kinds(run: RunContext, trace: NodeTrace, *, first: bool) -> tuple[SourceKind, ...]:

@@ -1,0 +1,35 @@
+"""What can be said of a run before it begins: that its settings ask for what its collection cannot give."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine.builtin.source_router import routed
+from engine.config import RunConfig
+from engine.errors import WorkbenchError
+from engine.policies.quality import Ceiling, bar_warnings, score_ceiling
+from engine.roles import RoutingRequest
+from engine.values import SourceKind
+
+
+class KindsOf(Protocol):
+    """Who knows which kinds of sources a run would find: :class:`engine.resources.Resources`."""
+
+    async def source_kinds(self, config: RunConfig) -> tuple[SourceKind, ...]: ...
+
+
+async def warnings_before(question: str, config: RunConfig, resources: KindsOf) -> tuple[WorkbenchError, ...]:
+    """What a run is to be warned of, as its first step will warn; raises what makes the run impossible."""
+    if config.workflow != "quality_loop":
+        return ()
+    return bar_warnings(ceiling_of(question, config, await resources.source_kinds(config) or ("vector",)), config)
+
+
+def ceiling_of(question: str, config: RunConfig, kinds: tuple[SourceKind, ...]) -> Ceiling:
+    """The ceiling of a run of this question; an empty one stands for a question that names no kind of source.
+
+    The built-in router is the same for the same question. What a chat model will route is not known before it is asked,
+    so there any routing bounds the score.
+    """
+    routing = routed(RoutingRequest(question, question, kinds)) if config.models.router.built_in and kinds else None
+    return score_ceiling(config, kinds, routing)

@@ -1,0 +1,138 @@
+"""What each kind of source of a collection is, and how it is searched (SPEC QL-03)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from heapq import merge
+
+from engine.config import RunConfig
+from engine.errors import StoreSlow, WorkbenchError
+from engine.nodes.run_context import Retrieval
+from engine.policies.ordering import Found
+from engine.retrieval.graph_looks import GraphLooks
+from engine.retrieval.graph_search import SEEDING_PASSAGES, GraphSearch
+from engine.retrieval.mode_values import ModeRequest
+from engine.retrieval.search import CollectionRetriever
+from engine.roles import StoredPassage
+from engine.roles.graph import GraphInfo, GraphStore
+from engine.values import SOURCE_KINDS, Passage, SourceKind
+
+GRAPH_S = 3.0
+"""Longest wait for the graph: a round waits for its slowest list, and has ten seconds for everything."""
+
+WeakPoints = Callable[[], Awaitable[list[StoredPassage]]]
+
+
+class SourceKinds:
+    """Searches the kinds of sources of one collection, for one run.
+
+    ``vector`` is the knowledge base. ``graph`` is what the collection's own knowledge graph leads to; where it has
+    none, its notes on entities. ``temporal`` is its dated sources and ``weak_points``, the history that fills itself.
+    ``open_graphs`` is called when the graph is needed, for it may raise; None where the collection can have no graph.
+    """
+
+    def __init__(
+        self,
+        retriever: CollectionRetriever,
+        config: RunConfig,
+        looks: GraphLooks,
+        open_graphs: Callable[[], GraphStore] | None,
+        weak_points: WeakPoints | None = None,
+    ) -> None:
+        self._retriever = retriever
+        self._config = config
+        self._looks = looks
+        self._open_graphs = open_graphs
+        self._weak_points = weak_points
+        self._collection = retriever.manifest["collection"]
+        self._looked = asyncio.Lock()
+        self._graph: GraphInfo | WorkbenchError | None = None
+        self._asked = False
+        self._entries: list[StoredPassage] = []
+
+    async def kinds(self) -> tuple[SourceKind, ...]:
+        """Those that there is something of, in the order of ``SOURCE_KINDS``.
+
+        A graph that cannot be reached counts as there: whoever searches it is told the fault.
+        """
+        await self._look()
+        there = set(await self._retriever.kinds())
+        if self._graph is not None:
+            there.add("graph")
+        if self._entries:
+            there.add("temporal")
+        return tuple(kind for kind in SOURCE_KINDS if kind in there)
+
+    async def manifest(self) -> dict[str, str]:
+        """What a record says of the kinds: which there are, whether a graph is searched, how long the history is."""
+        kinds = await self.kinds()
+        said = {"source_kinds": ",".join(kinds)}
+        if "graph" in kinds:
+            said["graph_kind"] = "knowledge_graph" if self._graph is not None else "entity_notes"
+        if isinstance(self._graph, GraphInfo):
+            said["graph_fingerprint"] = self._graph.fingerprint
+        return {**said, "weak_points": str(len(self._entries))} if self._entries else said
+
+    async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
+        """At most ``limit`` passages of one kind, best first."""
+        await self._look()
+        if kind == "graph" and self._graph is not None:
+            return await self._by_graph(query, limit)
+        if kind == "temporal" and self._entries:
+            return await self._of_history(query, limit)
+        return await self._retriever.search_kind(query, kind, limit)
+
+    async def _by_graph(self, query: str, limit: int) -> Retrieval:
+        """Passages that the graph leads to from the entities of the query, or of the passages nearest to it."""
+        if isinstance(self._graph, WorkbenchError):
+            raise self._graph
+        assert self._graph is not None and self._open_graphs is not None
+        search = GraphSearch(self._retriever, self._open_graphs(), self._looks, self._graph)
+        request = ModeRequest("local", query, query, self._config)
+        nearest = await self._retriever.search(query, SEEDING_PASSAGES)
+
+        async def near() -> tuple[Found, ...]:
+            return tuple(Found(item) for item in nearest.passages)
+
+        try:
+            async with asyncio.timeout(GRAPH_S):
+                part = await search.entities(request, near)
+        except TimeoutError:
+            raise StoreSlow.within(GRAPH_S) from None
+        return replace(nearest, passages=tuple(item.passage for item in part.found[:limit]))
+
+    async def _of_history(self, query: str, limit: int) -> Retrieval:
+        entries = await self._retriever.measured(query, self._entries)
+        if "temporal" not in await self._retriever.kinds():
+            return replace(entries, passages=entries.passages[:limit])
+        dated = await self._retriever.search_kind(query, "temporal", limit)
+        # Each list keeps its own order: a longer search must begin as a shorter one does.
+        both = merge(dated.passages, entries.passages, key=_nearest_first)
+        return replace(dated, passages=tuple(both)[:limit])
+
+    async def _look(self) -> None:
+        """Once a run: all of its rounds have the same kinds."""
+        async with self._looked:
+            if self._asked:
+                return
+            self._asked = True
+            self._graph = await self._found_graph()
+            self._entries = await self._weak_points() if self._weak_points is not None else []
+
+    async def _found_graph(self) -> GraphInfo | WorkbenchError | None:
+        if self._open_graphs is None:
+            return None
+        try:
+            async with asyncio.timeout(GRAPH_S):
+                info = await self._open_graphs().describe(self._collection)
+        except TimeoutError:
+            return StoreSlow.within(GRAPH_S)
+        except WorkbenchError as failure:
+            return failure
+        return info if info is not None and info.finished and info.entities else None
+
+
+def _nearest_first(passage: Passage) -> float:
+    return -passage.similarity
