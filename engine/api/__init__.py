@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.encoding import Json
-from engine.api.errors import AddressNotListed, add_error_handlers, answered
+from engine.api.errors import NOT_KEPT_YET, AddressNotListed, add_error_handlers, answered
 from engine.api.forking import add_fork
 from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
@@ -79,7 +79,11 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
 
 
 def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
-    @api.post("/self-corrective-rag", summary="Ask a question and wait for the answer")
+    @api.post(
+        "/self-corrective-rag",
+        summary="Ask a question and wait for the answer",
+        responses={202: {"description": NOT_KEPT_YET}},
+    )
     async def ask(body: SeedRequest, request: Request) -> Response:
         engine = get_engine()
         config = RunConfig(
@@ -91,8 +95,8 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
             grade_pass_threshold=body.gradePassThreshold,
         )
         run_id = _started(engine, body.query, config, "query")
-        record = await while_connected(request, finished(engine, run_id))
-        return answered(record, seed_response(record))
+        record, kept = await while_connected(request, finished(engine, run_id))
+        return answered(record, seed_response(record), kept=kept)
 
     @api.get("/health", summary="Whether the workbench can answer")
     async def health() -> Response:
@@ -114,7 +118,10 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         "/runs",
         summary="Start a run, and wait for its record unless `wait` is false",
         responses={
-            202: {"description": "The run goes on; its id, the path of its events, `warnings` where it has any."}
+            202: {
+                "description": "The run goes on; its id, the path of its events, `warnings` where it has any. "
+                f"Or: {NOT_KEPT_YET}"
+            }
         },
     )
     async def start(body: RunRequest, request: Request) -> Response:
@@ -131,8 +138,8 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
             said = {"warnings": [_fault(item) for item in warnings]} if warnings else {}
             return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", **said}, 202)
         run_id = _started(engine, body.question, config, "question", attachments)
-        record = await while_connected(request, finished(engine, run_id))
-        return answered(record, record_to_dict(record))
+        record, kept = await while_connected(request, finished(engine, run_id))
+        return answered(record, record_to_dict(record), kept=kept)
 
     @api.post("/runs/check", summary="What a run would be warned of before it begins; nothing is run")
     async def check(body: CheckRequest) -> Response:

@@ -135,6 +135,9 @@ _STATUS: Final[Mapping[str, int]] = {
     }.items()
     for error in errors
 }
+NOT_KEPT_YET: Final = (
+    "the answer as with 200, but its record is not on the disk yet; `faults` of `GET /api/health` say why."
+)
 _MOST_PROBLEMS = 20
 """Faults of a request that are told; who has mended these is told the next."""
 _OTHER_FAULT = 502
@@ -151,11 +154,14 @@ def status_of(code: str) -> int:
     return _STATUS.get(code, _OTHER_FAULT)
 
 
-def answered(record: RunRecord, body: dict[str, Any]) -> Response:
-    """``body`` for a run that ended; 4xx or 5xx only where no round was graded or nothing was generated (SC-11)."""
+def answered(record: RunRecord, body: dict[str, Any], *, kept: bool) -> Response:
+    """``body`` for a run that ended; 4xx or 5xx only where no round was graded or nothing was generated (SC-11).
+
+    200 says that its record is on the disk: what could not be ``kept`` is answered with 202.
+    """
     error = record.error
     if record.outcome != "failed" or error is None or (record.decisions and record.answer):
-        return Json(body)
+        return Json(body, 200 if kept else 202)
     return Json(error_body(error.code, error.fact, error.remedy, runId=record.id), status_of(error.code))
 
 

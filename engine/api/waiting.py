@@ -11,10 +11,13 @@ from fastapi import Request
 from engine.api.encoding import event_json
 from engine.api.errors import CallerLeft
 from engine.engine import Engine
+from engine.errors import EngineClosed
 from engine.events import Event
 from engine.values import RunRecord
 
 _T = TypeVar("_T")
+COMMIT_S = 5.0
+"""Longest that an answer waits for its record to be written."""
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
@@ -34,15 +37,22 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _T]) -> _T
         leaving.cancel()
 
 
-async def finished(engine: Engine, run_id: str) -> RunRecord:
-    """The record once the run has ended; being cancelled stops the run."""
+async def finished(engine: Engine, run_id: str) -> tuple[RunRecord, bool]:
+    """The record once the run has ended, and whether all of it is on the disk; being cancelled stops the run."""
     try:
         async for _ in engine.aevents(run_id):
             pass
     except asyncio.CancelledError:
         engine.cancel(run_id)
         raise
-    return engine.record(run_id)
+    return engine.record(run_id), await _kept(engine)
+
+
+async def _kept(engine: Engine) -> bool:
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(engine.flush), COMMIT_S)
+    except (TimeoutError, EngineClosed):
+        return False
 
 
 async def event_stream(engine: Engine, run_id: str, after: int, heartbeat_s: float) -> AsyncIterator[bytes]:

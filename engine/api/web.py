@@ -47,6 +47,15 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 Ending = Callable[[], Awaitable[None]]
 _HEADER_NAMES = frozenset(name for name, _ in HEADERS)
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
+_Refusal = tuple[int, str, str, str]
+"""Status, code, fact and remedy."""
+_OTHER_HOST = (400, "WB700", "This host name is not allowed.", "Add it to WORKBENCH_ALLOWED_HOSTS, or use 127.0.0.1.")
+_OTHER_ORIGIN = (
+    403,
+    "WB701",
+    "Requests from other origins are refused.",
+    "Use the app at its own address, or add the origin to WORKBENCH_ALLOWED_ORIGINS.",
+)
 _NOT_JSON = (415, "WB703", "The content type must be application/json.", "Set it and send the body as JSON.")
 INVALID_FACT = "The request is not valid."
 INVALID_REMEDY = "Correct the fields named and send it again."
@@ -110,8 +119,7 @@ class HostList:
         if scope["type"] not in ("http", "websocket") or self._listed(Headers(scope=scope).get("host", "")):
             await self._app(scope, receive, send)
         else:
-            fact, remedy = "This host name is not allowed.", "Add it to WORKBENCH_ALLOWED_HOSTS, or use 127.0.0.1."
-            await _turned_away(scope, send, status=400, code="WB700", fact=fact, remedy=remedy)
+            await _turned_away(scope, send, _OTHER_HOST)
 
     def _listed(self, host: str) -> bool:
         return "*" in self._allowed or host_name(host) in self._allowed
@@ -132,9 +140,7 @@ class OwnOrigin:
         if scope["type"] not in ("http", "websocket") or self._own(scope):
             await self._app(scope, receive, send)
         else:
-            fact = "Requests from other origins are refused."
-            remedy = "Use the address that this page was opened at, or add the origin to WORKBENCH_ALLOWED_ORIGINS."
-            await _turned_away(scope, send, status=403, code="WB701", fact=fact, remedy=remedy)
+            await _turned_away(scope, send, _OTHER_ORIGIN)
 
     def _own(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
@@ -219,12 +225,12 @@ def _bare_ipv6(name: str) -> bool:
     return name.count(":") > 1 and not name.startswith("[")
 
 
-async def _turned_away(scope: Scope, send: Send, *, status: int, code: str, fact: str, remedy: str) -> None:
+async def _turned_away(scope: Scope, send: Send, answer: _Refusal) -> None:
     """Refuse a request or a WebSocket, which is closed where the server cannot answer it."""
     if scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008})
     else:
-        await _refuse(send, status, code, fact, remedy, prefix="websocket." if scope["type"] == "websocket" else "")
+        await _refuse(send, *answer, prefix="websocket." if scope["type"] == "websocket" else "")
 
 
 async def _refuse(

@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from engine.api import waiting
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.events import Event, RunFinished
@@ -64,6 +67,32 @@ def test_a_waiting_start_answers_with_the_record(served: tuple[TestClient, Engin
     assert body["workflow"] == "self_corrective"
     assert body["calls"] == {"chat": 3, "cached": 0, "built_in": 0}
     assert engine.record(body["id"]).to_dict() == body
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/api/self-corrective-rag"])
+def test_an_answer_with_200_is_on_the_disk(tmp_path: Path, path: str) -> None:
+    with calling(tmp_path) as (client, _):
+        for _ in range(20):
+            response = client.post(path, json={"question" if path == "/api/runs" else "query": "first"})
+            assert response.status_code == 200
+            run = response.json().get("id") or response.json()["runId"]
+            with closing(sqlite3.connect(tmp_path / "runs.db")) as other:
+                assert other.execute("SELECT outcome FROM runs WHERE id = ?", (run,)).fetchall() == [("answered",)]
+
+
+def test_an_answer_that_the_disk_does_not_take_in_time_is_not_told_with_200(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "COMMIT_S", 0.01)
+    with calling(tmp_path) as (client, engine), closing(sqlite3.connect(tmp_path / "runs.db")) as other:
+        assert engine.flush()
+        other.execute("BEGIN IMMEDIATE")
+        run = client.post("/api/runs", json={"question": "first"})
+        seed = client.post("/api/self-corrective-rag", json={"query": "first"})
+        branch = client.post(f"/api/runs/{run.json()['id']}/fork", json={"config": {"top_k": 2}})
+        other.execute("ROLLBACK")
+    assert [run.status_code, seed.status_code, branch.status_code] == [202, 202, 202]
+    assert (run.json()["outcome"], seed.json()["success"], branch.json()["outcome"]) == ("answered", True, "answered")
 
 
 def test_a_start_that_does_not_wait_answers_with_where_the_events_are(tmp_path: Path) -> None:
