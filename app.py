@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit import config
 
 from components.url_state import base_path
-from engine.api import routes
-from engine.api.web import middleware
+from engine.api import middleware
 from engine.process import get_engine, serving
 from engine.serving import UPLOADS_TAKEN
 from pages.forwards import forwards
@@ -33,8 +32,8 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, bool]]:
 app = st.App(
     Path(__file__).parent / "pages" / "_shell.py",
     lifespan=lifespan,
-    routes=[*routes(get_engine, settings), *forwards(base_path())],
-    middleware=middleware(settings),
+    routes=forwards(base_path()),
+    middleware=middleware(get_engine, settings),
 )
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, Query, Request
+from fastapi import FastAPI, Header, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.middleware import Middleware
 
+from engine.api import published
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.encoding import Json
@@ -21,7 +22,7 @@ from engine.api.host_routes import add_host
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.partial_config import config_over
 from engine.api.waiting import event_stream, finished, while_connected
-from engine.api.web import ApiGuard
+from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.config import RunConfig, config_from_dict
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
@@ -32,6 +33,7 @@ from engine.values import Attachment, Fault, RunId
 from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
+_Tag = Annotated[str, Path(json_schema_extra=published.TAG)]
 _HEARTBEAT_S = 15.0
 _LARGEST_SEQ = 10**9
 _ERRORS: dict[int | str, dict[str, Any]] = {
@@ -45,15 +47,14 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def routes(get_engine: GetEngine, settings: Settings, *, heartbeat_s: float = _HEARTBEAT_S) -> list[BaseRoute]:
-    """The guarded API at ``/api`` and everything below it."""
+def middleware(get_engine: GetEngine, settings: Settings, *, heartbeat_s: float = _HEARTBEAT_S) -> list[Middleware]:
+    """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself."""
     api = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s), settings)
-    # Without the exact route, `/api` itself would answer with the page.
-    return [Route("/api", api), Mount("/api", api)]
+    return [*guards(settings), Middleware(ApiFirst, api=api)]
 
 
 def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> FastAPI:
-    """The application without its guard, to be mounted; its paths are relative to where."""
+    """The application without its guard; its paths are relative to where it is served."""
     # The docs pages would load scripts from elsewhere; the description itself is served.
     api = FastAPI(
         title="Self-Corrective RAG Workbench",
@@ -206,11 +207,11 @@ def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:
         return Json(await asyncio.to_thread(computed))
 
     @api.put("/runs/{run_id}/tags/{tag:path}", summary="Put a tag on a run; answers with all its tags")
-    async def tag_run(run_id: str, tag: str) -> Response:
+    async def tag_run(run_id: str, tag: _Tag) -> Response:
         return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().tag_run, run_id, tag)})
 
     @api.delete("/runs/{run_id}/tags/{tag:path}", summary="Take a tag from a run; answers with those left")
-    async def untag_run(run_id: str, tag: str) -> Response:
+    async def untag_run(run_id: str, tag: _Tag) -> Response:
         return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().untag_run, run_id, tag)})
 
 

@@ -18,6 +18,7 @@ from pydantic import (
     StrictStr,
 )
 
+from engine.api import published
 from engine.config import BUILTIN, OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.records.listing import Filters
@@ -37,7 +38,8 @@ def _whole(name: str) -> Any:
 
 def _fraction(name: str) -> Any:
     limits = PARAMETERS[name]
-    return Field(limits.default, ge=limits.low, le=limits.high)
+    # A range of two types is checked, but not described by pydantic.
+    return Field(limits.default, ge=limits.low, le=limits.high, json_schema_extra=published.range_of(name))
 
 
 class _Body(BaseModel):
@@ -95,7 +97,7 @@ class MilvusConfig(_Body):
 class SeedRequest(_Body):
     """Body of ``POST /api/self-corrective-rag``."""
 
-    query: StrictStr = Field(min_length=1)
+    query: StrictStr = Field(min_length=1, json_schema_extra=published.NOT_BLANK)
     topK: StrictInt = _whole("top_k")
     similarityThreshold: StrictFloat | StrictInt = _fraction("similarity_threshold")
     maxRewriteAttempts: StrictInt = _whole("max_rewrites")
@@ -112,7 +114,7 @@ class AttachmentBody(_Body):
     name: StrictStr = Field(min_length=1, max_length=300)
     kind: Literal["image", "table"] | None = None
     """Of ``text``: what an image shows, or a table in CSV, Markdown or HTML. A file says it itself."""
-    data: StrictStr = Field("", description="The bytes of a file, as base64.")
+    data: StrictStr = Field("", description="The bytes of a file, as base64.", json_schema_extra=published.FILE)
     text: Annotated[StrictStr, Field(max_length=100_000)] = ""
     rows: Annotated[list[list[_Cell]], PlainValidator(_plain_rows, json_schema_input_type=list[list[_Cell]])] = []
     header: StrictBool = True
@@ -127,20 +129,26 @@ class ReadRequest(_Body):
     """Body of ``POST /api/attachments``: one file, read as a run would read it."""
 
     name: StrictStr = Field(min_length=1, max_length=300)
-    data: StrictStr = Field(min_length=1, description="The bytes of a file, as base64.")
+    data: StrictStr = Field(
+        min_length=1, description="The bytes of a file, as base64.", json_schema_extra=published.FILE
+    )
     question: Annotated[StrictStr, Field(max_length=2000)] = ""
     """What a vision model should look for; text recognition does not need it."""
-    vision: Annotated[StrictStr, Field(max_length=200)] = BUILTIN
+    vision: Annotated[StrictStr, Field(max_length=200, json_schema_extra=published.MODEL)] = BUILTIN
     """``builtin`` for text recognition, or a vision model."""
 
 
 class CheckRequest(_Body):
     """Body of ``POST /api/runs/check``; ``config`` takes the fields of ``RunConfig``."""
 
-    question: StrictStr = Field(min_length=1)
+    question: StrictStr = Field(min_length=1, json_schema_extra=published.NOT_BLANK)
     workflow: WorkflowName | None = None
     """None: the one that ``config`` names, or the four-node loop."""
-    config: Annotated[dict[str, Any], AfterValidator(_shallow), Field(description=_config_in_words())] = {}
+    config: Annotated[
+        dict[str, Any],
+        AfterValidator(_shallow),
+        Field(description=_config_in_words(), json_schema_extra=published.config()),
+    ] = {}
 
 
 class RunRequest(CheckRequest):
@@ -154,7 +162,7 @@ class RunRequest(CheckRequest):
 class GraphRequest(_Body):
     """Body of ``POST /api/collections/{name}/graph``."""
 
-    extractor: Annotated[StrictStr, Field(min_length=1, max_length=200)] = BUILTIN
+    extractor: Annotated[StrictStr, Field(min_length=1, max_length=200, json_schema_extra=published.MODEL)] = BUILTIN
     """``builtin``, ``ollama:MODEL`` or ``provider:model``."""
     replace: StrictBool = False
     """Whether a graph that another extractor has read may be thrown away."""
@@ -189,13 +197,13 @@ class RunsQuery(BaseModel):
 class WhatIfRequest(_Body):
     """Body of ``POST /api/runs/{run_id}/what-if``: fields of ``RunConfig``; those left out are the run's own."""
 
-    config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+    config: Annotated[dict[str, Any], AfterValidator(_shallow), Field(json_schema_extra=published.config())] = {}
 
 
 class ForkChanges(_Body):
     """Body of ``POST /api/runs/{run_id}/fork/price``: what a branch changes, and from which round on."""
 
-    config: Annotated[dict[str, Any], AfterValidator(_shallow)] = {}
+    config: Annotated[dict[str, Any], AfterValidator(_shallow), Field(json_schema_extra=published.config())] = {}
     """Fields of ``RunConfig``; those left out are the run's own."""
     round: StrictInt | None = Field(None, ge=0)
     """Where it begins; left out: at round 0, or where the run, a branch itself, parted."""
@@ -240,12 +248,14 @@ class SourceRequest(_Body):
     """Body of ``POST /api/collections/{name}/sources``: one file."""
 
     name: StrictStr = Field(min_length=1, max_length=300)
-    content_base64: StrictStr
+    content_base64: StrictStr = Field(json_schema_extra=published.FILE)
     query_prefix: StrictStr | None = None
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""
     chunks: Chunks = Chunks()
-    embedding_model: Annotated[StrictStr, Field(max_length=200), AfterValidator(_embeds)] = ""
+    embedding_model: Annotated[
+        StrictStr, Field(max_length=200, json_schema_extra=published.EMBEDDING_MODEL), AfterValidator(_embeds)
+    ] = ""
     """``builtin``, ``hashing`` or ``ollama:NAME``; empty: that of the collection, or of the settings for a new one."""
 
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from engine.api.bodies import SEED_FIELD_RANGES
 from engine.api.encoding import Json
@@ -188,14 +189,26 @@ async def _invalid(_: Request, error: Exception) -> Response:
     return _unprocessable([_problem(item) for item in error.errors()[:_MOST_PROBLEMS]])
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
         # FastAPI's own for what its JSON reader gave up on: bad UTF-8, deep nesting, numbers of thousands of digits.
         return _unprocessable([{"field": "body", "problem": "not valid JSON"}])
     fact = _FACTS.get(error.status_code, "The request was refused.")
     body = error_body("WB706", fact, "GET /api/openapi.json lists what there is.")
-    return Json(body, error.status_code, headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["allow"] = ", ".join(_methods(request))
+    return Json(body, error.status_code, headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Methods of every route at this path: the router itself names those of the first one alone."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return sorted(found)
 
 
 async def _nobody_reads(_: Request, __: Exception) -> Response:

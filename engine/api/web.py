@@ -67,7 +67,7 @@ _MAX_UPLOAD = 32 * 1024 * 1024
 _UPLOAD_BYTES_PER_MB = 1_500_000
 
 
-def middleware(settings: Settings) -> list[Middleware]:
+def guards(settings: Settings) -> list[Middleware]:
     """What stands before pages and API alike, outermost first: headers also go on what the others refuse."""
     return [
         Middleware(SecurityHeaders),
@@ -148,6 +148,33 @@ class OwnOrigin:
         scheme = "https" if scope.get("scheme") in ("https", "wss") else "http"
         taken = {plain_origin(f"{scheme}://{headers.get('host', '')}"), *self._allowed} - {""}
         return all(plain_origin(origin) in taken for origin in sent)
+
+
+class ApiFirst:
+    """Gives the API every path below ``/api``, however it is spelt, so that all of them are answered in its form.
+
+    The server of the pages has an opinion of its own on line breaks, zero bytes and dots in paths, and answers what it
+    does not know with a page.
+    """
+
+    def __init__(self, app: ASGIApp, api: ASGIApp) -> None:
+        self._app = app
+        self._api = api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        root = scope.get("root_path", "")
+        path = scope["path"].removeprefix(root).lstrip("/")
+        first = path.partition("/")[0].strip()
+        if first == "api":
+            await self._api({**scope, "root_path": f"{root}/api", "path": f"{root}/{path}"}, receive, send)
+        elif first.lower() == "api":
+            # Below its root no path has a second ``API``: told as any other path where there is nothing.
+            await self._api(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 class ApiGuard:

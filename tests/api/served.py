@@ -14,8 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from engine.api import routes
-from engine.api.web import middleware
+from engine.api import middleware
 from engine.builtin.embedder import HashingEmbedder
 from engine.engine import Engine
 from engine.errors import UnknownCollection
@@ -99,7 +98,7 @@ def engine_of(folder: Path, resources: FakeResources | None = None, **settings: 
 
 def app_of(engine: Engine, **options: Any) -> Starlette:
     """What app.py serves, without the pages."""
-    return Starlette(routes=routes(lambda: engine, engine.settings, **options), middleware=middleware(engine.settings))
+    return Starlette(middleware=middleware(lambda: engine, engine.settings, **options))
 
 
 @contextlib.contextmanager

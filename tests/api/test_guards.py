@@ -16,7 +16,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from engine.api.web import HEADERS, ApiGuard, HostList, SecurityHeaders, host_name, middleware
+from engine.api.web import HEADERS, ApiGuard, HostList, SecurityHeaders, guards, host_name
 from engine.engine import Engine
 from engine.errors import InvalidSettings
 from engine.settings import Settings
@@ -68,7 +68,7 @@ def test_a_crash_is_answered_with_the_headers_and_without_its_text(tmp_path: Pat
     async def crash(_: Any) -> None:
         raise RuntimeError(SECRET)
 
-    app = Starlette(routes=[Route("/page", crash)], middleware=middleware(Settings(data_dir=tmp_path)))
+    app = Starlette(routes=[Route("/page", crash)], middleware=guards(Settings(data_dir=tmp_path)))
     answer = TestClient(app, base_url=ADDRESS, raise_server_exceptions=False).get("/page")
     assert (answer.status_code, answer.json()["code"]) == (500, "WB000")
     assert "content-security-policy" in answer.headers
@@ -134,7 +134,7 @@ def echoing(allowed: str) -> Starlette:
         await socket.close()
 
     settings = Settings(allowed_hosts=(allowed,))
-    return Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=middleware(settings))
+    return Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=guards(settings))
 
 
 def test_a_websocket_under_another_host_name_is_refused_before_it_opens() -> None:
@@ -355,7 +355,21 @@ def test_a_body_that_breaks_off_reaches_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/api", "/api/", "/api/nothing", "/api/runs/", "/api/runs/x/y", "/api/docs", "/api/redoc"]
+    "path",
+    [
+        "/API",
+        "/API/health",
+        "/Api/runs",
+        "/api%0A",
+        "/api%0A/runs",
+        "/api",
+        "/api/",
+        "/api/nothing",
+        "/api/runs/",
+        "/api/runs/x/y",
+        "/api/docs",
+        "/api/redoc",
+    ],
 )
 def test_an_unknown_path_is_told_as_json(client: TestClient, path: str) -> None:
     answer = client.get(path, follow_redirects=False)
@@ -375,6 +389,24 @@ def test_a_wrong_method_is_told_as_json(client: TestClient, method: str, path: s
     answer = client.request(method, path)
     assert (answer.status_code, answer.json()["code"]) == (405, "WB706")
     assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/api/runs", {"GET", "POST"}),
+        ("/api/runs/x", {"GET", "DELETE"}),
+        ("/api/runs/x/tags/y", {"PUT", "DELETE"}),
+        ("/api/collections/x/sources", {"GET", "POST"}),
+        ("/api/collections/x/graph", {"GET", "POST", "DELETE"}),
+        ("/api/ingestions/x", {"GET", "DELETE"}),
+        ("/api/health", {"GET"}),
+    ],
+)
+def test_a_wrong_method_is_told_all_that_the_path_takes(client: TestClient, path: str, methods: set[str]) -> None:
+    answer = client.patch(path)
+    assert answer.status_code == 405
+    assert {name.strip() for name in answer.headers["allow"].split(",")} - {"HEAD"} == methods
 
 
 @pytest.mark.parametrize("path", ["//api/health", "/API/health", "/api/../api/health", "/api/%2e%2e/health"])
@@ -443,5 +475,12 @@ def test_a_config_of_other_types_is_refused(client: TestClient, models: Any) -> 
 
 
 def test_a_file_name_or_id_that_means_harm_stays_a_name(client: TestClient) -> None:
-    for name in ("..%2f..%2fetc%2fpasswd", "%00", "a'%20OR%20'1'='1", "x" * 3000):
-        assert client.get(f"/api/runs/{name}").status_code == 404
+    for name in ("..%2f..%2fetc%2fpasswd", "%00", "%0A", "x%0Ay", "..%5c..", "a'%20OR%20'1'='1", "x" * 3000):
+        for path in (
+            f"/api/runs/{name}",
+            f"/api/ingestions/{name}",
+            f"/api/collections/{name}/sources",
+            f"/api/{name}",
+        ):
+            answer = client.get(path)
+            assert (answer.status_code, answer.json()["success"]) == (404, False), path

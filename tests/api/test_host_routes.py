@@ -9,8 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from engine.api import routes
-from engine.api.web import middleware
+from engine.api import middleware
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -41,7 +40,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine) -> TestClient:
-    app = Starlette(routes=routes(lambda: engine, engine.settings), middleware=middleware(engine.settings))
+    app = Starlette(middleware=middleware(lambda: engine, engine.settings))
     return TestClient(app, base_url=ADDRESS)
 
 

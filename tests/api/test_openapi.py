@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.config import OPTION_PARAMETERS, PARAMETERS
+from engine.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, RunConfig
+from engine.records.tagging import LONGEST_TAG
 from tests.api.served import calling
 
 PATHS = {
@@ -111,3 +114,41 @@ def test_the_filters_of_the_list_are_described(described: Any) -> None:
     named = {item["name"]: item["schema"] for item in described["paths"]["/runs"]["get"]["parameters"]}
     assert named.keys() == {"limit", "outcome", "text", "tag", "without_tag", "workflow", "collection", "before"}
     assert (named["limit"]["default"], named["limit"]["maximum"]) == (50, 500)
+
+
+def test_what_is_checked_is_described(described: Any) -> None:
+    """A client made from the description sends nothing that is refused for a reason it could not know."""
+    bodies = described["components"]["schemas"]
+    text = bodies["RunRequest"]["properties"]["question"]["pattern"]
+    assert not re.search(text, " \n")
+    for body, field in (("SourceRequest", "content_base64"), ("ReadRequest", "data"), ("AttachmentBody", "data")):
+        file = bodies[body]["properties"][field]
+        assert file["contentEncoding"] == "base64"
+        assert [bool(re.search(file["pattern"], sample)) for sample in ("QUJD", "QUI=", "QQ==", "Q", "QU=J", "é")] == [
+            *(True, True, True),
+            *(False, False, False),
+        ]
+    for body, field in (("GraphRequest", "extractor"), ("ReadRequest", "vision")):
+        model = bodies[body]["properties"][field]["pattern"]
+        assert [bool(re.search(model, name)) for name in (BUILTIN, "ollama:x", "x", ":x")] == [True, True, False, False]
+    embeds = bodies["SourceRequest"]["properties"]["embedding_model"]["pattern"]
+    assert [bool(re.search(embeds, name)) for name in ("", "hashing", "ollama:x", "openai:x")] == [*[True] * 3, False]
+    seed = bodies["SeedRequest"]["properties"]["similarityThreshold"]
+    assert (seed["minimum"], seed["maximum"]) == (0, 1)
+    tag = next(
+        item for item in described["paths"]["/runs/{run_id}/tags/{tag}"]["put"]["parameters"] if item["name"] == "tag"
+    )
+    assert tag["schema"]["maxLength"] == LONGEST_TAG
+    assert not re.search(tag["schema"]["pattern"], "a\u202eb")
+
+
+@pytest.mark.parametrize("body", ["RunRequest", "WhatIfRequest", "ForkChanges", "ForkRequest"])
+def test_a_config_is_described_with_its_fields_and_ranges(described: Any, body: str) -> None:
+    config = described["components"]["schemas"][body]["properties"]["config"]
+    assert config["additionalProperties"] is False
+    assert set(config["properties"]) == {item.name for item in fields(RunConfig)}
+    for name, limits in PARAMETERS.items():
+        assert (config["properties"][name]["minimum"], config["properties"][name]["maximum"]) == (
+            limits.low,
+            limits.high,
+        )

@@ -13,8 +13,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from engine.api import routes
-from engine.api.web import middleware
+from engine.api import middleware
 from engine.cli import main
 from engine.engine import Engine
 from engine.running_app import NOTE, RunningApp
@@ -129,7 +128,7 @@ def test_a_note_left_by_a_killed_app_is_not_believed(data_dir: Path) -> None:
 def _served(engine: Engine) -> Iterator[None]:
     """The engine's API on a free port of loopback, with the note that an app keeps."""
     settings = engine.settings
-    app = Starlette(routes=routes(lambda: engine, settings), middleware=middleware(settings))
+    app = Starlette(middleware=middleware(lambda: engine, settings))
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

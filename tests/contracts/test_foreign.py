@@ -15,8 +15,7 @@ from starlette.testclient import TestClient
 
 from components.i18n import words_for
 from components.report import report_html
-from engine.api import routes
-from engine.api.web import middleware
+from engine.api import middleware
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import CollectionExists, ForeignCollection, UnknownCollection, UnknownDatabase
@@ -130,7 +129,7 @@ def test_a_whole_run_of_the_loop_answers_and_nothing_there_changes(engine: Engin
         engine.connections.try_out(proposed(engine, place, kind))
         engine.connections.probe(proposed(engine, place, kind), [QUESTION])
         engine.sources(kind)
-    app = Starlette(routes=routes(lambda: engine, engine.settings), middleware=middleware(engine.settings))
+    app = Starlette(middleware=middleware(lambda: engine, engine.settings))
     with TestClient(app, base_url="http://127.0.0.1:8501") as client:
         reply = client.post("/api/runs", json={"question": QUESTION, "config": {"collection": "wiki"}})
         assert (reply.status_code, reply.json()["outcome"]) == (200, "answered")
