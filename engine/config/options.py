@@ -18,6 +18,7 @@ from engine.config.parameters import (
     Reranking,
     WorkflowName,
     check_all,
+    default_number,
     require,
     require_flags,
 )
@@ -35,13 +36,13 @@ class SelfCorrectiveOptions:
 class QualityOptions:
     """What only the quality-control loop has: weights, cut-offs and the graded number (SPEC QL-01, QL-02)."""
 
-    coverage_weight: float = 0.4
-    relevance_weight: float = 0.3
-    diversity_weight: float = 0.2
-    count_weight: float = 0.1
+    coverage_weight: float = default_number(QUALITY_PARAMETERS, "coverage_weight")
+    relevance_weight: float = default_number(QUALITY_PARAMETERS, "relevance_weight")
+    diversity_weight: float = default_number(QUALITY_PARAMETERS, "diversity_weight")
+    count_weight: float = default_number(QUALITY_PARAMETERS, "count_weight")
     grade_on: GradeOn = "weighted"
-    high_score: float = 0.7
-    medium_score: float = 0.5
+    high_score: float = default_number(QUALITY_PARAMETERS, "high_score")
+    medium_score: float = default_number(QUALITY_PARAMETERS, "medium_score")
     """Scores from which a round is graded high, and medium; below it is low and rewritten."""
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class QualityOptions:
 class DualLoopOptions:
     """What only the dual loop has (SPEC DL-04, DL-06, DL-07)."""
 
-    max_corrections: int = 2
+    max_corrections: int = default_number(DUAL_PARAMETERS, "max_corrections")
     """Answers that may be corrected; at most one more answer than that is written."""
     memory: bool = True
     """Whether earlier answers are recalled and this one is kept."""
@@ -79,7 +80,7 @@ class DualLoopOptions:
 class AnswerEvaluationOptions:
     """What only the answer-evaluation loop has (SPEC AE-01)."""
 
-    gener_epoch: int = 3
+    gener_epoch: int = default_number(EVALUATION_PARAMETERS, "gener_epoch")
     """Answers that may be written at most, the first included."""
 
     def __post_init__(self) -> None:
@@ -90,30 +91,30 @@ class AnswerEvaluationOptions:
 class GraphOptions:
     """What only graph + vector retrieval has (SPEC GH-01, GH-02, GH-04, GH-06)."""
 
-    hops: int = 2
+    hops: int = default_number(GRAPH_PARAMETERS, "hops")
     """How many relationships away from the entities of the query an entity may lie."""
-    max_entities: int = 8
+    max_entities: int = default_number(GRAPH_PARAMETERS, "max_entities")
     """Entities that a search begins from, at most."""
-    max_communities: int = 3
+    max_communities: int = default_number(GRAPH_PARAMETERS, "max_communities")
     """Community summaries that a search in mode ``global`` looks inside."""
-    graph_weight: float = 0.5
+    graph_weight: float = default_number(GRAPH_PARAMETERS, "graph_weight")
     """Share of the graph in ``mix``; the rest is that of the vectors."""
-    graph_threshold: float = 0.0
+    graph_threshold: float = default_number(GRAPH_PARAMETERS, "graph_threshold")
     """Least graph score of a passage that the graph found; the similarity threshold does not cut these."""
     rerank: Reranking = "by_mode"
-    rerank_k: int = 15
+    rerank_k: int = default_number(GRAPH_PARAMETERS, "rerank_k")
     """How many of the best passages are scored anew."""
-    rerank_threshold: float = 0.1
+    rerank_threshold: float = default_number(GRAPH_PARAMETERS, "rerank_threshold")
     """Least score of a passage that was scored anew."""
-    duplicate_threshold: float = 0.9
+    duplicate_threshold: float = default_number(GRAPH_PARAMETERS, "duplicate_threshold")
     """Likeness to a passage above it from which on a passage is pushed down as a near-duplicate."""
-    freshness_weight: float = 0.1
+    freshness_weight: float = default_number(GRAPH_PARAMETERS, "freshness_weight")
     """What being the newest dated passage counts for in the order, against 1 for relevance."""
     refine: bool = False
     """Whether passages are cut to the sentences that bear on the question before generation."""
-    sentence_threshold: float = 0.3
+    sentence_threshold: float = default_number(GRAPH_PARAMETERS, "sentence_threshold")
     """Least bearing of a sentence that refinement keeps."""
-    context_tokens: int = 2000
+    context_tokens: int = default_number(GRAPH_PARAMETERS, "context_tokens")
     """Budget for graph, tables and passages together; never more than the generator's own."""
     answer_directly: bool = True
     """Whether a simple query is answered without a search."""

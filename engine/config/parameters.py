@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from engine.errors import InvalidConfig
 
@@ -147,6 +147,12 @@ def checked(name: str, value: object, parameter: Parameter) -> int | float:
             field=name,
         )
     return int(number)
+
+
+def default_number(parameters: Mapping[str, Parameter], name: str) -> Any:
+    """The default of one number, whole where the number is."""
+    parameter = parameters[name]
+    return int(parameter.default) if parameter.whole else float(parameter.default)
 
 
 def check_all(value: object, parameters: Mapping[str, Parameter]) -> None:

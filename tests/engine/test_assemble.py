@@ -52,6 +52,18 @@ def test_the_token_budget_cuts_from_the_end_and_says_what_it_cut() -> None:
     assert ids((FIRST,), RunConfig(), budget=1) == ["a"], "the best passage is always given"
 
 
+def test_a_shorter_passage_does_not_overtake_a_better_one_that_was_cut() -> None:
+    """SC-07"""
+    best, long, short = (
+        Passage(PassageId(name), "a.md", text, similarity, similarity)
+        for name, text, similarity in (("best", "xxxx", 0.9), ("long", "x" * 50, 0.8), ("short", "x", 0.7))
+    )
+    verdicts = {item.id: Verdict(True, 0.9, "x") for item in (best, long, short)}
+    judged = Round(0, "q", gated((best, long, short), RunConfig()), verdicts=verdicts)
+    context = assemble((judged,), RunConfig(), 10, len)
+    assert ([item.id for item in context.passages], context.cut) == (["best"], ("long", "short"))
+
+
 def test_unverified_passages_are_used_only_when_asked_for_and_are_marked() -> None:
     """SC-07"""
     failed = _round(0, ("a", 0.9, False, 0.9), ("b", 0.8, False, 0.6))
@@ -79,6 +91,12 @@ def test_markers_are_bound_to_passages_and_invented_ones_are_removed_and_reporte
     assert resolved.text == "One [1]. Two[2]. Both [1][2]. None , . Year [2024]"
     assert [item.marker for item in resolved.citations] == [1, 2]
     assert resolved.removed == ("[7]", "[0]")
+
+
+def test_the_marker_behind_the_last_passage_is_an_invented_one() -> None:
+    """SC-07"""
+    resolved = resolve("It is so [2][3].", [item.passage for item in FIRST.candidates])
+    assert (resolved.text, resolved.removed) == ("It is so [2].", ("[3]",))
 
 
 @given(st.text(), st.integers(0, 3))

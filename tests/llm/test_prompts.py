@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,7 +30,7 @@ REQUEST = RewriteRequest(
     question="How is insulin dosed?",
     current_query="insulin",
     failed=(failed(1), failed(2, "Diet matters.")),
-    history=(TriedRewrite("How is insulin dosed?", "insulin", "too wide", ("INSULIN!",)),),
+    history=(TriedRewrite("How is insulin dosed?", "insulin", "it named no unit of dose", ("INSULIN!",)),),
 )
 
 
@@ -69,10 +71,12 @@ def test_a_rewriter_sees_the_request_and_no_number_of_the_configuration() -> Non
         "Insulin is a hormone.",
         "off topic",
         "Missing: dose.",
-        "too wide",
+        "it named no unit of dose",
         "INSULIN!",
     ):
         assert seen in text
+    bare = "\n".join(message.content for message in rewriter_messages(replace(REQUEST, history=()), 1000))
+    assert not any(told in bare for told in ("it named no unit of dose", "INSULIN!")), "these come from the history"
     for unseen in ("0.123456", "threshold", "pass rate", "budget", "p1"):
         assert unseen not in text
 

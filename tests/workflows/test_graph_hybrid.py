@@ -10,7 +10,8 @@ from engine.config import Mode, RoleModel, RoleModels, RunConfig
 from engine.events import Analysed, Decided, Fused, PassageGraded, Reranked, Retrieved
 from engine.nodes.graph.state import GraphState
 from engine.policies.ordering import Found
-from engine.values import LISTS_OF_MODE, Attachment, ModeNote, QueryAnalysis, RunRecord
+from engine.retrieval.mode_values import ModeFound
+from engine.values import LISTS_OF_MODE, Attachment, GraphEvidence, ModeNote, QueryAnalysis, RunRecord
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
 from tests.support.fakes import FakeGrader
@@ -148,8 +149,10 @@ def test_low_relevance_refines_the_query_three_times_and_no_more() -> None:
 
 def test_a_passage_is_judged_against_the_question_as_asked_whichever_query_found_it() -> None:
     """GH-01, SC-03"""
-    resources = failing()
-    finished(resources, graph_config(mode="local"))
+    later = ModeFound({"local": found("z", 3, graph=True)}, GraphEvidence(mode="local"), 0.7, "none", {})
+    resources = failing(searcher=FakeSearcher(script=(None, later)))
+    finished(resources, graph_config(mode="local", max_rewrites=1))
+    assert [sorted(names) for _, names in resources.grader.asked][1:] == [["z1", "z2", "z3"]]
     assert {question for question, _ in resources.grader.asked} == {"What does insulin do?"}
 
 

@@ -15,7 +15,7 @@ from engine.errors import ModelInterrupted, ModelUnreachable, StoreUnreachable
 from engine.events import Event, RunFinished, TokenStreamed, fold_all
 from engine.execution import execute
 from engine.nodes.run_context import Roles
-from engine.roles import SILENT, Trace
+from engine.roles import SILENT, GenerationRequest, Trace
 from engine.runs import LiveRun
 from engine.values import Passage, RunId, RunRecord, Verdict
 from engine.workflows import compiled, workflow
@@ -86,6 +86,16 @@ def test_the_grader_always_judges_against_the_question_as_asked_and_never_twice(
     assert grader.asked == [("first", ["p1", "p2", "p3", "p4", "p5"])]
     assert record.rounds[2].reused == ("p1", "p2", "p3", "p4", "p5")
     assert record.outcome == "abstained"
+
+
+def test_passages_that_a_rewrite_brings_are_judged_against_the_question_as_asked() -> None:
+    """SC-03, SC-06: a rewrite that drifts must not make its own hits look relevant."""
+    grader, rewriter = FakeGrader(), FakeRewriter()
+    retriever = FakeRetriever(hits={"second": {"x1": 0.9}, "third": {"y1": 0.9}})
+    finished(FakeResources(retriever=retriever, grader=grader, rewriter=rewriter), RunConfig(max_rewrites=2))
+    assert grader.asked[1:] == [("first", ["x1"]), ("first", ["y1"])]
+    assert [request.question for request in rewriter.requests] == ["first", "first"]
+    assert [request.current_query for request in rewriter.requests] == ["first", "second"]
 
 
 def test_an_unreadable_verdict_is_asked_for_again_in_the_next_round() -> None:
@@ -270,6 +280,20 @@ def test_a_generation_that_hangs_ends_with_its_allowance() -> None:
     resources.settings = resources.settings.model_copy(update={"generation_allowance_s": 0.05})
     record = finished(resources, RunConfig(budget_s=1))
     assert (record.outcome, record.reason) == ("failed", "WB413")
+
+
+def test_a_generation_after_the_deadline_has_an_allowance_of_its_own() -> None:
+    """SC-13: also where the model does not answer within the same step of the event loop."""
+
+    class Yields(FakeGenerator):
+        async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
+            await asyncio.sleep(0)
+            return await super().generate(request, trace)
+
+    grader = FakeGrader(relevant=ALL, gate=asyncio.Event)
+    record = finished(FakeResources(grader=grader, generator=Yields()), RunConfig(budget_s=1))
+    assert (record.decisions[-1].reason, record.outcome) == ("deadline", "answered_forced")
+    assert record.answer
 
 
 def test_an_empty_answer_is_a_failure_and_not_an_answer() -> None:
