@@ -9,9 +9,18 @@ from components.compare_evidence import answers_card, passages_card, rewrites_ca
 from components.figures import Figure, figures_of, measured, shared_measures
 from components.i18n import Words
 from components.markup import Node, chip, node, script
-from components.phrases import duration_text, fault_text, inequality_text, node_text, outcome_text, reason_text
+from components.phrases import (
+    duration_text,
+    fault_text,
+    inequality_text,
+    moved_text,
+    node_text,
+    outcome_text,
+    reason_text,
+)
 from engine.difference import RoundPair, RunDifference
 from engine.values import Decision, Fault, Round, RunRecord
+from engine.wording import change_of
 
 SHOW_SAME = "show_same"
 """What the press on *Show all passages* is called."""
@@ -138,7 +147,7 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     """By how much B differs from A in each of the five figures; empty where one of them has no such number."""
     a, b = found.a, found.b
     first, second = (
-        _delta(measured(a, measure), measured(b, measure), words, whole=measure == "suggestions")
+        _delta(measured(a, measure), measured(b, measure), words, whole=measure in ("suggestions", "context"))
         for measure in shared_measures(a, b)
     )
     longer_ms = b.duration_ms - a.duration_ms
@@ -154,9 +163,10 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
 def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = False) -> str:
     if a is None or b is None:
         return ""
-    if abs(b - a) < 0.005:
+    change = change_of(a, b)
+    if change.direction == 0:
         return words("compare.delta.same")
-    return f"{_sign(b - a)} {abs(b - a):.0f}" if whole else f"{_sign(b - a)} {abs(b - a):.2f}"
+    return f"{_sign(b - a)} {abs(b - a):.0f}" if whole else moved_text(change)
 
 
 def _sign(change: float) -> str:

@@ -12,6 +12,7 @@ from components.markup import Node, chip, draw, node
 from components.phrases import inequality_text, node_text, outcome_text, reason_text
 from components.workflow_picture import tone_of_reason
 from engine.values import Decision, Draft, QualityCheck, RunRecord
+from engine.wording import change_of
 
 _LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
 _GRADING = ("grade", "grade_documents")
@@ -90,10 +91,10 @@ def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
     before, after = _worth(decision.round, decision, record), _worth(decision.round + 1, decision, record)
     if before is None or after is None or decision.route == "rewrite_query":
         return words("decision.rewritten", query=made.rewritten_query)
-    change = after - before
-    key = "same" if abs(change) < 0.005 else "helped" if change > 0 else "hurt"
+    change = change_of(before, after)
+    key = ("same", "helped", "hurt")[change.direction]
     measure = "score_" if record.workflow == "quality_loop" else ""
-    return words(f"decision.{measure}{key}", query=made.rewritten_query, change=f"{abs(change):.2f}")
+    return words(f"decision.{measure}{key}", query=made.rewritten_query, change=change.size)
 
 
 def _worth(index: int, decision: Decision, record: RunRecord) -> float | None:
@@ -101,8 +102,7 @@ def _worth(index: int, decision: Decision, record: RunRecord) -> float | None:
     if record.workflow == "quality_loop":
         check = _check(index, record)
         return check.routing_score if check else None
-    same = (item for item in record.decisions if item.round == index and item.node == decision.node)
-    return next((item.pass_rate for item in same), None)
+    return record.pass_rates.get(index)
 
 
 def _check(index: int, record: RunRecord) -> QualityCheck | None:

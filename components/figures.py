@@ -8,9 +8,10 @@ from typing import Literal
 
 from components.i18n import Words
 from components.markup import Node, draw, node
-from components.phrases import duration_text, node_text, outcome_text, probability_text, reason_text
+from components.phrases import duration_text, moved_text, node_text, outcome_text, probability_text, reason_text
 from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
 from engine.values import Decision, Outcome, RunRecord
+from engine.wording import change_of
 
 _LOOKS: dict[Outcome, str] = {
     "answered": "pass",
@@ -101,19 +102,20 @@ def shared_measures(a: RunRecord, b: RunRecord) -> tuple[Measure, Measure]:
 
 
 def measured(record: RunRecord, measure: Measure) -> float | None:
-    """The last value of a measure in a run; None where it was never taken."""
+    """The value of a run that its card shows: the best similarity of all rounds, the last value of anything else."""
+    if measure == "similarity":
+        return record.best_similarity
     return next(reversed(_values(record, measure)), None)
 
 
 def _values(record: RunRecord, measure: Measure) -> list[float]:
     match measure:
         case "pass_rate":
-            return [item.pass_rate for item in _graded(record)]
+            return list(record.pass_rates.values())
         case "quality":
             return [item.quality.routing_score for item in record.rounds if item.quality is not None]
         case "similarity":
-            found = (current.candidates for current in record.rounds if current.candidates)
-            return [max(item.passage.similarity for item in candidates) for candidates in found]
+            return [best for item in record.rounds if (best := item.best_similarity) is not None]
         case "suggestions":
             return [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
         case "context":
@@ -163,8 +165,13 @@ def _quality(record: RunRecord, words: Words) -> Figure:
 
 
 def _similarity(record: RunRecord, words: Words) -> Figure:
+    """The best of all rounds, with what each round came to."""
+    best, values = record.best_similarity, _values(record, "similarity")
     bar = words("figure.bar", value=probability_text(record.config.similarity_threshold))
-    return _course(words("figure.similarity"), _values(record, "similarity"), bar)
+    if best is None:
+        return Figure(words("figure.similarity"), "–", bar)
+    course = words("figure.by_round", course=" → ".join(map(probability_text, values))) if len(values) > 1 else ""
+    return Figure(words("figure.similarity"), probability_text(best), " · ".join(filter(None, (course, bar))))
 
 
 def _suggestions(record: RunRecord, words: Words) -> Figure:
@@ -199,19 +206,14 @@ def _context(record: RunRecord, words: Words) -> Figure:
 
 
 def _course(label: str, values: Sequence[float], note: str) -> Figure:
-    """A value over the rounds: first and last, and by how much it rose or fell."""
+    """A value over the rounds: first and last, and by how much it rose or fell from the first to the last."""
     if not values:
         return Figure(label, "–", note)
     if len(values) == 1:
         return Figure(label, probability_text(values[0]), note)
-    change = values[-1] - values[0]
-    value = f"{probability_text(values[0])} → {probability_text(values[-1])}"
-    if probability_text(values[0]) == probability_text(values[-1]):
-        return Figure(label, value, f"= · {note}")
-    risen = change > 0
-    return Figure(
-        label, value, f"{'▲' if risen else '▼'} {abs(change):.2f} · {note}", note_look="pass" if risen else "warn"
-    )
+    change = change_of(values[0], values[-1])
+    look = ("muted", "pass", "warn")[change.direction]
+    return Figure(label, change.course, f"{moved_text(change)} · {note}", note_look=look)
 
 
 def _calls(record: RunRecord, words: Words, most_calls: int | None) -> Figure:

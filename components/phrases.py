@@ -7,7 +7,7 @@ from dataclasses import replace
 from components.i18n import Words
 from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
 from engine.values import BY_HAND, VERDICT_POLICY, Comparison, Decision, Fault, Outcome, Verdict
-from engine.wording import QUANTITIES, inequality, operands
+from engine.wording import QUANTITIES, Change, inequality, operands
 
 _BUILT_IN = "builtin"
 
@@ -28,6 +28,11 @@ def duration_text(milliseconds: float) -> str:
 
 def probability_text(value: float) -> str:
     return f"{value:.2f}"
+
+
+def moved_text(change: Change) -> str:
+    """``▲ 0.20``, ``▼ 0.004`` or ``=``."""
+    return "=" if change.direction == 0 else f"{'▲' if change.direction > 0 else '▼'} {change.size}"
 
 
 def inequality_text(decision: Decision, words: Words) -> str:

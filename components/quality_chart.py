@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.markup import Node, chip, node
-from components.phrases import probability_text
+from components.phrases import moved_text, probability_text
 from components.scores import grade_look, score_text
 from engine.config import QualityOptions
 from engine.policies.quality import FULL_COUNT
@@ -20,7 +20,7 @@ from engine.values import (
     Routing,
     RunRecord,
 )
-from engine.wording import operands
+from engine.wording import change_of, operands
 
 _ISSUE_OF: dict[QualityDimensionName, QualityIssueCode] = {
     "coverage": "low_coverage",
@@ -77,10 +77,8 @@ def _change(former: QualityCheck | None, check: QualityCheck | None) -> Node | s
     """By how much the score that routes rose or fell against the round before."""
     if former is None or check is None:
         return ""
-    change = check.routing_score - former.routing_score
-    if abs(change) < 0.005:
-        return chip("grey", "= 0.00")
-    return chip("pass", f"▲ {change:.2f}") if change > 0 else chip("warn", f"▼ {-change:.2f}")
+    change = change_of(former.routing_score, check.routing_score)
+    return chip(("grey", "pass", "warn")[change.direction], moved_text(change))
 
 
 def _round_card(current: Round, record: RunRecord, options: QualityOptions, words: Words) -> Node:

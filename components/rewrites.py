@@ -11,13 +11,13 @@ import streamlit as st
 
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
-from components.phrases import probability_text
+from components.phrases import moved_text, probability_text
 from components.suggestions import suggestion_said
 from engine.builtin.dual_rewriter import MISSED
 from engine.policies.dual import INITIAL
-from engine.scorecard import Effect, RewriteScore, scorecard
+from engine.scorecard import EFFECTS, Effect, RewriteScore, scorecard
 from engine.values import Draft, PassageId, Rewrite, RunRecord
-from engine.wording import named_in
+from engine.wording import change_of, direction_of, named_in
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|\s+|.", re.DOTALL)
 _SIGNS = {"added": "+", "removed": "−"}
@@ -66,10 +66,15 @@ def rewrite_history(record: RunRecord, words: Words, *, key: str) -> None:
     if not record.rewrites:
         st.caption(words("rewrite.none" if record.outcome else "rewrite.empty"))
         return
+    draw(history_nodes(record, words), words, key=key)
+
+
+def history_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """One card per rewrite, oldest first."""
     scores = scorecard(record)
     first = sum(is_initial(item.rewrite) for item in scores)
     # An initial rewrite is not counted: nothing had failed before it.
-    draw([_card(place, item, record, words) for place, item in enumerate(scores, 1 - first)], words, key=key)
+    return [_card(place, item, record, words) for place, item in enumerate(scores, 1 - first)]
 
 
 def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> Node:
@@ -189,8 +194,7 @@ def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None
     effect, rule = score.effect, "score.rule"
     scores = _quality(score.rewrite, record)
     if scores is not None:
-        rise = scores[1] - scores[0]
-        effect, rule = "helped" if rise > 0 else "harmed" if rise < 0 else "none", "score.rule.quality"
+        effect, rule = EFFECTS[direction_of(*scores)], "score.rule.quality"
     if effect is None:
         return None
     look, sign = _LOOKS[effect]
@@ -243,10 +247,8 @@ def _terms(score: RewriteScore, words: Words) -> list[Node]:
 def _course(values: tuple[float, float] | None) -> str:
     if values is None:
         return "–"
-    before, after = values
-    change = after - before
-    sign = "=" if abs(change) < 0.005 else f"▲ {change:.2f}" if change > 0 else f"▼ {-change:.2f}"
-    return f"{probability_text(before)} → {probability_text(after)}  {sign}"
+    change = change_of(*values)
+    return f"{change.course}  {moved_text(change)}"
 
 
 def _counted(moved: tuple[PassageId, ...], passing: int, words: Words) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from components import workflow_facts_graph as graph
 from components.picture_words import Lines, Plain, Words, cut, duration_of, lines, say, searched_line
 from engine.values import Verdict
+from engine.wording import change_of
 
 Fact = Callable[[str, Plain, Words, str], Lines]
 """From node, record, words and tone."""
@@ -104,7 +105,7 @@ def _rewrite_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     if not record["rewrites"]:
         return lines([say(words, "rephrasing")], [spent])
     newest = record["rewrites"][-1]
-    return (_changed(newest), *lines([_gain_of(newest, record, words), spent]))
+    return (_changed(newest), *lines([*_gain_of(newest, record, words), spent]))
 
 
 def _changed(rewrite: Plain) -> tuple[str, ...]:
@@ -112,25 +113,28 @@ def _changed(rewrite: Plain) -> tuple[str, ...]:
     return (f"{before} → {after}", f"→ {after}")
 
 
-def _gain_of(rewrite: Plain, record: Plain, words: Words) -> str:
+def _gain_of(rewrite: Plain, record: Plain, words: Words) -> list[str]:
+    """By how much the measure of the loop moved with this rewrite, and from which round to which."""
     if rewrite["failed"]:
-        return say(words, "rewriter_failed")
+        return [say(words, "rewriter_failed")]
     if rewrite["repeated"]:
-        return say(words, "repeated")
-    worth = _scores(record) if workflow_of(record) == "quality_loop" else _pass_rates(record)
-    if not {rewrite["round"], rewrite["round"] + 1} <= worth.keys():
-        return ""
-    gain = worth[rewrite["round"] + 1] - worth[rewrite["round"]]
-    size = f"{abs(gain):.2f}"
-    sign = "±" if size == "0.00" else "+" if gain > 0 else "−"
-    return say(words, "helped" if sign == "+" else "no_help", gain=f"{sign}{size}")
+        return [say(words, "repeated")]
+    scored = workflow_of(record) == "quality_loop"
+    worth = _scores(record) if scored else _pass_rates(record)
+    before, after = rewrite["round"], rewrite["round"] + 1
+    if not {before, after} <= worth.keys():
+        return []
+    change = change_of(worth[before], worth[after])
+    gain = f"{('±', '+', '−')[change.direction]}{change.size}"
+    return [say(words, "gain_score" if scored else "gain_rate", gain=gain), f"r{before} → r{after}"]
 
 
 def _pass_rates(record: Plain) -> dict[int, float]:
-    rates: dict[int, float] = {}
-    for item in record["decisions"]:
-        rates.setdefault(item["round"], item["passed"] / item["kept"] if item["kept"] else 0.0)
-    return rates
+    return {
+        item["round"]: item["passed"] / item["kept"] if item["kept"] else 0.0
+        for item in record["decisions"]
+        if item["node"] in ("grade", "grade_documents")
+    }
 
 
 def _generate_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:

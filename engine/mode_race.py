@@ -98,7 +98,6 @@ def _lane(record: RunRecord) -> ModeLane:
     }
     verdicts = {name: verdict for current in record.rounds for name, verdict in current.verdicts.items()}
     bar = record.config.min_confidence
-    found = [candidate.passage.similarity for current in record.rounds for candidate in current.candidates]
     begun = [item.entity.name for graph in graphs for item in graph.entities if item.hops == 0]
     return ModeLane(
         record=record,
@@ -112,7 +111,7 @@ def _lane(record: RunRecord) -> ModeLane:
         fell_back_to=_once(item for graph in graphs for item in graph.fell_back_to),
         entities=_once(begun),
         searches=sum(item.searched for item in record.rounds),
-        best_similarity=max(found, default=None),
+        best_similarity=record.best_similarity,
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from engine.builtin.terms import surface_terms
 from engine.values import PassageId, Rewrite, Round, RunRecord
+from engine.wording import direction_of
 
 Effect = Literal["helped", "none", "harmed"]
-_GATES = ("grade", "grade_documents")
-"""Nodes that decide whether a round's passages are enough; further ones decide about answers."""
+EFFECTS: Mapping[int, Effect] = MappingProxyType({1: "helped", 0: "none", -1: "harmed"})
+"""By the direction of a measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def distance_between(question: str, query: str) -> float:
 def _score(record: RunRecord, rewrite: Rewrite) -> RewriteScore:
     before = next((item for item in record.rounds if item.index == rewrite.round), None)
     after = next((item for item in record.rounds if item.index == rewrite.round + 1), None)
-    rates = {item.round: item.pass_rate for item in record.decisions if item.node in _GATES}
+    rates = record.pass_rates
     decided = rewrite.round in rates and rewrite.round + 1 in rates
     rate = (rates[rewrite.round], rates[rewrite.round + 1]) if decided else None
     gained, lost = _moved(before, after), _moved(after, before)
@@ -86,9 +89,9 @@ def _effect(record: RunRecord, rewrite: Rewrite, rate: tuple[float, float] | Non
     if rate is None:
         return None
     former, now = _passing(record, rewrite.round + 1), _passing(record, rewrite.round + 2)
-    if now - former or rate[1] > rate[0]:
+    if now - former:
         return "helped"
-    return "harmed" if rate[1] < rate[0] else "none"
+    return EFFECTS[direction_of(*rate)]
 
 
 def _passing(record: RunRecord, end: int) -> frozenset[PassageId]:
@@ -109,10 +112,10 @@ def _moved(before: Round | None, after: Round | None) -> tuple[PassageId, ...]:
 
 
 def _best(before: Round | None, after: Round | None) -> tuple[float, float] | None:
-    if before is None or after is None or not after.searched or not (before.candidates and after.candidates):
+    if before is None or after is None or not after.searched:
         return None
-    first, second = (max(item.passage.similarity for item in current.candidates) for current in (before, after))
-    return first, second
+    first, second = before.best_similarity, after.best_similarity
+    return None if first is None or second is None else (first, second)
 
 
 def _pairs_of(text: str) -> frozenset[str]:

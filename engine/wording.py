@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from engine.values import Comparison, Decision
 
@@ -29,6 +31,52 @@ QUANTITIES: Mapping[str, str] = {
 
 _WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"}
 _MOST_DIGITS = 12
+NOTICEABLE = 0.0005
+"""A score, rate or similarity that moved by less has not moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Two values and what lies between them as text, with the digits that make it true: never ``0.70 → 0.69, 0.00``."""
+
+    before: str
+    after: str
+    size: str
+    """Without a sign."""
+    direction: Literal[-1, 0, 1]
+
+    @property
+    def course(self) -> str:
+        return f"{self.before} → {self.after}"
+
+
+def direction_of(before: float, after: float) -> Literal[-1, 0, 1]:
+    """Whether a value rose (1), fell (-1) or stayed: the one rule for figures, chips and scorecards."""
+    moved = round(after - before, 9)
+    return 0 if abs(moved) < NOTICEABLE else 1 if moved > 0 else -1
+
+
+def change_of(before: float, after: float) -> Change:
+    """The fewest decimals, two at least, in which both ends look as different as they are, and so does the size.
+
+    ``changeOf`` of ``live_run_words.js`` says the same.
+    """
+    direction = direction_of(before, after)
+    for digits in range(2, _MOST_DIGITS):
+        old, new = f"{before:.{digits}f}", f"{after:.{digits}f}"
+        size = f"{abs(after - before) if direction else 0:.{digits}f}"
+        if (old != new and float(size) > 0) if direction else old == new:
+            return Change(old, new, size, direction)
+    return Change(f"{before:.2f}", f"{before:.2f}", "0.00", 0)
+
+
+def apart(value: float, bound: float) -> tuple[str, str]:
+    """Both with as many decimals as it takes to tell them apart, two at least."""
+    for digits in range(2, _MOST_DIGITS):
+        left, right = f"{value:.{digits}f}", f"{bound:.{digits}f}"
+        if left != right or round(value - bound, 9) == 0:
+            break
+    return left, right
 
 
 def operands(comparison: Comparison) -> tuple[str, str]:

@@ -71,7 +71,7 @@ function rewriteFacts(name, record, words) {
   const rewrite = record.rewrites.at(-1);
   const spent = timeOf(name, record, words);
   if (!rewrite) return lines([say(words, "rephrasing")], [spent]);
-  return [changedQuery(rewrite), ...lines([gainOf(rewrite, record, words), spent])];
+  return [changedQuery(rewrite), ...lines([...gainOf(rewrite, record, words), spent])];
 }
 
 function changedQuery(rewrite) {
@@ -80,19 +80,19 @@ function changedQuery(rewrite) {
 }
 
 function gainOf(rewrite, record, words) {
-  if (rewrite.failed) return say(words, "rewriter_failed");
-  if (rewrite.repeated) return say(words, "repeated");
-  const worth = record.config.workflow === "quality_loop" ? scoreOf : rateOf;
-  const [before, after] = [rewrite.round, rewrite.round + 1].map((at) => worth(at, record));
-  if (before === null || after === null) return "";
-  const gain = after - before;
-  const size = fixed(Math.abs(gain), 2);
-  const sign = size === "0.00" ? "±" : gain > 0 ? "+" : "−";
-  return say(words, sign === "+" ? "helped" : "no_help", { gain: sign + size });
+  if (rewrite.failed) return [say(words, "rewriter_failed")];
+  if (rewrite.repeated) return [say(words, "repeated")];
+  const scored = record.config.workflow === "quality_loop";
+  const rounds = [rewrite.round, rewrite.round + 1];
+  const [before, after] = rounds.map((at) => (scored ? scoreOf : rateOf)(at, record));
+  if (before === null || after === null) return [];
+  const change = changeOf(before, after);
+  const gain = { 0: "±", 1: "+", "-1": "−" }[change.direction] + change.size;
+  return [say(words, scored ? "gain_score" : "gain_rate", { gain }), `r${rounds[0]} → r${rounds[1]}`];
 }
 
 function rateOf(at, record) {
-  const decision = record.decisions.find((item) => item.round === at);
+  const decision = record.decisions.filter((item) => item.round === at && ["grade", "grade_documents"].includes(item.node)).at(-1);
   return decision ? (decision.kept ? decision.passed / decision.kept : 0) : null;
 }
 

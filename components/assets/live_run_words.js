@@ -58,6 +58,18 @@ export function operands({ quantity, value, relation, bound }) {
   return [String(value), String(bound)];
 }
 
+/** Two values and what lies between them, with the digits that make it true: `change_of` of engine/wording.py. */
+export function changeOf(before, after) {
+  const moved = Number((after - before).toFixed(9));
+  const direction = Math.abs(moved) < 0.0005 ? 0 : Math.sign(moved);
+  for (let digits = 2; digits < 12; digits += 1) {
+    const [old, next] = [fixed(before, digits), fixed(after, digits)];
+    const size = fixed(direction ? Math.abs(after - before) : 0, digits);
+    if (direction ? old !== next && Number(size) > 0 : old === next) return { before: old, after: next, size, direction };
+  }
+  return { before: fixed(before, 2), after: fixed(before, 2), size: "0.00", direction: 0 };
+}
+
 /** Decimals with ties to even, as the engine prints them: 0.125 is 0.12 in both. */
 export function fixed(value, digits) {
   const text = value.toFixed(digits);

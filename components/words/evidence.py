@@ -176,6 +176,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "figure.at": ("at {node}", "正在{node}"),
     "figure.rewrites": ("after {n} rewrites", "重写 {n} 次后"),
     "figure.rewrites.one": ("after 1 rewrite", "重写 1 次后"),
+    "figure.by_round": ("by round {course}", "各轮 {course}"),
     "figure.bar": ("bar {value}", "阈值 {value}"),
     "figure.gate_count": ("gate: {n} relevant", "条件：{n} 个相关"),
     "figure.at_most": ("of at most {n}", "至多 {n} 次"),

@@ -94,6 +94,16 @@ class RunRecord:
         return self.rounds[-1].query if self.rounds else self.question
 
     @property
+    def best_similarity(self) -> float | None:
+        """The best of all rounds; None where no search found anything."""
+        return max((best for item in self.rounds if (best := item.best_similarity) is not None), default=None)
+
+    @property
+    def pass_rates(self) -> Mapping[int, float]:
+        """By round what the grader's gate decided on; answers are judged elsewhere."""
+        return {item.round: item.pass_rate for item in self.decisions if item.node in ("grade", "grade_documents")}
+
+    @property
     def calls(self) -> int:
         """Chat-model invocations as if nothing had been cached; built-in ones are counted apart."""
         return sum(not call.built_in for call in self.model_calls)

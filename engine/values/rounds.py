@@ -260,3 +260,8 @@ class Round:
     @property
     def kept(self) -> tuple[Passage, ...]:
         return tuple(item.passage for item in self.candidates if item.gate == "kept")
+
+    @property
+    def best_similarity(self) -> float | None:
+        """Of all candidates, dropped ones included; None where there are none."""
+        return max((item.passage.similarity for item in self.candidates), default=None)

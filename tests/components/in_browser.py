@@ -20,8 +20,8 @@ from tests.components.test_workflow_export import LOOP
 
 _DRIVER = """
 import { readFileSync } from "node:fs";
-import { fold, view, fit, widthOf, operands } from "./picture.mjs";
-const { events, record, edges, names, words, texts, comparisons, cuts } = JSON.parse(readFileSync(0, "utf8"));
+import { fold, view, fit, widthOf, operands, changeOf } from "./picture.mjs";
+const { events, record, edges, names, words, texts, comparisons, cuts, changes = [] } = JSON.parse(readFileSync(0, "utf8"));
 const folded = [];
 let current = null;
 for (const event of events) { current = fold(current, event); folded.push(current); }
@@ -31,6 +31,7 @@ console.log(JSON.stringify({
   views, stored: view(edges, names, record, words), rest: view(edges, names, null, words),
   same: JSON.stringify(again) === JSON.stringify(current), answer: current?.answer,
   texts: texts.map((text) => [widthOf(text, 12), fit([text], 60, 12)]), operands: comparisons.map(operands),
+  changes: changes.map(([before, after]) => changeOf(before, after)),
 }));
 """
 
@@ -63,6 +64,7 @@ def in_browser(
         "words": dict(live_words("zh" if language == "zh" else "en")),
         "texts": [],
         "comparisons": [],
+        "changes": [],
         "cuts": list(range(len(told))),
         **more,
     }

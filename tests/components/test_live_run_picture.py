@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.words_live import live_words
 from components.workflow_export import fit, width_of
@@ -13,7 +16,7 @@ from engine.config import SearchMethod
 from engine.events import fold_all
 from engine.records.codec import record_to_dict
 from engine.values import Outcome, Quantity
-from engine.wording import operands
+from engine.wording import Change, change_of, operands
 from tests.components.in_browser import in_browser, node, plain
 from tests.components.test_workflow_export import HOSTILE, LOOP
 from tests.support.recorded import recorded_run
@@ -90,6 +93,33 @@ def test_both_sides_print_the_same_operands(node: list[str]) -> None:
     given = [{"quantity": c.quantity, "value": c.value, "relation": c.relation, "bound": c.bound} for c in comparisons]
     shown = in_browser(node, recorded_run(0), comparisons=given)
     assert [tuple(pair) for pair in shown["operands"]] == [operands(comparison) for comparison in comparisons]
+
+
+CHANGES = [
+    (0.695, 0.694),
+    (0.6951, 0.6949),
+    (0.69505, 0.69495),
+    (0.125, 0.375),
+    (0.7, 1 / 3),
+    (0.5, 0.5),
+    (0.4, 0.6),
+    (0.994, 1.0),
+]
+
+
+def test_both_sides_print_the_same_changes_with_the_digits_that_make_them_true(node: list[str]) -> None:
+    shown = in_browser(node, recorded_run(0), changes=CHANGES)
+    assert shown["changes"] == [asdict(change_of(*pair)) for pair in CHANGES]
+    assert change_of(0.695, 0.694) == Change("0.695", "0.694", "0.001", -1)
+    assert change_of(0.6951, 0.6949) == Change("0.695", "0.695", "0.000", 0)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_change_looks_like_one_exactly_where_it_is_one(before: float, after: float) -> None:
+    change = change_of(before, after)
+    assert (change.before == change.after) == (change.direction == 0) == (float(change.size) == 0.0)
+    if change.direction:
+        assert (float(change.after) > float(change.before)) == (after > before) == (change.direction > 0)
 
 
 @pytest.mark.parametrize(

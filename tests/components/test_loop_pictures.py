@@ -162,7 +162,7 @@ def test_the_quality_loop_says_kinds_shares_and_scores() -> None:
     assert lines["grade_documents"].startswith("score 0.39 → 0.")
     assert lines["grade_documents"].endswith("· high")
     shown = picture("quality: low, rewritten, high")
-    assert shown.nodes["rewrite"].lines[1][0].startswith("helped: +0.")
+    assert shown.nodes["rewrite"].lines[1][0].startswith("score +0.")
     assert shown.edges["grade_documents", "rewrite"].chips[0] == "0.39 < 0.50 and 0 < 2 → rewrite"
     assert picture("quality: at the limit").nodes["generate"].tone == "forced"
     assert picture("quality: unreadable").nodes["grade_documents"].tone == "fault"

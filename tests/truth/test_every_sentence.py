@@ -9,13 +9,14 @@ import pytest
 from components.i18n import UiLanguage, Words, words_for
 from engine.values import RunRecord
 from tests.truth.claims import Claim
-from tests.truth.kinds import changes, rewrites
+from tests.truth.kinds import changes, figures, rewrites
 from tests.truth.runs import every_run
 
 Kind = Callable[[RunRecord, Words], Iterator[Claim]]
 
 KINDS: Mapping[str, tuple[Kind, int]] = {
     "rewrite reasons": (rewrites.claims, 100),
+    "figures": (figures.claims, 300),
     "remedies and flips": (changes.claims, 80),
 }
 """Who reads the sentences of a kind, and how many there are at least in all runs: a walk past none proves nothing."""

@@ -1,0 +1,159 @@
+"""Cards, scorecards, node facts, decision path, quality table: each figure against the record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from components.decisions import followed_text
+from components.figures import figures_of
+from components.i18n import Words
+from components.quality_chart import quality_nodes
+from components.rewrites import history_nodes
+from components.words_live import live_words
+from components.workflow_facts import facts_of
+from engine.records.codec import record_to_dict
+from engine.values import RunRecord
+from tests.truth.claims import Claim, rows_of
+
+_COURSE = re.compile(r"(\d\.\d+) → (\d\.\d+)")
+_MOVED = re.compile(r"(▲|▼|=)(?: (\d\.\d+))?")
+
+
+def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
+    yield from _cards(record, words)
+    yield from _scorecards(record, words)
+    yield from _node_facts(record, words)
+    yield from _decisions(record, words)
+    yield from _quality(record, words)
+
+
+# -- the record, read by hand --------------------------------------------------------------------------------------
+
+
+def rates(record: RunRecord) -> dict[int, float]:
+    graded = [item for item in record.decisions if item.node in ("grade", "grade_documents")]
+    return {item.round: item.passed / item.kept if item.kept else 0.0 for item in graded}
+
+
+def scores(record: RunRecord) -> dict[int, float]:
+    checks = {item.index: item.quality for item in record.rounds if item.quality is not None}
+    return {at: item.score if item.graded_on == "weighted" else item.top3 for at, item in checks.items()}
+
+
+def similarities(record: RunRecord) -> dict[int, float]:
+    found = {item.index: [c.passage.similarity for c in item.candidates] for item in record.rounds}
+    return {at: max(values) for at, values in found.items() if values}
+
+
+def moved_wrongly(said: str, before: float, after: float) -> Iterator[str]:
+    """What is wrong with ``0.40 → 0.60 ▲ 0.20``: both ends, the size, and that a change looks like one."""
+    ends, moved = _COURSE.search(said), _MOVED.search(said)
+    if ends is None or moved is None:
+        yield "there is no course"
+        return
+    for shown, true in ((ends.group(1), before), (ends.group(2), after)):
+        if not _rounds_to(shown, true):
+            yield f"{shown} is {true:.5f}"
+    sign, size = moved.groups()
+    yield from _size_wrong(sign, size, before, after)
+    if (ends.group(1) == ends.group(2)) != (sign == "="):
+        yield "the ends and the sign disagree"
+
+
+def _size_wrong(sign: str, size: str | None, before: float, after: float) -> Iterator[str]:
+    change = after - before
+    if abs(change) >= 0.0005 and sign not in (("▲", "+") if change > 0 else ("▼", "−")):
+        yield f"it moved by {change:+.5f}"
+    if sign in ("=", "±"):
+        if abs(change) >= 0.001:
+            yield f"it moved by {change:+.5f}"
+    elif size is None or float(size) == 0 or not _rounds_to(size, abs(change)):
+        yield f"{size} is {abs(change):.5f}"
+
+
+def _rounds_to(shown: str, true: float) -> bool:
+    digits = len(shown.partition(".")[2])
+    return bool(abs(float(shown) - true) <= 0.5 / 10**digits + 1e-9)
+
+
+# -- what is said --------------------------------------------------------------------------------------------------
+
+
+def _cards(record: RunRecord, words: Words) -> Iterator[Claim]:
+    for figure in figures_of(record, words):
+        said = f"{figure.label}: {figure.value} ({figure.note})"
+        measure = {words("figure.pass_rate"): rates, words("figure.quality"): scores}.get(figure.label)
+        if measure is not None and len(values := list(measure(record).values())) > 1:
+            yield Claim(said, tuple(moved_wrongly(f"{figure.value} {figure.note}", values[0], values[-1])))
+        if figure.label == words("figure.similarity") and (found := similarities(record)):
+            best = [] if _rounds_to(figure.value, max(found.values())) else [f"the best is {max(found.values()):.4f}"]
+            course = re.findall(r"\d\.\d+", figure.note)[: len(found)] if len(found) > 1 else []
+            best += [f"{shown} is {true:.4f}" for shown, true in zip(course, found.values(), strict=bool(course))
+                     if not _rounds_to(shown, true)] if course else []  # fmt: skip
+            yield Claim(said, tuple(best))
+
+
+def _scorecards(record: RunRecord, words: Words) -> Iterator[Claim]:
+    cards = history_nodes(record, words)
+    for rewrite, card in zip(record.rewrites, cards, strict=True):
+        said = card.text
+        for label, values in ((words("score.rate"), rates(record)), (words("score.similarity"), similarities(record)),
+                              (words("score.quality"), scores(record))):  # fmt: skip
+            after = next((item for item in record.rounds if item.index == rewrite.round + 1), None)
+            told = re.search(rf"{label}\s+(\d\.\d+ → \d\.\d+\s+(?:[▲▼] \d\.\d+|=))", said)
+            if told is None or after is None:
+                continue
+            wrong = list(moved_wrongly(told.group(1), values[rewrite.round], values[rewrite.round + 1]))
+            judged = next((key for key in ("helped", "none", "harmed") if words(f"score.{key}") in said), "")
+            by = words("score.quality") if record.workflow == "quality_loop" else words("score.rate")
+            if label == by and "▲" in told.group(1) and judged != "helped":
+                wrong.append(f"it rose and is called {judged}")
+            if label == by and record.workflow == "quality_loop" and "▼" in told.group(1) and judged != "harmed":
+                wrong.append(f"it fell and is called {judged}")
+            yield Claim(told.group(), tuple(wrong))
+
+
+def _node_facts(record: RunRecord, words: Words) -> Iterator[Claim]:
+    if not record.rewrites:
+        return
+    names = live_words(words.language)
+    for name in ("rewrite", "refine_query"):
+        if not any(item.node == name for item in record.nodes):
+            continue
+        said = " / ".join(line[0] for line in facts_of(name, record_to_dict(record), names, "passed"))
+        told = re.search(r"([+−±])(\d\.\d+) · r(-?\d+) → r(\d+)", said)
+        if told is not None:
+            values = scores(record) if record.workflow == "quality_loop" else rates(record)
+            sign, size, before, after = told.groups()
+            wrong = list(_size_wrong(sign, size, values[int(before)], values[int(after)]))
+            yield Claim(said, (*wrong, *([] if int(after) == record.rewrites[-1].round + 1 else ["another rewrite"])))
+        elif re.search(r"[+−±]\d\.\d", said):
+            yield Claim(said, ("it does not say between which rounds",))
+
+
+def _decisions(record: RunRecord, words: Words) -> Iterator[Claim]:
+    for decision in record.decisions:
+        said = followed_text(decision, record, words)
+        if decision.route != "rewrite" or " · " not in said:
+            continue
+        told = said.rpartition(" · ")[2]
+        if not (found := re.search(r"(rose|上升|fell|下降|unchanged|不变).*?(\d\.\d+)?$", told)):
+            continue
+        values = scores(record) if record.workflow == "quality_loop" else rates(record)
+        sign = {"rose": "▲", "上升": "▲", "fell": "▼", "下降": "▼"}.get(found.group(1), "=")
+        size = re.search(r"\d\.\d+", told)
+        before, after = values[decision.round], values[decision.round + 1]
+        yield Claim(told, tuple(_size_wrong(sign, size.group() if size else None, before, after)))
+
+
+def _quality(record: RunRecord, words: Words) -> Iterator[Claim]:
+    found = scores(record)
+    if record.workflow != "quality_loop" or len(found) < 2:
+        return
+    for row in rows_of(quality_nodes(record, words)[0]):
+        told = re.search(r"(▲|▼|=)(?: (\d\.\d+))?$", row.text)
+        at = re.match(r"r(\d+)", row.text)
+        if told and at:
+            index = int(at.group(1))
+            yield Claim(row.text, tuple(_size_wrong(told.group(1), told.group(2), found[index - 1], found[index])))
