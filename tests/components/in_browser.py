@@ -21,7 +21,8 @@ from tests.components.test_workflow_export import LOOP
 _DRIVER = """
 import { readFileSync } from "node:fs";
 import { fold, view, fit, widthOf, operands, changeOf } from "./picture.mjs";
-const { events, record, edges, names, words, texts, comparisons, cuts, changes = [] } = JSON.parse(readFileSync(0, "utf8"));
+const given = JSON.parse(readFileSync(0, "utf8"));
+const { events, record, edges, names, words, texts, comparisons, cuts, changes = [] } = given;
 const folded = [];
 let current = null;
 for (const event of events) { current = fold(current, event); folded.push(current); }
