@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +26,16 @@ SETTINGS_OF: Mapping[WorkflowName, tuple[str, ...]] = MappingProxyType(
 
 ALL_ROLES: tuple[RoleName, ...] = ("grader", "rewriter", "generator", "evaluator", "router", "reranker")
 """Roles that the panel has a model for, in its order."""
+
+_CHAT = ("num_ctx", "temperature")
+
+
+def names_settings(address: Iterable[str]) -> bool:
+    """Whether parameters of an address say how to ask; a run or a collection says what is asked."""
+    named = {"workflow", *ALL_ROLES, *_CHAT}
+    for workflow, names in SETTINGS_OF.items():
+        named |= {*names, *option_names(workflow)}
+    return not named.isdisjoint(set(address) - {"collection"})
 
 
 def option_names(workflow: WorkflowName) -> tuple[str, ...]:

@@ -47,6 +47,11 @@ def moved_here() -> bool:
     return bool(st.session_state.get(_MOVED))
 
 
+def begin_here() -> None:
+    """Take what the session holds for what this address does not name, as after a change of page."""
+    st.session_state[_MOVED] = True
+
+
 def take_from_url(name: str, default: str, valid: Callable[[str], bool], *, key: str = "") -> str:
     """Before its widget is drawn: its value in the session state, or the address's where that was changed.
 
@@ -96,7 +101,7 @@ def view_changed(name: str) -> None:
 
     ``name`` is the parameter that names the view. What the last view had chosen stays in the session state.
     """
-    st.session_state[_MOVED] = True
+    begin_here()
     for given in [given for given in st.query_params if given not in (name, "lang")]:
         # Streamlit takes those of its own widgets out itself.
         with suppress(StreamlitAPIException):

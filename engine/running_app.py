@@ -88,7 +88,9 @@ class RunningApp:
         path = _run_path(run_id)
         while self._field(found := _success(self.get(path)), "outcome") is None:
             self._follow(f"{path}/events")
-        return record_from_dict({key: value for key, value in found.items() if key not in ("workflow", "calls")})
+        return record_from_dict(
+            {key: value for key, value in found.items() if key not in ("workflow", "calls", "link")}
+        )
 
     def cancel(self, run_id: str) -> None:
         """Stop a run there, if it still goes on and the app still answers."""

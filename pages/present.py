@@ -48,9 +48,9 @@ def chosen_run(words: Words) -> str:
 
 def stage_bar(words: Words, run_id: str) -> None:
     with st.container(key="stage_bar", horizontal=True, vertical_alignment="center"):
-        st.page_link(
-            "workbench.py", label=words("presenter.back"), icon=":material/arrow_back:", query_params={"run": run_id}
-        )
+        # The run that Ask has open anyway comes back with the sliders as they were left.
+        named = {} if st.session_state.get("run_shown") == run_id else {"run": run_id}
+        st.page_link("workbench.py", label=words("presenter.back"), icon=":material/arrow_back:", query_params=named)
         picked = demo_buttons(words, current=run_id)
     if picked is not None:
         run_id = picked

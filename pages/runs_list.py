@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import cast, get_args
 
 import streamlit as st
 
-from components.config_panel import want_settings
 from components.faults import fault_box
 from components.i18n import Words
 from components.phrases import outcome_text
@@ -291,9 +289,6 @@ def pressed(engine: Engine, event: RunListEvent) -> None:
         case "open":
             # Set besides the address: a run that was opened a moment ago would stand above the new one.
             st.session_state["run"] = event.run_id
-            with suppress(WorkbenchError):
-                # Or what-if would speak of settings that nobody chose for this run.
-                want_settings(engine.record(event.run_id).config)
             st.switch_page("workbench.py", query_params={"run": event.run_id})
         case "pin":
             attempted([partial(engine.tag_run, event.run_id, PINNED)])

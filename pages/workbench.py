@@ -21,9 +21,9 @@ from components.i18n import Words
 from components.live_run import live_run
 from components.presenter import demo_buttons, present_button
 from components.sample_questions import sample_buttons
-from components.settings_of import roles_of
+from components.settings_of import names_settings, roles_of
 from components.slider_marks import slider_marks
-from components.url_state import base_path, moved_here, put_into_url, take_from_url
+from components.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from components.words_live import live_words
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.budget import measured_tariff, worst_case
@@ -48,6 +48,7 @@ words: Words = st.session_state["words"]
 # Width of Run and of Stop, in pixels. (A bare string below it would be written on the page.)
 _BUTTON = 132
 _LONGEST_ID = 64
+_SHOWN = "run_shown"
 # How many of the newest runs are looked at for the time of a step.
 _MEASURED_BY = 8
 
@@ -92,17 +93,25 @@ def page() -> None:
 def opened() -> RunRecord | None:
     """The run that the address names; a refresh or a shared link attaches to it, running or finished.
 
-    Coming back from another page, which has no run in its address, opens the run that was open before.
+    Coming back from another page, which has no run in its address, opens the run that was open before. An address that
+    names a run and no settings brings the run's own along.
     """
+    address = st.query_params.to_dict()
     run_id = take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID)
     put_into_url("run", run_id, "")
+    came = moved_here() or st.session_state.get(_SHOWN) != run_id
+    st.session_state[_SHOWN] = run_id
     if not run_id:
         return None
     try:
-        return engine.record(run_id)
+        record = engine.record(run_id)
     except WorkbenchError as error:
         st.session_state["ask_fault"] = fault_of(error)
         return None
+    if came and address.get("run") == run_id and not names_settings(address):
+        begin_here()
+        want_settings(record.config)
+    return record
 
 
 def settings(record: RunRecord | None) -> Chosen:

@@ -20,13 +20,13 @@ from engine.api.forking import add_fork
 from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
 from engine.api.knowledge_routes import add_knowledge
+from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.waiting import event_stream, finished, while_connected
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.config import RunConfig, config_from_dict
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
-from engine.records.codec import record_to_dict
 from engine.responses import seed_response
 from engine.settings import Settings
 from engine.values import Attachment, Fault, RunId
@@ -97,7 +97,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
         )
         run_id = _started(engine, body.query, config, "query")
         record, kept = await while_connected(request, finished(engine, run_id))
-        return answered(record, seed_response(record), kept=kept)
+        return answered(record, linked(record, seed_response(record)), kept=kept)
 
     @api.get("/health", summary="Whether the workbench can answer")
     async def health() -> Response:
@@ -120,7 +120,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         summary="Start a run, and wait for its record unless `wait` is false",
         responses={
             202: {
-                "description": "The run goes on; its id, the path of its events, `warnings` where it has any. "
+                "description": "The run goes on; its id, the path of its events, its link, `warnings` where it has any. "
                 f"Or: {NOT_KEPT_YET}"
             }
         },
@@ -137,10 +137,10 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
             warnings = await asyncio.to_thread(engine.warnings_before, body.question, config)
             run_id = _started(engine, body.question, config, "question", attachments)
             said = {"warnings": [_fault(item) for item in warnings]} if warnings else {}
-            return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", **said}, 202)
+            return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", "link": link_of(run_id), **said}, 202)
         run_id = _started(engine, body.question, config, "question", attachments)
         record, kept = await while_connected(request, finished(engine, run_id))
-        return answered(record, record_to_dict(record), kept=kept)
+        return answered(record, linked(record), kept=kept)
 
     @api.post("/runs/check", summary="What a run would be warned of before it begins; nothing is run")
     async def check(body: CheckRequest) -> Response:
@@ -151,13 +151,13 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/runs", summary="Stored runs, newest first")
     async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
         found = await asyncio.to_thread(lambda: get_engine().runs(asked.limit, **asked.filters()))
-        return Json([{**asdict(item), "cursor": item.cursor} for item in found])
+        return Json([{**asdict(item), "cursor": item.cursor, "link": link_of(item.id)} for item in found])
 
 
 def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> None:
     @api.get("/runs/{run_id}", summary="The record of a run, live or stored")
     async def run(run_id: str) -> Response:
-        return Json(record_to_dict(await asyncio.to_thread(get_engine().record, run_id)))
+        return Json(linked(await asyncio.to_thread(get_engine().record, run_id)))
 
     @api.get(
         "/runs/{run_id}/events",

@@ -13,11 +13,11 @@ from fastapi.responses import Response
 from engine.api.bodies import ForkChanges, ForkRequest
 from engine.api.encoding import Json
 from engine.api.errors import NOT_KEPT_YET, answered
+from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.waiting import finished, while_connected
 from engine.engine import Engine
 from engine.fork import fork_price
-from engine.records.codec import record_to_dict
 from engine.values import PassageId, RunId
 
 
@@ -27,15 +27,17 @@ def add_fork(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
     @api.post(
         "/runs/{run_id}/fork",
         summary="Go on from a decision of a run with something changed, reusing all that was asked before",
-        responses={202: {"description": f"The branch goes on; its id and the path of its events. Or: {NOT_KEPT_YET}"}},
+        responses={
+            202: {"description": f"The branch goes on; its id, the path of its events, its link. Or: {NOT_KEPT_YET}"}
+        },
     )
     async def fork(run_id: str, body: ForkRequest, request: Request) -> Response:
         engine = get_engine()
         branch_id = await asyncio.to_thread(_begun, engine, run_id, body)
         if not body.wait:
-            return Json({"id": branch_id, "events": f"/api/runs/{branch_id}/events"}, 202)
+            return Json({"id": branch_id, "events": f"/api/runs/{branch_id}/events", "link": link_of(branch_id)}, 202)
         record, kept = await while_connected(request, finished(engine, branch_id))
-        return answered(record, record_to_dict(record), kept=kept)
+        return answered(record, linked(record), kept=kept)
 
     @api.post(
         "/runs/{run_id}/fork/price",

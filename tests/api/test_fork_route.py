@@ -50,7 +50,7 @@ def test_a_branch_answers_with_its_record_and_names_what_it_parted_from(
     assert (body["config"]["max_rewrites"], body["config"]["grade_pass_threshold"]) == (1, 0.2)
     assert body["decisions"][0]["reason"] == "passed"
     assert body["calls"] == {"chat": 6, "cached": 6, "built_in": 0}
-    assert engine.record(body["id"]).to_dict() == body
+    assert {**engine.record(body["id"]).to_dict(), "link": f"/?run={body['id']}"} == body
 
 
 def test_query_verdicts_and_round_are_taken_and_their_price_is_told(

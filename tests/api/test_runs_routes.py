@@ -66,7 +66,9 @@ def test_a_waiting_start_answers_with_the_record(served: tuple[TestClient, Engin
     assert body["config"]["top_k"] == 2
     assert body["workflow"] == "self_corrective"
     assert body["calls"] == {"chat": 3, "cached": 0, "built_in": 0}
-    assert engine.record(body["id"]).to_dict() == body
+    assert {**engine.record(body["id"]).to_dict(), "link": f"/?run={body['id']}"} == body
+    assert client.get(f"/api/runs/{body['id']}").json() == body
+    assert [item["link"] for item in client.get("/api/runs").json()] == [body["link"]]
 
 
 @pytest.mark.parametrize("path", ["/api/runs", "/api/self-corrective-rag"])
@@ -100,7 +102,7 @@ def test_a_start_that_does_not_wait_answers_with_where_the_events_are(tmp_path: 
     with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, _):
         response = client.post("/api/runs", json={"question": "first", "wait": False})
         body = response.json()
-        assert (response.status_code, set(body)) == (202, {"id", "events"})
+        assert (response.status_code, set(body)) == (202, {"id", "events", "link"})
         assert client.get(f"/api/runs/{body['id']}").json()["outcome"] is None
         gate.wait_until_reached()
         gate.open()
@@ -327,7 +329,7 @@ def test_a_caller_that_does_not_wait_may_hang_up(tmp_path: Path) -> None:
     with engine_of(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as engine, serving(app_of(engine)) as port:
         with dial(port) as connection:
             connection.sendall(raw("POST", "/api/runs", b'{"question": "first", "wait": false}'))
-            run_id = json.loads(received(connection, b'/events"}').split(b"\r\n\r\n")[1])["id"]
+            run_id = json.loads(received(connection, b'"}').split(b"\r\n\r\n")[1])["id"]
         gate.wait_until_reached()
         gate.open()
         assert engine.wait(run_id, PATIENCE_S)

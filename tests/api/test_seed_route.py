@@ -42,6 +42,7 @@ RESPONSE = {
     "graderResult",
     "workflow",
     "runId",
+    "link",
     "outcome",
     "reason",
     "citations",

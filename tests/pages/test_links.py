@@ -1,0 +1,65 @@
+"""What a link to a run brings along: its own settings where it names none, else those that it names."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.i18n import words_for
+from engine.config import QualityOptions, RunConfig, WorkflowName
+from engine.engine import Engine
+from tests.pages.driving import ask, given, opened, setting
+
+EN = words_for("en")
+
+
+@pytest.fixture(scope="module")
+def unusual(shared_engine: Engine) -> str:
+    """A run that differs from the defaults in settings of every kind of widget."""
+    config = RunConfig(
+        top_k=9, similarity_threshold=0.2, gate="pass_rate", grade_pass_threshold=0.35, context="last_round"
+    )
+    return shared_engine.run("What is a truth table?", config).id
+
+
+def test_a_link_to_a_run_without_settings_takes_the_runs_own(engine: Engine, unusual: str) -> None:
+    app = opened(run=unusual)
+    assert (setting(app, "top_k").value, setting(app, "grade_pass_threshold").value) == (9, 0.35)
+    assert (setting(app, "gate").value, setting(app, "context").value) == ("pass_rate", "last_round")
+    assert (given(app, "gate") or "pass_rate", given(app, "context")) == ("pass_rate", "last_round")
+    # No line names settings that differ from those of the run.
+    assert EN("hint.tune") in [item.value for item in app.caption]
+
+
+@pytest.mark.parametrize("workflow", ["quality_loop", "dual_loop", "graph_hybrid"])
+def test_its_workflow_and_collection_come_along(engine: Engine, workflow: WorkflowName) -> None:
+    run = engine.run("What is a truth table?", RunConfig(workflow=workflow, top_k=4))
+    app = opened(run=run.id)
+    assert setting(app, "workflow").value == workflow
+    assert setting(app, "top_k").value == 4
+    assert (given(app, "workflow"), setting(app, "collection").value) == (workflow, run.config.collection)
+
+
+def test_options_come_along(engine: Engine) -> None:
+    options = QualityOptions(medium_score=0.35)
+    run = engine.run("What is a truth table?", RunConfig(workflow="quality_loop", options=options))
+    assert setting(opened(run=run.id), "medium_score").value == 0.35
+
+
+def test_a_link_with_settings_keeps_them(engine: Engine, unusual: str) -> None:
+    app = opened(run=unusual, top_k="3")
+    assert (setting(app, "top_k").value, setting(app, "similarity_threshold").value) == (3, 0.3)
+
+
+def test_a_collection_alone_is_no_setting(engine: Engine, unusual: str) -> None:
+    assert setting(opened(run=unusual, collection="samples"), "top_k").value == 9
+
+
+def test_sliders_moved_since_stay_where_they_are(engine: Engine, unusual: str) -> None:
+    app = opened(run=unusual)
+    setting(app, "top_k").set_value(12).run()
+    assert setting(app, "top_k").value == 12
+    app.switch_page("knowledge.py").run()
+    app.switch_page("workbench.py").run()
+    assert setting(app, "top_k").value == 12
+    newer = ask(app, engine, "What is a truth table?")
+    assert engine.record(newer).config.top_k == 12
