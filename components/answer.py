@@ -35,6 +35,8 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     unsearched = direct_badge(record, words)
     if unsearched is not None:
         return unsearched
+    if record.answer_note:
+        return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(f"badge.{record.answer_note}")
     match record.outcome:
         case "answered":
             return "pass", words.count("badge.verified", given)

@@ -11,11 +11,11 @@ from components.i18n import Words
 from components.markup import Node, chip, node, script
 from components.phrases import (
     duration_text,
+    ended_text,
     fault_text,
     inequality_text,
     moved_text,
     node_text,
-    outcome_text,
     reason_text,
 )
 from engine.difference import RoundPair, RunDifference
@@ -84,7 +84,7 @@ def parting_text(found: RunDifference, words: Words) -> str:
     if pair is not None:
         return words("compare.parts", n=pair.index, why=words("verdict.joint").join(_why(pair, words)))
     if not found.same_path:
-        ended = {"a": outcome_text(found.a.outcome, words), "b": outcome_text(found.b.outcome, words)}
+        ended = {"a": ended_text(found.a, words), "b": ended_text(found.b, words)}
         return words("compare.parts.end", **ended)
     return words("compare.same_path")
 
@@ -217,7 +217,7 @@ def _step(name: str, current: Round | None, decision: Decision | None, pair: Rou
 
 
 def _end(run: RunRecord, words: Words) -> Node:
-    return chip(_OUTCOMES.get(run.outcome or "", "grey"), outcome_text(run.outcome, words))
+    return chip(_OUTCOMES.get(run.outcome or "", "grey"), ended_text(run, words))
 
 
 def _tag(name: str) -> Node:

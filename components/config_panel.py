@@ -53,6 +53,7 @@ from engine.values import SourceKind
 
 FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+_BUILT_IN = RoleModels()
 _WANTED = "settings_wanted"
 _DRAWN = "workflow_drawn"
 """Session key of the workflow whose defaults the controls stand at."""
@@ -94,6 +95,8 @@ class Surroundings:
     """Source kinds of a collection by its name; None where nobody can say."""
     web: bool = False
     """Whether this machine has a web search set."""
+    models: RoleModels = _BUILT_IN
+    """The models of roles that the address does not name."""
 
 
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
@@ -156,7 +159,10 @@ def config_panel(
     options = _options(words, workflow, below, surroundings)
     heading(words, "settings.models", "settings.model.help")
     with st.container(key="models"):
-        names = {str(role): model_picker(words, role, ollama.models) for role in roles_of(workflow)}
+        names = {
+            str(role): model_picker(words, role, ollama.models, surroundings.models.of(role).model)
+            for role in roles_of(workflow)
+        }
     shared = st.empty()
     look_again = _ollama_line(words, ollama)
     with st.expander(words("settings.more")):

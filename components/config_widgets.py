@@ -176,21 +176,25 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
     return str(chosen or default)
 
 
-def model_picker(words: Words, role: str, installed: Sequence[str]) -> str:
-    """Which model plays a role: built in, one of Ollama's, or a name typed as ``provider:model``."""
-    take_from_url(role, BUILTIN, lambda name: 0 < len(name) <= _LONGEST_MODEL)
+def model_picker(words: Words, role: str, installed: Sequence[str], usual: str = BUILTIN) -> str:
+    """Which model plays a role: built in, one of Ollama's, or a name typed as ``provider:model``.
+
+    ``usual`` is the one of an empty address; an address always says which where that is no built-in one, so that it
+    means the same on a machine with other settings.
+    """
+    take_from_url(role, usual, lambda name: 0 < len(name) <= _LONGEST_MODEL)
     typed = str(st.session_state[role])
     relabel(words, role)
     chosen = st.selectbox(
         words(f"settings.model.{role}"),
-        list(dict.fromkeys((BUILTIN, *(f"ollama:{name}" for name in installed), typed))),
+        list(dict.fromkeys((BUILTIN, usual, *(f"ollama:{name}" for name in installed), typed))),
         format_func=lambda model: words("settings.model.builtin") if model == BUILTIN else str(model),
         key=role,
         accept_new_options=True,
         persist_state="session",
     )
     model = model_name(str(chosen or BUILTIN), installed)
-    put_into_url(role, model, BUILTIN)
+    put_into_url(role, model, BUILTIN if usual == BUILTIN else "")
     return model
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
-from components.phrases import inequality_text, node_text, outcome_text, reason_text
+from components.phrases import ended_text, inequality_text, node_text, reason_text
 from components.workflow_picture import tone_of_reason
 from engine.values import Decision, Draft, QualityCheck, RunRecord
 from engine.wording import change_of
@@ -162,5 +162,5 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 def _end(record: RunRecord, words: Words) -> Node:
     look = "pass" if record.outcome == "answered" else "fault" if record.outcome == "failed" else "grey"
-    text = outcome_text(record.outcome, words)
+    text = ended_text(record, words)
     return node("li", f"stop end {look}", node("span", "where", words("decision.end")), chip(look, text))

@@ -8,7 +8,7 @@ from typing import Literal
 
 from components.i18n import Words
 from components.markup import Node, draw, node
-from components.phrases import duration_text, moved_text, node_text, outcome_text, probability_text, reason_text
+from components.phrases import duration_text, ended_text, moved_text, node_text, outcome_text, probability_text, reason_text
 from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
 from engine.values import Decision, Outcome, RunRecord
 from engine.wording import change_of
@@ -138,7 +138,7 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
     reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
-    return Figure(words("figure.outcome"), outcome_text(record.outcome, words), " · ".join(parts), look, look)
+    return Figure(words("figure.outcome"), ended_text(record, words), " · ".join(parts), look, look)
 
 
 def _pass_rate(record: RunRecord, words: Words) -> Figure:

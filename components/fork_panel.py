@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
-from components.phrases import decision_text, inequality_text, node_text, outcome_text, verdict_label, verdict_text
+from components.phrases import decision_text, ended_text, inequality_text, node_text, verdict_label, verdict_text
 from components.setting_words import setting_label, setting_text
 from components.what_if_text import price_text
 from engine.config import RunConfig
@@ -130,7 +130,7 @@ def _became(record: RunRecord, found: RunDifference | None, words: Words) -> lis
     if found is None:
         return [node("p", "muted", words("fork.parent_gone"))]
     parted = next((pair for pair in found.path if _parts(pair)), None)
-    was, now = outcome_text(found.a.outcome, words), outcome_text(found.b.outcome, words)
+    was, now = ended_text(found.a, words), ended_text(found.b, words)
     given = found.context
     counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
     reused = record.cached_calls

@@ -9,7 +9,7 @@ from components.answer_text import answer_prose, still_markers
 from components.graph_notes import notes_box
 from components.i18n import Words
 from components.markup import Node, chip, fold, node, script
-from components.phrases import duration_text, fault_text, node_text, outcome_text, reason_text
+from components.phrases import duration_text, ended_text, fault_text, node_text, reason_text
 from components.run_link import run_link
 from engine.config import Mode
 from engine.mode_race import ModeLane, ModeRace, RacedPassage
@@ -74,7 +74,7 @@ def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
 
 def _outcome(record: RunRecord, words: Words) -> Node:
     look = "accent" if record.outcome is None else _LOOKS.get(record.outcome, "warn")
-    return chip(look, outcome_text(record.outcome, words))
+    return chip(look, ended_text(record, words))
 
 
 def _now(lane: ModeLane, words: Words) -> Node | str:

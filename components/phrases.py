@@ -63,6 +63,12 @@ def outcome_text(outcome: Outcome | None, words: Words) -> str:
     return words(f"outcome.{outcome or 'running'}")
 
 
+def ended_text(record: RunRecord, words: Words) -> str:
+    """How a run ended, and what has to be said of its answer beside that."""
+    text = outcome_text(record.outcome, words)
+    return f"{text} · {words(f'answer_note.{record.answer_note}')}" if record.answer_note else text
+
+
 def reason_text(reason: str, words: Words) -> str:
     """A reason code in words; anything that is no code is shown as it is."""
     return words(f"reason.{reason}") if f"reason.{reason}" in words else reason

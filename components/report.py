@@ -13,10 +13,10 @@ from components.i18n import Words
 from components.markup import Node, chip, node, script
 from components.phrases import (
     duration_text,
+    ended_text,
     fault_text,
     inequality_text,
     node_text,
-    outcome_text,
     reason_text,
 )
 from components.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
@@ -92,7 +92,7 @@ def _head(record: RunRecord, words: Words) -> Node:
         "",
         node("p", "kicker", words("report.title")),
         node("h1", "", node("bdi", "", record.question)),
-        node("p", "", chip(look, outcome_text(record.outcome, words))),
+        node("p", "", chip(look, ended_text(record, words))),
         *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
     )
 
@@ -134,7 +134,7 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
         return [node("p", "muted", words("report.no_decision"))]
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
-        ended = chip(_OUTCOMES.get(record.outcome, "warn"), outcome_text(record.outcome, words))
+        ended = chip(_OUTCOMES.get(record.outcome, "warn"), ended_text(record, words))
         steps.append(node("li", "end", node("span", "where", words("decision.end")), ended))
     return [node("ol", "path", *steps)]
 

@@ -10,7 +10,15 @@ from components.answer import answer_badge
 from components.answer_text import answer_prose, still_markers
 from components.i18n import Words
 from components.markup import Node, chip, node, script
-from components.phrases import duration_text, fault_text, inequality_text, node_text, outcome_text, reason_text
+from components.phrases import (
+    duration_text,
+    ended_text,
+    fault_text,
+    inequality_text,
+    node_text,
+    outcome_text,
+    reason_text,
+)
 from components.run_link import run_link
 from components.what_if_text import COMPLETE
 from engine.side_by_side import Lane, SideBySide
@@ -74,7 +82,7 @@ def _lane(lane: Lane, words: Words, base: str) -> Node:
 def _outcome(record: RunRecord, words: Words) -> Node:
     if record.outcome is None:
         return chip("accent", outcome_text(None, words))
-    return chip(_LOOKS.get(record.outcome, "warn"), outcome_text(record.outcome, words))
+    return chip(_LOOKS.get(record.outcome, "warn"), ended_text(record, words))
 
 
 def _now(record: RunRecord, words: Words) -> Node:

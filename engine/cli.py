@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -16,7 +17,6 @@ from rich.markup import escape
 from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.config import (
-    BUILTIN,
     MODEL_PARAMETERS,
     OPTION_PARAMETERS,
     PARAMETERS,
@@ -155,7 +155,8 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
     for name, meaning in _SWITCHES.items():
         ask.add_argument(_flag(name), action="store_true", default=None, help=meaning)
     for role in _ROLES:
-        ask.add_argument(_flag(role), default=BUILTIN, metavar="MODEL", help="builtin, ollama:MODEL or provider:model")
+        said = "builtin, ollama:MODEL or provider:model; default: what the settings name"
+        ask.add_argument(_flag(role), metavar="MODEL", help=said)
     for name in _OF_MODELS:
         _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
     for workflow, numbers in OPTION_PARAMETERS.items():
@@ -208,8 +209,10 @@ def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
 def _config(options: argparse.Namespace) -> RunConfig:
     numbers = _given(options, _OF_MODELS)
     RoleModel(**numbers)  # a bad number is said also where no chat model is named
-    names = {role: getattr(options, role) for role in _ROLES}
-    chosen = {role: RoleModel(name, **({} if name == BUILTIN else numbers)) for role, name in names.items()}
+    usual = Settings.load().models
+    named = {role: RoleModel(name) for role, name in _given(options, _ROLES).items()}
+    chosen: dict[str, RoleModel] = {role: named.get(role) or getattr(usual, role) for role in _ROLES}
+    chosen = {role: model if model.built_in else replace(model, **numbers) for role, model in chosen.items()}
     written = _given(options, (*PARAMETERS, *_CHOICES, *_SWITCHES))
     own = _given(options, (*_OF_WORKFLOWS, *(name for numbers in OPTION_PARAMETERS.values() for name in numbers)))
     return RunConfig(

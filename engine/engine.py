@@ -115,11 +115,12 @@ class Engine:
     ) -> RunId:
         """Begin a run and return its id at once.
 
-        ``run_id`` is for a caller that has to know the id before the run exists; it must be unused. ``attachments`` are
-        what :meth:`read_attachment` gave, or what somebody made of it. Raises ``InvalidQuestion``, ``InvalidConfig``,
-        ``AttachmentError`` and ``TooManyRuns``.
+        Without a config it is the default one, with the models that the settings name. ``run_id`` is for a caller that
+        has to know the id before the run exists; it must be unused. ``attachments`` are what :meth:`read_attachment`
+        gave, or what somebody made of it. Raises ``InvalidQuestion``, ``InvalidConfig``, ``AttachmentError`` and
+        ``TooManyRuns``.
         """
-        config = config or RunConfig()
+        config = config or RunConfig(models=self.settings.models)
         workflow(config.workflow)
         # Half a surrogate pair, which a command line can bring, has no UTF-8 form: no store and no model takes it.
         question = question.encode(errors="replace").decode().strip()

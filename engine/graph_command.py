@@ -61,7 +61,9 @@ def add_graph(commands: Any) -> None:
     build = does.add_parser("build", help="read passages into the graph", description=said)
     build.add_argument("collection", metavar="COLLECTION")
     build.add_argument(
-        "--extractor", default=BUILTIN, metavar="MODEL", help="builtin (rules, weak), ollama:MODEL or provider:model"
+        "--extractor",
+        metavar="MODEL",
+        help="builtin (rules, weak), ollama:MODEL or provider:model; default: what the settings name",
     )
     build.add_argument("--replace", action="store_true", help="throw away a graph that another extractor has read")
     build.set_defaults(command=_build)
@@ -174,10 +176,11 @@ class _There:
 
 
 def _build(options: argparse.Namespace) -> int:
-    RoleModel(options.extractor)  # a bad name is said before anything is opened
+    extractor = options.extractor or Settings.load().extractor_model or BUILTIN
+    RoleModel(extractor)  # a bad name is said before anything is opened
     console = Console(stderr=True, soft_wrap=True)
     return _with_graphs(
-        lambda place: build_graph(place, options.collection, options.extractor, console, replace=options.replace)
+        lambda place: build_graph(place, options.collection, extractor, console, replace=options.replace)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
@@ -20,7 +20,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.errors import InvalidSettings
+from engine.config import RoleModel, RoleModels, RoleName
+from engine.errors import InvalidConfig, InvalidSettings
 from engine.origins import plain_origin
 
 _PREFIX = "WORKBENCH_"
@@ -65,6 +66,18 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "builtin", description="Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`."
     )
+    grader_model: str = Field(
+        "", description="Grader where a run names none: `builtin`, `ollama:MODEL` or `provider:model`; empty: built in."
+    )
+    rewriter_model: str = Field("", description="Rewriter where a run names none, written as the grader.")
+    generator_model: str = Field("", description="Generator where a run names none, written as the grader.")
+    evaluator_model: str = Field("", description="Evaluator where a run names none, written as the grader.")
+    router_model: str = Field("", description="Router where a run names none, written as the grader.")
+    reranker_model: str = Field(
+        "", description="Reranker where a run names none, written as the grader, or `cross_encoder:NAME`."
+    )
+    extractor_model: str = Field("", description="Extractor of knowledge graphs where none is named.")
+    vision_model: str = Field("", description="Reader of images where none is named; empty: text recognition.")
     searxng_url: str = Field(
         "", description="Address of a SearXNG that the dual loop may search the web with; empty: no web search."
     )
@@ -125,6 +138,18 @@ class Settings(BaseSettings):
             raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
         return value
 
+    @field_validator(*(f"{role}_model" for role in get_args(RoleName)))
+    @classmethod
+    def _role_model(cls, value: str, info: ValidationInfo) -> str:
+        name = value.strip()
+        try:
+            RoleModels(**{str(info.field_name).removesuffix("_model"): RoleModel(name)} if name else {})
+        except InvalidConfig as error:
+            raise PydanticCustomError(
+                "role_model", "{why}", {"why": f"{error.fact} {error.remedy}".rstrip(".")}
+            ) from None
+        return name
+
     @field_validator("neo4j_uri")
     @classmethod
     def _graph_address(cls, value: str) -> str:
@@ -184,6 +209,12 @@ class Settings(BaseSettings):
                 remedy="Correct that file, or remove it.",
                 params={"name": ".env / workbench.toml"},
             ) from None
+
+    @property
+    def models(self) -> RoleModels:
+        """The model of each role where a run names none."""
+        named = {str(role): getattr(self, f"{role}_model") for role in get_args(RoleName)}
+        return RoleModels(**{role: RoleModel(name) for role, name in named.items() if name})
 
     @property
     def store_path(self) -> Path:

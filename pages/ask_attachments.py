@@ -163,7 +163,8 @@ def _uploader(engine: Engine, config: RunConfig, question: str, words: Words) ->
 def _reader(engine: Engine, config: RunConfig, words: Words) -> RoleModel:
     """Who reads images: text recognition, or a model that sees."""
     seeing = [f"ollama:{item.name}" for item in engine.ollama().models if "vision" in item.capabilities]
-    names = list(dict.fromkeys([BUILTIN, config.models.vision.model, *seeing]))
+    usual = engine.settings.models.vision.model
+    names = list(dict.fromkeys([usual, BUILTIN, config.models.vision.model, *seeing]))
     chosen = st.selectbox(
         words("attach.reader"),
         names,

@@ -44,7 +44,7 @@ def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
     models = [f"ollama:{item.name}" for item in engine.ollama().models if item.chats]
     chosen = st.selectbox(
         words("graph.extractor"),
-        [BUILTIN, *models, _OTHER],
+        list(dict.fromkeys([engine.settings.models.extractor.model, BUILTIN, *models, _OTHER])),
         format_func=lambda name: words("graph.extractor.other") if name == _OTHER else extractor_text(name, words),
         key=key,
         help=words("graph.extractor.help"),

@@ -9,7 +9,7 @@ from components.i18n import Words
 from components.mode_race import mode_race_view, mode_text
 from components.sample_questions import sample_buttons
 from components.url_state import base_path, put_into_url, take_from_url
-from engine.config import BUILTIN, ROLES_OF, Mode, RoleModel, RoleModels, RunConfig
+from engine.config import ROLES_OF, Mode, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.mode_race import MODES, mode_race
@@ -18,6 +18,7 @@ from engine.values import Fault, RunRecord
 from pages.knowledge_state import aim_at
 from pages.remembered import remembered
 from pages.started_together import start_all
+from pages.system_hint import models_played
 
 _WATCH_S = 0.6
 _LONGEST = 40 * len(MODES)
@@ -142,9 +143,8 @@ def _begin(engine: Engine, question: str, modes: list[Mode], collection: str) ->
 
 def config_of(mode: Mode, collection: str) -> RunConfig:
     """The workflow's own defaults in one mode, with the models of the workbench."""
-    names = {role: str(st.session_state.get(role) or BUILTIN) for role in ROLES_OF["graph_hybrid"]}
-    models = {role: RoleModel(name) for role, name in names.items() if name != BUILTIN}
-    return RunConfig(workflow="graph_hybrid", mode=mode, collection=collection, models=RoleModels(**models))
+    models = models_played(ROLES_OF["graph_hybrid"])
+    return RunConfig(workflow="graph_hybrid", mode=mode, collection=collection, models=models)
 
 
 def _columns(engine: Engine, ids: list[str], words: Words, *, active: bool) -> None:

@@ -11,7 +11,7 @@ from components.i18n import Words
 from components.sample_questions import sample_buttons
 from components.side_by_side import side_by_side_view
 from components.url_state import base_path, put_into_url, take_from_url
-from engine.config import BUILTIN, ROLES_OF, RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.config import ROLES_OF, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.samples import sample_questions
@@ -21,6 +21,7 @@ from engine.workflows import MODULES
 from pages.modes import modes_view
 from pages.opening import opening
 from pages.started_together import start_all
+from pages.system_hint import models_played
 
 View = Literal["workflows", "modes"]
 VIEWS: tuple[View, ...] = get_args(View)
@@ -137,10 +138,9 @@ def begin(engine: Engine, question: str, workflows: list[WorkflowName]) -> None:
 
 def config_of(workflow: WorkflowName) -> RunConfig:
     """The workflow's own defaults on the workbench's collection and with its models."""
-    names = {role: str(st.session_state.get(role) or BUILTIN) for role in ROLES_OF[workflow]}
-    models = {role: RoleModel(name) for role, name in names.items() if name != BUILTIN}
+    models = models_played(ROLES_OF[workflow])
     collection = str(st.session_state.get("collection") or RunConfig().collection)
-    return RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models))
+    return RunConfig(workflow=workflow, collection=collection, models=models)
 
 
 def columns(engine: Engine, words: Words, ids: list[str], *, active: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -11,9 +12,10 @@ import streamlit as st
 
 from components.settings_of import roles_of
 from components.system_health import judged, worst
-from engine.config import BUILTIN, RunConfig
+from engine.config import RoleModel, RoleModels, RoleName, RunConfig
 from engine.engine import Engine
 from engine.host.values import PartHealth
+from engine.process import get_engine
 from pages.system_work import in_background
 
 Parts = tuple[PartHealth, ...]
@@ -39,8 +41,16 @@ _last = _Last()
 
 def roles_played() -> dict[str, str]:
     """The model that the panel's settings name for each role of the chosen workflow."""
-    workflow = st.session_state.get("workflow", RunConfig().workflow)
-    return {str(role): str(st.session_state.get(role) or BUILTIN) for role in roles_of(workflow)}
+    roles = roles_of(st.session_state.get("workflow", RunConfig().workflow))
+    models = models_played(roles)
+    return {str(role): models.of(role).model for role in roles}
+
+
+def models_played(roles: Sequence[RoleName]) -> RoleModels:
+    """What the panel is set to for these roles; those that it has not shown yet as the settings of this machine say."""
+    named = {str(role): str(st.session_state.get(role) or "") for role in roles}
+    usual = get_engine().settings.models
+    return RoleModels(**{role: RoleModel(name) if name else getattr(usual, role) for role, name in named.items()})
 
 
 def note_parts(engine: Engine, parts: Parts) -> None:

@@ -92,7 +92,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
         for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
             for column, role in zip(st.columns(_COLUMNS, gap="medium"), row, strict=False):
                 with column:
-                    model = model_picker(words, role, seen.chat_names)
+                    model = model_picker(words, role, seen.chat_names, engine.settings.models.of(role).model)
                     with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
                         st.caption(words(role_state(model, seen)), width="stretch")
                         if model != BUILTIN and st.button(words("system.model.try"), key=f"try_{role}"):

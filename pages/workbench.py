@@ -27,7 +27,7 @@ from components.url_state import base_path, begin_here, moved_here, put_into_url
 from components.words_live import live_words
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.budget import measured_tariff, worst_case
-from engine.config import RunConfig
+from engine.config import RoleModels, RunConfig
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
@@ -123,7 +123,9 @@ def settings(record: RunRecord | None) -> Chosen:
     )
     if "gate_wanted" in st.session_state:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
-    surroundings = Surroundings(tuple(MODULES), source_kinds, bool(engine.settings.searxng_url))
+    # A link to a run names the models that are not built in.
+    models = RoleModels() if "run" in st.query_params else engine.settings.models
+    surroundings = Surroundings(tuple(MODULES), source_kinds, bool(engine.settings.searxng_url), models)
     chosen = config_panel(words, collection_choices(), note, surroundings)
     budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
     if chosen.look_again:

@@ -157,6 +157,8 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "badge.verified.one": ("✓ 1 verified passage", "✓ 1 个已核实片段"),
     "badge.forced": ("! forced · {n} verified passages", "! 未达标 · {n} 个已核实片段"),
     "badge.forced.one": ("! forced · 1 verified passage", "! 未达标 · 1 个已核实片段"),
+    "badge.cannot_tell": ("– says it cannot tell", "– 表示答不出来"),
+    "badge.uncited": ("! no source cited", "! 未注明来源"),
     "badge.unverified": ("! not verified", "! 未核实"),
     "badge.abstained": ("– abstained", "– 如实不答"),
     "badge.partial": ("✗ incomplete", "✗ 不完整"),

@@ -47,6 +47,8 @@ RUN: dict[str, tuple[str, str]] = {
     "outcome.cancelled": ("Cancelled", "已取消"),
     "outcome.failed": ("Failed", "失败"),
     "outcome.interrupted": ("Interrupted", "意外中断"),
+    "answer_note.cannot_tell": ("says it cannot tell", "表示答不出来"),
+    "answer_note.uncited": ("no source cited", "未注明来源"),
     "reason.passed": ("gate passed", "达标"),
     "reason.deadline": ("out of time", "时间用完"),
     "reason.below_gate": ("below the gate", "未达标"),

@@ -24,7 +24,7 @@ from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.waiting import event_stream, finished, while_connected
 from engine.api.web import ApiFirst, ApiGuard, guards
-from engine.config import RunConfig, config_from_dict
+from engine.config import RunConfig, config_from_dict, models_from_dict
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
 from engine.responses import seed_response
@@ -94,6 +94,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
             similarity_threshold=body.similarityThreshold,
             max_rewrites=body.maxRewriteAttempts,
             grade_pass_threshold=body.gradePassThreshold,
+            models=models_from_dict(body.models, engine.settings.models),
         )
         run_id = _started(engine, body.query, config, "query")
         record, kept = await while_connected(request, finished(engine, run_id))
@@ -229,11 +230,12 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _config_of(engine: Engine, body: CheckRequest) -> RunConfig:
     named = {"workflow": body.workflow} if body.workflow else {}
-    config = config_from_dict({**body.config, **named})
+    usual = engine.settings.models
+    config = config_from_dict({**body.config, **named}, usual)
     if not config.milvus_address:
         return config
     known = _listed(engine, config.milvus_address, "milvus_address")
-    return config_from_dict({**body.config, **named, "milvus_address": known})
+    return config_from_dict({**body.config, **named, "milvus_address": known}, usual)
 
 
 def _started(

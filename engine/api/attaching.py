@@ -24,8 +24,10 @@ def add_attachments(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
 
     @api.post("/attachments", summary="Read an image or a table, to be corrected and sent along with a question")
     async def read(body: ReadRequest, request: Request) -> Response:
-        config = RunConfig(models=RoleModels(vision=RoleModel(body.vision)))
-        work = asyncio.to_thread(_read, get_engine(), body, config)
+        engine = get_engine()
+        vision = RoleModel(body.vision) if body.vision else engine.settings.models.vision
+        config = RunConfig(models=RoleModels(vision=vision))
+        work = asyncio.to_thread(_read, engine, body, config)
         return Json(asdict(await while_connected(request, work)))
 
 

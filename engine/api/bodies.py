@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from engine.api import published
-from engine.config import BUILTIN, OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
+from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.records.listing import Filters
 from engine.values import Outcome
@@ -103,6 +103,12 @@ class SeedRequest(_Body):
     maxRewriteAttempts: StrictInt = _whole("max_rewrites")
     gradePassThreshold: StrictFloat | StrictInt = _fraction("grade_pass_threshold")
     milvusConfig: MilvusConfig = MilvusConfig()
+    models: Annotated[dict[str, Any], AfterValidator(_shallow)] = Field(
+        {},
+        description="A model for each role, as in a config: `builtin`, `ollama:MODEL` or `provider:model`, or an "
+        "object with `model`, `temperature`, `seed`, `num_ctx`. Roles left out have the models that this machine's "
+        "settings name.",
+    )
 
 
 class AttachmentBody(_Body):
@@ -134,8 +140,8 @@ class ReadRequest(_Body):
     )
     question: Annotated[StrictStr, Field(max_length=2000)] = ""
     """What a vision model should look for; text recognition does not need it."""
-    vision: Annotated[StrictStr, Field(max_length=200, json_schema_extra=published.MODEL)] = BUILTIN
-    """``builtin`` for text recognition, or a vision model."""
+    vision: Annotated[StrictStr, Field(max_length=200, json_schema_extra=published.MODEL)] = ""
+    """``builtin`` for text recognition, or a vision model; empty: the one that the settings name."""
 
 
 class CheckRequest(_Body):
@@ -162,8 +168,8 @@ class RunRequest(CheckRequest):
 class GraphRequest(_Body):
     """Body of ``POST /api/collections/{name}/graph``."""
 
-    extractor: Annotated[StrictStr, Field(min_length=1, max_length=200, json_schema_extra=published.MODEL)] = BUILTIN
-    """``builtin``, ``ollama:MODEL`` or ``provider:model``."""
+    extractor: Annotated[StrictStr, Field(max_length=200, json_schema_extra=published.MODEL)] = ""
+    """``builtin``, ``ollama:MODEL`` or ``provider:model``; empty: the one that the settings name."""
     replace: StrictBool = False
     """Whether a graph that another extractor has read may be thrown away."""
 

@@ -36,8 +36,8 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
         status_code=202,
     )
     async def build(name: str, body: GraphRequest) -> Response:
-        graphs = get_engine().graphs
-        job_id = await asyncio.to_thread(graphs.build, name, body.extractor, replace=body.replace)
+        graphs, usual = get_engine().graphs, get_engine().settings.models.extractor.model
+        job_id = await asyncio.to_thread(graphs.build, name, body.extractor or usual, replace=body.replace)
         return Json(job_as_json(await asyncio.to_thread(graphs.job, job_id)), 202)
 
     @api.delete(

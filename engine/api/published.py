@@ -13,7 +13,7 @@ FILE: Final[dict[str, Any]] = {
     "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
     "contentEncoding": "base64",
 }
-MODEL: Final[dict[str, Any]] = {"pattern": r"^(builtin|[^:]*[^:\s][^:]*:.*\S.*)$"}
+MODEL: Final[dict[str, Any]] = {"pattern": r"^(|builtin|[^:]*[^:\s][^:]*:.*\S.*)$"}
 EMBEDDING_MODEL: Final[dict[str, Any]] = {"pattern": r"^(|builtin|hashing|ollama:.*\S.*)$"}
 TAG: Final[dict[str, Any]] = {
     "maxLength": LONGEST_TAG,

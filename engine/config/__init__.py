@@ -47,6 +47,7 @@ from engine.config.run_config import (
     default_mode,
     default_of,
     for_workflow,
+    models_from_dict,
     options_from_dict,
 )
 
@@ -89,5 +90,6 @@ __all__ = [
     "default_mode",
     "default_of",
     "for_workflow",
+    "models_from_dict",
     "options_from_dict",
 ]

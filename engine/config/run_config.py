@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from engine.config.options import OPTIONS, SelfCorrectiveOptions, WorkflowOptions
 from engine.config.parameters import (
@@ -153,16 +153,26 @@ class RunConfig:
 CONFIG_FIELDS: tuple[str, ...] = tuple(item.name for item in fields(RunConfig))
 
 
-def config_from_dict(plain: Mapping[str, Any]) -> RunConfig:
-    """A config from JSON-ready values; raises ``InvalidConfig`` for an unknown field or a value out of range."""
+def config_from_dict(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_IN) -> RunConfig:
+    """A config from JSON-ready values; raises ``InvalidConfig`` for an unknown field or a value out of range.
+
+    ``usual`` are the models of roles that are not named: a stored config has built-in ones there, a request those of
+    this machine.
+    """
     _refuse_unknown(plain, CONFIG_FIELDS)
     values = dict(plain)
     workflow = values.get("workflow", "self_corrective")
     require("workflow", workflow, get_args(WorkflowName))
     values["options"] = options_from_dict(workflow, _object("options", values.pop("options", {})))
-    models = _object("models", values.pop("models", {}))
+    models = models_from_dict(values.pop("models", {}), usual)
+    return RunConfig(models=models, **values)
+
+
+def models_from_dict(plain: object, usual: RoleModels = _ALL_BUILT_IN) -> RoleModels:
+    """A model for each role from JSON-ready values, those not named as ``usual``; raises ``InvalidConfig``."""
+    models = _object("models", plain)
     _refuse_unknown(models, tuple(item.name for item in fields(RoleModels)))
-    return RunConfig(models=RoleModels(**{role: _role_model(role, model) for role, model in models.items()}), **values)
+    return replace(usual, **{role: _role_model(role, model, usual) for role, model in models.items()})
 
 
 def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> WorkflowOptions:
@@ -171,12 +181,12 @@ def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> Workf
     return OPTIONS[workflow](**plain)
 
 
-def _role_model(role: str, plain: Any) -> RoleModel:
+def _role_model(role: str, plain: Any, usual: RoleModels) -> RoleModel:
     if isinstance(plain, str):
         return RoleModel(plain)
     values = _object(f"models.{role}", plain)
     _refuse_unknown(values, tuple(item.name for item in fields(RoleModel)))
-    return RoleModel(**values)
+    return replace(cast(RoleModel, getattr(usual, role)), **values)
 
 
 def _object(name: str, value: Any) -> Mapping[str, Any]:

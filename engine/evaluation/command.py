@@ -15,16 +15,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from engine.config import RunConfig, config_from_dict
+from engine.config import RoleModels, RunConfig, config_from_dict
 from engine.errors import DataSetUnusable, InvalidConfig
 from engine.evaluation.bars import USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
 from engine.knowledge.milvus_schema import check_new_name
+from engine.settings import Settings
 from engine.values import Fault, RunRecord
 from engine.version import __version__
 
+_BUILT_IN = RoleModels()
 _MOST_AT_ONCE = 32
 _MOST_FAILURES_SHOWN = 20
 
@@ -103,7 +105,7 @@ def job_of(options: argparse.Namespace) -> Job:
         _require("limit", options.limit, 1_000_000)
     if options.json not in ("", "-") and not Path(options.json).absolute().parent.is_dir():
         raise _unwritable(options.json, "there is no such folder")
-    config = RunConfig() if options.config is None else read_config(options.config)
+    config = read_config(options.config, Settings.load().models)
     plan = _plan(options.dataset, options.collection or "", options.limit)
     if plan.items:
         check_new_name(plan.set.collection)
@@ -111,8 +113,10 @@ def job_of(options: argparse.Namespace) -> Job:
     return Job(plan, replace(config, collection=named), bars, options.concurrency, options.json)
 
 
-def read_config(path: Path) -> RunConfig:
-    """A run's config from a JSON or TOML file; raises ``InvalidConfig``."""
+def read_config(path: Path | None, usual: RoleModels = _BUILT_IN) -> RunConfig:
+    """A run's config from a JSON or TOML file, roles that it does not name as ``usual``; raises ``InvalidConfig``."""
+    if path is None:
+        return RunConfig(models=usual)
     try:
         text = path.read_text(encoding="utf-8-sig")
         plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
@@ -131,7 +135,7 @@ def read_config(path: Path) -> RunConfig:
             params={"field": str(path)[:200]},
             field="config",
         )
-    return config_from_dict(plain)
+    return config_from_dict(plain, usual)
 
 
 def report_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -327,3 +328,16 @@ def test_settings_differ_by_what_counts_in_the_workflow() -> None:
     router = RunConfig(workflow="dual_loop", models=RoleModels(router=RoleModel("ollama:m")))
     assert differing(router, one) == ("router",)
     assert differing(RunConfig(), one) == ("workflow",)
+
+
+def test_roles_that_an_address_does_not_name_have_the_models_of_the_settings(tmp_path: Path) -> None:
+    with Engine.open(Settings.load(data_dir=tmp_path, grader_model="ollama:small")) as own:
+        own.wait_until_ready()
+        use_engine(own)
+        try:
+            app = opened()
+            assert setting(app, "grader").value == "ollama:small"
+            assert "ollama:small" in app.query_params["grader"], "the address means the same on another machine"
+            assert setting(opened(grader="builtin"), "grader").value == "builtin"
+        finally:
+            use_engine(None)
