@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from engine.config import RunConfig
 from engine.values import (
+    AnswerNote,
     Attachment,
     Candidate,
     CellCitation,
@@ -274,6 +275,7 @@ class RunFinished(_Event):
     outcome: Outcome
     reason: str
     error: Fault | None = None
+    answer_note: AnswerNote = ""
     kind: Literal["run_finished"] = "run_finished"
 
 
@@ -414,7 +416,8 @@ def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]: 
         case Warned():
             return {"warnings": (*record.warnings, event.warning)}
         case RunFinished():
-            return {"outcome": event.outcome, "reason": event.reason, "error": event.error}
+            ended = {"outcome": event.outcome, "reason": event.reason, "error": event.error}
+            return {**ended, "answer_note": event.answer_note}
         case _:
             return {}
 

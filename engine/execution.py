@@ -7,9 +7,10 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from engine.answer_note import note_on
 from engine.config import RunConfig
-from engine.errors import CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
-from engine.events import Prepared, RunFinished
+from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
+from engine.events import Prepared, RunFinished, Warned
 from engine.fork import Branch
 from engine.nodes.run_context import Roles, RunContext, fault_of
 from engine.recorded_roles import StandingRounds, recorded_roles
@@ -50,7 +51,10 @@ async def execute(
         run.emit(RunFinished(outcome="failed", reason=reason, error=fault_of(error, _node_at_fault(run.record))))
         return
     outcome, reason = workflow(config.workflow).ending(run.record)
-    run.emit(RunFinished(outcome=outcome, reason=reason))
+    note = note_on(run.record, outcome)
+    if note == "uncited":
+        run.emit(Warned(warning=fault_of(AnswerUncited.by(config.models.generator.model))))
+    run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note))
 
 
 async def _run(

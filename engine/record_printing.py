@@ -33,8 +33,11 @@ def print_record(record: RunRecord) -> None:
     for cell in record.cell_citations:
         console.print(escape(f"[{cell.marker}] {cell.value}"), style="cyan")
     cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
-    console.print(escape(f"\n{record.outcome} ({record.reason}) · {cost}"), style="dim")
+    note = f" · {_ANSWER_NOTES[record.answer_note]}" if record.answer_note else ""
+    console.print(escape(f"\n{record.outcome} ({record.reason}){note} · {cost}"), style="dim")
 
+
+_ANSWER_NOTES = {"cannot_tell": "says it cannot tell", "uncited": "names no passage"}
 
 _NOTES = {
     "no_graph": "the collection has no knowledge graph",

@@ -56,6 +56,7 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
         "runId": record.id,
         "outcome": record.outcome,
         "reason": record.reason,
+        "answerNote": record.answer_note,
         "citations": [
             {"marker": item.marker, "id": item.passage_id, "source": item.source, "section": item.section}
             for item in record.citations

@@ -53,7 +53,7 @@ function changed(record, event) {
     case "token_streamed": return { answer: record.answer + event.text };
     case "answer_completed": return { answer: event.answer, citations: event.citations, cell_citations: event.cell_citations ?? [] };
     case "warned": return { warnings: [...record.warnings, event.warning] };
-    case "run_finished": return { outcome: event.outcome, reason: event.reason, error: event.error };
+    case "run_finished": return { outcome: event.outcome, reason: event.reason, error: event.error, answer_note: event.answer_note ?? "" };
     default: return {};
   }
 }

@@ -83,6 +83,7 @@ from engine.errors.jobs import (
 )
 from engine.errors.model import (
     AnswerCut,
+    AnswerUncited,
     BudgetSpent,
     EmptyReply,
     GraderFailed,
@@ -99,6 +100,7 @@ from engine.errors.model import (
     TextTooLong,
     UnknownProvider,
     UnreadableReply,
+    WordlessReply,
 )
 from engine.errors.modes import ModeFellBack
 from engine.errors.record import (
@@ -189,6 +191,7 @@ from engine.errors.web import (
 __all__ = [
     "AliasTaken",
     "AnswerCut",
+    "AnswerUncited",
     "AppUnreachable",
     "AttachmentDamaged",
     "AttachmentEmpty",
@@ -341,5 +344,6 @@ __all__ = [
     "WebSearchRefused",
     "WebSearchSlow",
     "WebSearchUnreachable",
+    "WordlessReply",
     "WorkbenchError",
 ]

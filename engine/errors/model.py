@@ -179,6 +179,34 @@ class EmptyReply(ModelError):
         )
 
 
+class WordlessReply(ModelError):
+    """A generator named passages and said nothing, twice."""
+
+    code = "WB417"
+
+    @classmethod
+    def of(cls, model: str) -> Self:
+        return cls(
+            f"{model} answered with markers of passages alone, without a word, twice.",
+            remedy="Choose another model for the generator; small ones often do this.",
+            params={"model": model},
+        )
+
+
+class AnswerUncited(ModelError):
+    """The answer names no passage, so nothing in it can be checked."""
+
+    code = "WB418"
+
+    @classmethod
+    def by(cls, model: str) -> Self:
+        return cls(
+            f"The answer of {model} names none of the passages that it was given.",
+            remedy="Check it against them, or choose another model for the generator.",
+            params={"model": model},
+        )
+
+
 class GraderFailed(ModelError):
     """No verdict of a round could be read, so the run cannot be decided."""
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.config import RoleModel, RoleName
@@ -22,7 +22,7 @@ from engine.errors import (
 )
 from engine.llm.connection import PerLoop, shown_address
 from engine.llm.faults import translate
-from engine.llm.parsing import Reply, read_reply
+from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
 from engine.llm.thinking import ThinkingFilter, split_thinking
@@ -40,6 +40,8 @@ SHORTEST_REPLY = 64
 """Tokens that must be left for a reply before a prompt is sent."""
 _LANGCHAIN_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _NO_SCHEMA_STATUS = (400, 422)
+_WARMER = 0.5
+"""What a second try is warmer than the first."""
 _SAY_WHEN_DONE = ("ollama", OPENAI)
 """Providers whose last piece always says that it is the last."""
 
@@ -52,9 +54,17 @@ class Said:
     thinking: str
     prompt_tokens: int | None
     reply_tokens: int | None
+    truncated: bool = False
 
 
-def _ignore(_: str) -> None: ...
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one call is, for its record."""
+
+    attempt: int
+    passage_id: PassageId | None
+    warmer: bool = False
+    fault_of: Callable[[str], str] | None = None
 
 
 class _Reception:
@@ -93,7 +103,7 @@ class _Reception:
         else:
             text, inline = split_thinking(self._text)
         thinking = "\n".join(part for part in (self._thinking.strip(), inline) if part)
-        return Said(text, thinking, self.prompt_tokens, self.reply_tokens)
+        return Said(text, thinking, self.prompt_tokens, self.reply_tokens, self.truncated)
 
 
 class ChatModel:
@@ -143,27 +153,44 @@ class ChatModel:
         schema: Schema,
         attempt: int = 1,
         passage_id: PassageId | None = None,
+        warmer: bool = False,
     ) -> tuple[ReplyT | None, Said]:
-        """A reply of the given shape; None beside the reply itself where it cannot be read."""
+        """A reply of the given shape; None beside the reply itself where it cannot be read.
 
-        def read(text: str) -> ReplyT | None:
-            return read_reply(text, shape)
+        One that was cut at its limit counts where what decides was complete. ``warmer`` is for a second try after a
+        reply that would not do: at the same temperature a model says the same again.
+        """
 
+        def read(text: str, cut: bool) -> ReplyT | None:
+            return read_reply(text, shape) or (read_cut_reply(text, shape) if cut else None)
+
+        told = _Told(attempt, passage_id, warmer)
         if self._takes_schema:
             try:
-                return await self._call(messages, trace, read, schema=schema, attempt=attempt, passage_id=passage_id)
+                return await self._call(messages, trace, read, told, schema=schema)
             except ModelRefused as refused:
                 if self.provider == "ollama" or int(refused.params.get("status", 0)) not in _NO_SCHEMA_STATUS:
                     raise
                 # This model takes no schema; the prompt asks for the same JSON.
                 self._takes_schema = False
-        return await self._call(messages, trace, read, schema=None, attempt=attempt, passage_id=passage_id)
+        return await self._call(messages, trace, read, told, schema=None)
 
     async def say(
-        self, messages: Sequence[Message], trace: Trace, hear: Callable[[str], None], *, attempt: int = 1
+        self,
+        messages: Sequence[Message],
+        trace: Trace,
+        hear: Callable[[str], None],
+        *,
+        attempt: int = 1,
+        warmer: bool = False,
+        fault_of: Callable[[str], str] | None = None,
     ) -> Said:
-        """A free text, its pieces given to ``hear`` as they arrive; together they are the text returned."""
-        _, said = await self._call(messages, trace, lambda text: None, schema=None, hear=hear, attempt=attempt)
+        """A free text, its pieces given to ``hear`` as they arrive; together they are the text returned.
+
+        ``fault_of`` names what is wrong with a whole text that will not be taken, for the record of the call.
+        """
+        told = _Told(attempt, None, warmer, fault_of)
+        _, said = await self._call(messages, trace, lambda text, cut: None, told, schema=None, hear=hear)
         return said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
@@ -174,15 +201,15 @@ class ChatModel:
         self,
         messages: Sequence[Message],
         trace: Trace,
-        read: Callable[[str], ReplyT | None],
+        read: Callable[[str, bool], ReplyT | None],
+        told: _Told,
         *,
         schema: Schema | None,
         hear: Callable[[str], None] | None = None,
-        attempt: int = 1,
-        passage_id: PassageId | None = None,
     ) -> tuple[ReplyT | None, Said]:
         self._check_size(messages)
-        client = await self._client()
+        temperature = min(1.0, self.model.temperature + _WARMER) if told.warmer else self.model.temperature
+        client = await self._client(temperature)
         limit_s = min(self._settings.call_timeout_s, trace.time_left_s())
         if limit_s <= 0:
             raise ModelTimeout.after(self.name, 0)
@@ -193,8 +220,10 @@ class ChatModel:
         try:
             await self._receive(client, messages, schema, reception, limit_s, steady=hear is not None)
             said = reception.said()
-            value = read(said.text)
+            value = read(said.text, reception.truncated)
             error = "" if hear or value is not None else "unreadable"
+            if told.fault_of is not None and said.text and not said.truncated:
+                error = told.fault_of(said.text)
             return value, said
         except asyncio.CancelledError:
             error = "cancelled"
@@ -213,15 +242,16 @@ class ChatModel:
                     messages=tuple(messages),
                     reply=said.text,
                     parsed=parsed(value),
-                    passage_id=passage_id,
+                    passage_id=told.passage_id,
                     prompt_tokens=said.prompt_tokens,
                     reply_tokens=said.reply_tokens,
                     start_ms=start_ms,
                     duration_ms=(time.perf_counter() - began) * 1000.0,
-                    attempt=attempt,
+                    attempt=told.attempt,
                     truncated=reception.truncated,
                     error=error,
                     thinking=said.thinking,
+                    temperature=temperature if told.warmer else None,
                 )
             )
 
@@ -282,21 +312,26 @@ class ChatModel:
         """The messages as LangChain takes them."""
         return [(_LANGCHAIN_ROLES[message.role], message.content) for message in messages]
 
-    async def _client(self) -> BaseChatModel:
-        made = self._clients.find()
+    async def _client(self, temperature: float) -> BaseChatModel:
+        made = self._clients.find(temperature)
         # The first one imports LangChain, which takes a second or more: not on the event loop.
-        return made if made is not None else self._clients.keep(await asyncio.to_thread(self._build))
+        return (
+            made
+            if made is not None
+            else self._clients.keep(await asyncio.to_thread(self._build, temperature), temperature)
+        )
 
-    def _build(self) -> BaseChatModel:
+    def _build(self, temperature: float) -> BaseChatModel:
         with self._making:
             if self._make is not None:
                 return self._make()
             from engine.llm import chat_clients
 
             timeout_s = self._settings.call_timeout_s
+            model = replace(self.model, temperature=temperature)
             if self.provider == "ollama":
                 return chat_clients.ollama_chat(
-                    self.model,
+                    model,
                     self._settings,
                     think=self._think,
                     reply_tokens=self._reply_tokens,
@@ -304,7 +339,7 @@ class ChatModel:
                 )
             try:
                 return chat_clients.provider_chat(
-                    self.model, self._settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s
+                    model, self._settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s
                 )
             except Exception as foreign:
                 raise translate(foreign, self.name, address=self._address, seconds=timeout_s) from foreign

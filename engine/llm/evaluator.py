@@ -33,7 +33,12 @@ class ChatEvaluator:
             messages = evaluator_messages(request, former)
             try:
                 reply, said = await self._chat.ask(
-                    messages, trace, shape=EvaluationReply, schema=EVALUATION_SCHEMA, attempt=attempt
+                    messages,
+                    trace,
+                    shape=EvaluationReply,
+                    schema=EVALUATION_SCHEMA,
+                    attempt=attempt,
+                    warmer=former is not None,
                 )
             except ModelError as failure:
                 if attempt == _TRIES or not worth_repeating(failure):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from engine.llm.examples import given_back
 from engine.llm.parsing import Reply, plain_text
 from engine.values import EvaluationDimension
 
@@ -50,7 +51,8 @@ class SuggestionReply(BaseModel):
     @classmethod
     def _words(cls, value: Any) -> str:
         # Kept as it stands: it must be found in the answer word for word.
-        return value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
+        quote = value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
+        return "" if given_back(quote) else quote
 
     @property
     def about(self) -> EvaluationDimension:
@@ -59,6 +61,7 @@ class SuggestionReply(BaseModel):
 
 
 class EvaluationReply(Reply):
+    lists: ClassVar[frozenset[str]] = frozenset({"suggestions"})
     passed: bool | None = Field(None, validation_alias=AliasChoices("passed", "pass", "通过", "是否通过"))
     suggestions: tuple[SuggestionReply, ...] = Field(
         (), validation_alias=AliasChoices("suggestions", "issues", "problems", "建议", "修改建议", "问题")
@@ -109,7 +112,7 @@ def _items(value: Any, dimension: str | None) -> Iterator[dict[str, Any]]:
     if isinstance(value, str):
         for line in value.split("\n"):
             text = line.strip().lstrip("-*• ").strip()
-            if not _NOTHING.match(text):
+            if not _nothing(text):
                 yield {"suggestion": text, "dimension": dimension}
     elif isinstance(value, list | tuple):
         for item in value:
@@ -123,5 +126,10 @@ def _items(value: Any, dimension: str | None) -> Iterator[dict[str, Any]]:
             read = SuggestionReply.model_validate(value)
         except ValueError:
             return
-        if not _NOTHING.match(read.text):
+        if not _nothing(read.text):
             yield {"suggestion": read.text, "dimension": read.dimension or dimension, "quote": read.quote}
+
+
+def _nothing(text: str) -> bool:
+    """Whether a suggestion suggests nothing, or is only the prompt's own."""
+    return _NOTHING.match(text) is not None or given_back(text)

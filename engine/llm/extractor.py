@@ -97,7 +97,13 @@ class ChatExtractor:
         for attempt in range(1, _TRIES + 1):
             try:
                 reply, said = await self._chat.ask(
-                    messages(former), trace, shape=shape, schema=schema, attempt=attempt, passage_id=passage_id
+                    messages(former),
+                    trace,
+                    shape=shape,
+                    schema=schema,
+                    attempt=attempt,
+                    passage_id=passage_id,
+                    warmer=former is not None,
                 )
             except ModelError as failure:
                 if attempt == _TRIES or not worth_repeating(failure):

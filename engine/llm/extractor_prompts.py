@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine.language import language_of
-from engine.llm.prompts import LANGUAGE_NAMES, Schema, fenced
+from engine.llm.prompts import LANGUAGE_NAMES, Schema, again, fenced, free_text
 from engine.llm.tokens import estimate_tokens
 from engine.roles import StoredPassage
 from engine.values import Entity, Message, Relationship
 
-EXTRACTOR_PROMPT_VERSION: Final = "extractor-1"
+EXTRACTOR_PROMPT_VERSION: Final = "extractor-2"
 LONGEST_PASSAGE = 6000
 """Characters of a passage that are read: ours have some 1 500, those of other programs may have any number."""
 _MOST_NAMED = 40
 _MOST_TIES = 60
 
-_TEXT = {"type": "string"}
+_NAME, _TYPE, _TEXT = free_text(80), free_text(40), free_text(200)
 EXTRACTION_SCHEMA: Schema = {
     "title": "extraction",
     "description": "Entities of a passage and the relationships between them.",
@@ -25,13 +25,14 @@ EXTRACTION_SCHEMA: Schema = {
     "properties": {
         "entities": {
             "type": "array",
+            "maxItems": 15,
             "items": {
                 "type": "object",
                 "properties": {
-                    "name": _TEXT,
-                    "type": _TEXT,
+                    "name": _NAME,
+                    "type": _TYPE,
                     "description": _TEXT,
-                    "aliases": {"type": "array", "items": _TEXT},
+                    "aliases": {"type": "array", "items": _NAME, "maxItems": 4},
                 },
                 "required": ["name", "type", "description", "aliases"],
                 "additionalProperties": False,
@@ -39,9 +40,10 @@ EXTRACTION_SCHEMA: Schema = {
         },
         "relationships": {
             "type": "array",
+            "maxItems": 20,
             "items": {
                 "type": "object",
-                "properties": {"source": _TEXT, "target": _TEXT, "type": _TEXT, "description": _TEXT},
+                "properties": {"source": _NAME, "target": _NAME, "type": _TYPE, "description": _TEXT},
                 "required": ["source", "target", "type", "description"],
                 "additionalProperties": False,
             },
@@ -54,7 +56,7 @@ SUMMARY_SCHEMA: Schema = {
     "title": "community",
     "description": "What a group of entities is about.",
     "type": "object",
-    "properties": {"title": _TEXT, "summary": _TEXT},
+    "properties": {"title": _NAME, "summary": free_text(1200)},
     "required": ["title", "summary"],
     "additionalProperties": False,
 }
@@ -89,7 +91,6 @@ Write both in __LANGUAGE__.
 Reply with one JSON object and nothing else: {"title": "…", "summary": "…"}"""
 
 _AGAIN = "That reply could not be used. Reply with only one JSON object with the fields {fields}."
-_LONGEST_ECHO = 600
 
 
 def extraction_messages(passage: StoredPassage, former: str | None = None) -> tuple[Message, ...]:
@@ -131,8 +132,4 @@ def summary_messages(
 
 def _asked(rules: str, parts: Sequence[str], fields: str, former: str | None) -> tuple[Message, ...]:
     asked = (Message("system", rules), Message("user", "\n\n".join(parts)))
-    if former is None:
-        return asked
-    # An empty assistant message makes some chat templates fail.
-    echo = Message("assistant", former[:_LONGEST_ECHO].strip() or "(nothing)")
-    return (*asked, echo, Message("user", _AGAIN.format(fields=fields)))
+    return asked if former is None else (*asked, *again(former, _AGAIN.format(fields=fields)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -79,6 +79,8 @@ class RelationshipReply(BaseModel):
 
 class ExtractionReply(Reply):
     """One bad item is left out; a reply without a list of entities is none."""
+
+    lists: ClassVar[frozenset[str]] = frozenset({"relationships"})
 
     entities: tuple[EntityReply, ...] = Field(validation_alias=AliasChoices("entities", "nodes", "实体"))
     relationships: tuple[RelationshipReply, ...] = Field(

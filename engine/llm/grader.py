@@ -13,7 +13,7 @@ from engine.llm.chat import ChatModel, Said, parsed
 from engine.llm.connection import lane
 from engine.llm.faults import worth_repeating
 from engine.llm.parsing import VerdictReply, read_reply
-from engine.llm.prompts import GRADER_PROMPT_VERSION, VERDICT_SCHEMA, grader_messages
+from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 from engine.values import ModelCall, Passage, Verdict
@@ -97,8 +97,9 @@ class ChatGrader:
                     grader_messages(question, passage.text, former),
                     trace,
                     shape=VerdictReply,
-                    schema=VERDICT_SCHEMA,
+                    schema=VERDICT_SCHEMA if former is None else SHORT_VERDICT_SCHEMA,
                     attempt=attempt,
+                    warmer=former is not None,
                     passage_id=passage.id,
                 )
             except _PASSING_FAULTS as failure:

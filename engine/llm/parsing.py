@@ -10,9 +10,11 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from engine.llm.examples import given_back
 
 Strategy = Literal["qualify", "broader", "synonyms", "split", "emphasise"]
 """Codes that the built-in rewriter has too, so that pages render both alike."""
@@ -24,6 +26,8 @@ _MOST_BROKEN = 4
 _MOST_DEPTH = 32
 _LONGEST_REASON = 600
 _LONGEST_QUERY = 400
+_LIMIT_OF_REASONS = 240
+"""Characters after which a model that keeps to our schema had to stop in the middle."""
 _MOST_KEYWORDS = 12
 
 _YES = frozenset({"true", "yes", "y", "1", "relevant", "是", "是的", "对", "相关", "有关"})
@@ -37,6 +41,8 @@ class Reply(BaseModel):
     """What a role reads from a reply; unknown fields are left out, keys are compared without case."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    lists: ClassVar[frozenset[str]] = frozenset()
+    """Fields whose complete items count where the reply is cut inside them."""
 
     def decisive(self) -> tuple[object, ...]:
         """What two objects of one reply must agree on."""
@@ -45,9 +51,9 @@ class Reply(BaseModel):
 
 class VerdictReply(Reply):
     relevant: bool = Field(validation_alias=AliasChoices("relevant", "is_relevant", "相关", "是否相关"))
-    confidence: float = Field(validation_alias=AliasChoices("confidence", "置信度"))
+    confidence: float = Field(validation_alias=AliasChoices("confidence", "sure", "置信度"))
     """In [0, 1], in this verdict."""
-    reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "explanation", "理由", "原因"))
+    reason: str = Field("", validation_alias=AliasChoices("reason", "why", "reasoning", "explanation", "理由", "原因"))
 
     @field_validator("relevant", mode="before")
     @classmethod
@@ -72,7 +78,7 @@ class VerdictReply(Reply):
     @field_validator("reason", mode="before")
     @classmethod
     def _text(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_REASON)
+        return reason_text(value)
 
     def decisive(self) -> tuple[object, ...]:
         return self.relevant, self.confidence
@@ -90,14 +96,14 @@ class RewriteReply(Reply):
         if not isinstance(value, str) or len(value) > _LONGEST_QUERY:
             raise ValueError("not a query")
         text = plain_text(value, _LONGEST_QUERY)
-        if not any(char.isalnum() for char in text):
-            raise ValueError("a blank query")
+        if not any(char.isalnum() for char in text) or given_back(text):
+            raise ValueError("no query")
         return text
 
     @field_validator("reason", mode="before")
     @classmethod
     def _text(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_REASON)
+        return reason_text(value)
 
     @field_validator("keywords", mode="before")
     @classmethod
@@ -106,7 +112,7 @@ class RewriteReply(Reply):
         if not isinstance(parts, list | tuple):
             return ()
         words = (plain_text(part, 60) for part in parts if isinstance(part, str | int | float))
-        return tuple(dict.fromkeys(word for word in words if word))[:_MOST_KEYWORDS]
+        return tuple(dict.fromkeys(word for word in words if word and not given_back(word)))[:_MOST_KEYWORDS]
 
     @field_validator("strategy", mode="before")
     @classmethod
@@ -169,6 +175,88 @@ def plain_text(value: Any, longest: int) -> str:
     kept = "".join(" " if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") else char for char in text)
     line = " ".join(kept.split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def reason_text(value: Any, longest: int = _LONGEST_REASON) -> str:
+    """A reason on one line; empty where it is only what the prompt showed, with an ellipsis where it had to stop."""
+    text = plain_text(value, longest)
+    if given_back(text):
+        return ""
+    stopped = len(text) >= _LIMIT_OF_REASONS and text[-1] not in "….!?。！？”\"')）"
+    return f"{text}…" if stopped else text
+
+
+def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
+    """What a reply that breaks off has said up to there, where all that decides was complete; else None.
+
+    A text that was being written is kept as a reason only; of a list, its complete items where the shape allows it.
+    """
+    start = text.find("{")
+    if start < 0:
+        return None
+    found, key, rest = _complete_fields(text[start:LONGEST_REPLY])
+    if key in _FREE_TEXT and rest.startswith('"') and (said := _begun_text(rest)):
+        found[key] = said + "…"
+    elif key in shape.lists and rest.startswith("["):
+        found[key] = _complete_items(rest)
+    return next(_of_shape(found, shape, 2), None) if found else None
+
+
+_FREE_TEXT = frozenset({"reason", "why", "reasoning", "explanation", "理由", "原因"})
+_SPACE = re.compile(r"[\s,]*")
+_COLON = re.compile(r"\s*:\s*")
+
+
+def _complete_fields(text: str) -> tuple[dict[str, Any], str, str]:
+    """The complete fields of an object that breaks off; the name of the one it breaks off in, and what is there."""
+    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
+    found: dict[str, Any] = {}
+    at = 1
+    while True:
+        at = _end(_SPACE, text, at)
+        try:
+            name, at = decoder.raw_decode(text, at)
+            colon = _COLON.match(text, at)
+            if not isinstance(name, str) or colon is None or name.casefold() in found:
+                return found, "", ""
+        except (ValueError, RecursionError):
+            return found, "", ""
+        name, at = name.casefold(), colon.end()
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return found, name, text[at:]
+        if end >= len(text) and text[end - 1] not in '"}]el':
+            # A number at the very end may go on.
+            return found, name, text[at:]
+        found[name], at = value, end
+
+
+def _complete_items(text: str) -> list[Any]:
+    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
+    found: list[Any] = []
+    at = 1
+    while True:
+        try:
+            item, at = decoder.raw_decode(text, _end(_SPACE, text, at))
+        except (ValueError, RecursionError):
+            return found
+        found.append(item)
+
+
+def _begun_text(text: str) -> str:
+    """A string that is not closed, as far as it can be read: an escape may be cut in the middle."""
+    for cut in range(min(8, len(text) - 1)):
+        try:
+            return str(json.loads(text[: len(text) - cut] + '"'))
+        except ValueError:
+            continue
+    return ""
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from engine.llm.tokens import estimate_tokens
 from engine.roles import NearPassage, RewriteRequest
 from engine.values import Message
 
-QUALITY_REWRITER_PROMPT_VERSION: Final = "quality-rewriter-1"
+QUALITY_REWRITER_PROMPT_VERSION: Final = "quality-rewriter-2"
 
 _RULES = """
 
@@ -33,13 +33,13 @@ def quality_rewriter_messages(
 
     Passages that failed and nearest ones share ``token_budget`` tokens.
     """
-    system, asked, *again = rewriter_messages(request, token_budget, former)
+    system, asked, *second = rewriter_messages(request, token_budget, former)
     left = token_budget - sum(estimate_tokens(item.text) for item in request.failed)
     shown = {item.id for item in request.failed}
     parts = [f"Issues:\n{fenced('reason', item.text)}" for item in request.issues]
     parts += _nearest([item for item in request.nearest if item.id not in shown], left)
     rules = system.content + _wishes(_RULES, request.question)
-    return Message("system", rules), Message("user", "\n\n".join([*parts, asked.content])), *again
+    return Message("system", rules), Message("user", "\n\n".join([*parts, asked.content])), *second
 
 
 def _wishes(rules: str, question: str) -> str:

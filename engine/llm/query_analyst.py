@@ -11,7 +11,7 @@ from engine.config import RoleModel
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
 from engine.llm.faults import worth_repeating
-from engine.llm.parsing import Reply, plain_text
+from engine.llm.parsing import Reply, reason_text
 from engine.llm.query_analyst_prompts import analysis_messages, analysis_schema, offered
 from engine.roles import SILENT, AnalysisRequest, Trace
 from engine.settings import Settings
@@ -47,7 +47,7 @@ class AnalysisReply(Reply):
     @field_validator("reason", mode="before")
     @classmethod
     def _text(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_REASON)
+        return reason_text(value, _LONGEST_REASON)
 
     def decisive(self) -> tuple[object, ...]:
         return self.complexity, self.mode
@@ -66,11 +66,17 @@ class ChatQueryAnalyst:
 
     async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
         former: str | None = None
-        schema = analysis_schema(request)
         for attempt in range(1, _TRIES + 1):
             messages = analysis_messages(request, former)
             try:
-                reply, said = await self._chat.ask(messages, trace, shape=AnalysisReply, schema=schema, attempt=attempt)
+                reply, said = await self._chat.ask(
+                    messages,
+                    trace,
+                    shape=AnalysisReply,
+                    schema=analysis_schema(request, short=former is not None),
+                    attempt=attempt,
+                    warmer=former is not None,
+                )
             except ModelError as failure:
                 if attempt == _TRIES or not worth_repeating(failure):
                     raise

@@ -131,6 +131,7 @@ class ChatReranker:
                     shape=ScoresReply,
                     schema=scores_schema(len(batch)),
                     attempt=attempt,
+                    warmer=former is not None,
                 )
             except ModelError as failure:
                 if trace.time_left_s() <= 0:

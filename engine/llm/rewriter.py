@@ -10,7 +10,7 @@ from engine.language import language_of
 from engine.llm.chat import ChatModel
 from engine.llm.faults import worth_repeating
 from engine.llm.parsing import RewriteReply
-from engine.llm.prompts import REWRITE_SCHEMA, rewriter_messages
+from engine.llm.prompts import REWRITE_SCHEMA, SHORT_REWRITE_SCHEMA, rewriter_messages
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
 from engine.settings import Settings
 from engine.values import Message
@@ -47,7 +47,13 @@ class ChatRewriter:
             messages = self._prompt(request, self._passage_tokens, former)
             try:
                 reply, said = await self._chat.ask(
-                    messages, trace, shape=RewriteReply, schema=REWRITE_SCHEMA, attempt=attempt
+                    messages,
+                    trace,
+                    shape=RewriteReply,
+                    schema=REWRITE_SCHEMA if former is None else SHORT_REWRITE_SCHEMA,
+                    attempt=attempt,
+                    # Also where the node refused what was proposed to the same request a moment ago.
+                    warmer=former is not None or bool(request.history and request.history[-1].refused),
                 )
             except ModelError as failure:
                 if attempt == _TRIES or not worth_repeating(failure):

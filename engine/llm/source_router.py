@@ -18,7 +18,7 @@ from engine.config import RoleModel
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
 from engine.llm.faults import worth_repeating
-from engine.llm.parsing import Reply, plain_text, read_confidence
+from engine.llm.parsing import Reply, plain_text, read_confidence, reason_text
 from engine.llm.source_router_prompts import routing_schema, source_router_messages
 from engine.roles import SILENT, RoutingRequest, Trace
 from engine.settings import Settings
@@ -50,7 +50,7 @@ class RoutingReply(Reply):
     )
     wide: bool = False
     query: str = Field("", validation_alias=AliasChoices("query", "查询"))
-    reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因"))
+    reason: str = Field("", validation_alias=AliasChoices("reason", "why", "reasoning", "理由", "原因"))
 
     @field_validator("shares", mode="before")
     @classmethod
@@ -74,10 +74,15 @@ class RoutingReply(Reply):
     def _wide(cls, value: Any) -> bool:
         return value if isinstance(value, bool) else str(value).casefold().strip() in _TRUE
 
-    @field_validator("query", "reason", mode="before")
+    @field_validator("query", mode="before")
     @classmethod
     def _text(cls, value: Any) -> str:
         return plain_text(value, _LONGEST)
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _reason(cls, value: Any) -> str:
+        return reason_text(value, _LONGEST)
 
     def decisive(self) -> tuple[object, ...]:
         return tuple(sorted(self.shares.items())), self.wide
@@ -100,7 +105,12 @@ class ChatSourceRouter:
             messages = source_router_messages(request, former)
             try:
                 reply, said = await self._chat.ask(
-                    messages, trace, shape=RoutingReply, schema=routing_schema(request.kinds), attempt=attempt
+                    messages,
+                    trace,
+                    shape=RoutingReply,
+                    schema=routing_schema(request.kinds, short=former is not None),
+                    attempt=attempt,
+                    warmer=former is not None,
                 )
             except ModelError as failure:
                 if attempt == _TRIES or not worth_repeating(failure):

@@ -12,7 +12,7 @@ from engine.config import RoleModel
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
 from engine.llm.faults import worth_repeating
-from engine.llm.parsing import Reply, plain_text
+from engine.llm.parsing import Reply, reason_text
 from engine.llm.strategy_router_prompts import DIRECT_CODES, SEARCH_CODES, strategy_messages, strategy_schema
 from engine.roles import SILENT, StrategyRequest, Trace
 from engine.settings import Settings
@@ -26,7 +26,7 @@ _LONGEST_REASON = 300
 class StrategyReply(Reply):
     route: str = Field(validation_alias=AliasChoices("route", "strategy", "路由", "策略"))
     code: str = ""
-    reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因"))
+    reason: str = Field("", validation_alias=AliasChoices("reason", "why", "reasoning", "理由", "原因"))
 
     @field_validator("route", "code", mode="before")
     @classmethod
@@ -38,7 +38,7 @@ class StrategyReply(Reply):
     @field_validator("reason", mode="before")
     @classmethod
     def _text(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_REASON)
+        return reason_text(value, _LONGEST_REASON)
 
     def decisive(self) -> tuple[object, ...]:
         return (self.route,)
@@ -57,11 +57,17 @@ class ChatStrategyRouter:
 
     async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice:
         former: str | None = None
-        schema = strategy_schema(request)
         for attempt in range(1, _TRIES + 1):
             messages = strategy_messages(request, former)
             try:
-                reply, said = await self._chat.ask(messages, trace, shape=StrategyReply, schema=schema, attempt=attempt)
+                reply, said = await self._chat.ask(
+                    messages,
+                    trace,
+                    shape=StrategyReply,
+                    schema=strategy_schema(request, short=former is not None),
+                    attempt=attempt,
+                    warmer=former is not None,
+                )
             except ModelError as failure:
                 if attempt == _TRIES or not worth_repeating(failure):
                     raise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.config import RoleModel
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
-from engine.llm.streaming import streamed
+from engine.llm.streaming import fault_of_cited, streamed
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer_prompts import writer_rules_tokens
 from engine.roles import SILENT, Trace
@@ -53,7 +53,7 @@ class ChatWriter:
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
         sent = fitting([Message(_ROLES[item.type], item.text) for item in messages], self._room)
-        return await streamed(self._chat, sent, trace)
+        return await streamed(self._chat, sent, trace, fault_of_cited)
 
 
 def fitting(messages: Sequence[Message], room: int) -> tuple[Message, ...]:

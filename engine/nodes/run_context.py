@@ -10,7 +10,16 @@ from typing import Any, Protocol
 
 from engine.config import RoleName, RunConfig
 from engine.errors import WorkbenchError
-from engine.events import Emit, ModelCalled, NodeFinished, NodeStarted, PassageGraded, TokenStreamed, Warned
+from engine.events import (
+    AnswerBegun,
+    Emit,
+    ModelCalled,
+    NodeFinished,
+    NodeStarted,
+    PassageGraded,
+    TokenStreamed,
+    Warned,
+)
 from engine.retrieval.mode_values import ModeSearcher
 from engine.roles import (
     DirectAnswerer,
@@ -223,14 +232,17 @@ class NodeTrace:
     chat_calls: int = 0
     built_in_calls: int = 0
     truncated_at: int | None = None
-    """Tokens after which the newest reply was cut at its limit; None where it was not."""
+    """Tokens after which the newest usable reply was cut at its limit; None where it was not."""
+    draft: int = 0
+    """Number of the answer that is being written, in a workflow that writes several."""
 
     def call(self, call: ModelCall) -> None:
         if call.built_in:
             self.built_in_calls += 1
         else:
             self.chat_calls += 1
-        self.truncated_at = (call.reply_tokens or 0) if call.truncated else None
+        if not call.error:
+            self.truncated_at = (call.reply_tokens or 0) if call.truncated else None
         self.run.emit(ModelCalled(call=replace(call, node=self.node, round=self.round)))
 
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
@@ -240,6 +252,10 @@ class NodeTrace:
     def token(self, text: str) -> None:
         self.text += text
         self.run.emit(TokenStreamed(text=text))
+
+    def restart(self) -> None:
+        self.text = ""
+        self.run.emit(AnswerBegun(draft=self.draft))
 
     def now_ms(self) -> float:
         return self.run.clock.elapsed_ms()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import EngineClosed
-from engine.events import AnswerCompleted, Event, RunFinished, RunStarted, TokenStreamed
+from engine.events import AnswerBegun, AnswerCompleted, Event, RunFinished, RunStarted, TokenStreamed
 from engine.values import RunId
 
 PARTIAL_ANSWER_S = 0.25
@@ -54,12 +54,12 @@ class Snapshot:
 
 
 def open_tokens(events: Iterable[Event]) -> tuple[TokenStreamed, ...]:
-    """The tokens that no completed answer has replaced."""
+    """The tokens that no other answer has replaced."""
     tokens: list[TokenStreamed] = []
     for event in events:
         if isinstance(event, TokenStreamed):
             tokens.append(event)
-        elif isinstance(event, AnswerCompleted):
+        elif isinstance(event, AnswerBegun | AnswerCompleted):
             tokens.clear()
     return tuple(tokens)
 

@@ -58,6 +58,10 @@ class AttachingCitations:
         self._passages = passages
         self._tables = tables
         self._shown = shown_passages(passages)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what has arrived: another answer follows."""
         self._sentence = ""
         """What has arrived since the last complete sentence."""
         self._given = 0

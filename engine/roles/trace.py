@@ -32,6 +32,9 @@ class Trace(Protocol):
     def token(self, text: str) -> None:
         """A piece of the answer arrived."""
 
+    def restart(self) -> None:
+        """The pieces so far are no longer the answer: another one follows."""
+
     def now_ms(self) -> float:
         """Milliseconds since the run began, for ``ModelCall.start_ms``."""
 
@@ -47,6 +50,8 @@ class SilentTrace:
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None: ...
 
     def token(self, text: str) -> None: ...
+
+    def restart(self) -> None: ...
 
     def now_ms(self) -> float:
         return 0.0

@@ -41,6 +41,8 @@ class ModelCall:
     """The reply reached its limit of tokens and breaks off there."""
     error: str = ""
     thinking: str = ""
+    temperature: float | None = None
+    """Where it was asked with another than its role's, as in a second try; None else."""
 
 
 @dataclass(frozen=True, slots=True)

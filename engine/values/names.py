@@ -75,6 +75,9 @@ LoopReason = Literal[
 ]
 """What only the deciding nodes of the other loops say."""
 Reason = Literal[GateReason, LoopReason]
+AnswerNote = Literal["", "cannot_tell", "uncited"]
+"""What is said of an answer beside the outcome: that it says it cannot tell, or that it names no passage."""
+
 Outcome = Literal[
     "answered",
     "answered_forced",

@@ -13,7 +13,7 @@ from engine.values.calls import Fault, ModelCall, NodeExecution
 from engine.values.decisions import Decision, Rewrite
 from engine.values.graphs import QueryAnalysis
 from engine.values.memories import Memory, Recall, RouteChoice, TriedRoute
-from engine.values.names import Outcome, PassageId, RunId
+from engine.values.names import AnswerNote, Outcome, PassageId, RunId
 from engine.values.rounds import Passage, Round, Verdict
 
 
@@ -70,6 +70,7 @@ class RunRecord:
     """What this run left in long-term memory."""
     outcome: Outcome | None = None
     reason: str = ""
+    answer_note: AnswerNote = ""
     error: Fault | None = None
     warnings: tuple[Fault, ...] = ()
     duration_ms: float = 0.0

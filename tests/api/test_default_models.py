@@ -14,7 +14,7 @@ from engine.evaluation.command import read_config
 from engine.settings import Settings
 from tests.api.served import calling
 
-OWN = {"grader_model": "ollama:small", "generator_model": "ollama:large"}
+OWN: dict[str, Any] = {"grader_model": "ollama:small", "generator_model": "ollama:large"}
 SEED = "/api/self-corrective-rag"
 
 
@@ -53,7 +53,8 @@ def test_a_run_from_python_without_a_config_has_them_too(tmp_path: Path) -> None
 
 def test_models_that_cannot_be_are_refused_with_their_field(tmp_path: Path) -> None:
     with calling(tmp_path) as (client, _):
-        for models in ({"judge": "builtin"}, {"grader": "half"}, {"grader": 3}, []):
+        bad: tuple[Any, ...] = ({"judge": "builtin"}, {"grader": "half"}, {"grader": 3}, [])
+        for models in bad:
             answered = client.post(SEED, json={"query": "first", "models": models})
             assert answered.status_code == 422, models
 

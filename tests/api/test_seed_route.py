@@ -45,6 +45,7 @@ RESPONSE = {
     "link",
     "outcome",
     "reason",
+    "answerNote",
     "citations",
     "warnings",
 }

@@ -92,7 +92,7 @@ def test_an_answer_cut_at_its_limit_is_kept_and_marked(engine: Engine, ollama: O
     ollama.script("chat", Reply("A table of five variables has 32 ro", done_reason="length"))
     record = engine.run(QUESTION, RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0))
     assert record.answer == "A table of five variables has 32 ro"
-    assert [item.code for item in record.warnings] == ["WB414"]
+    assert [item.code for item in record.warnings] == ["WB414", "WB418"]
     assert record.model_calls[-1].truncated
 
 

@@ -44,6 +44,9 @@ class RecordingTrace:
         self.pieces.append(text)
         self.heard()
 
+    def restart(self) -> None:
+        self.pieces.clear()
+
     def now_ms(self) -> float:
         return (time.perf_counter() - self.began) * 1000.0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import EmptyReply, ModelInterrupted, ModelNotPulled, ModelTimeout, PromptTooLong
+from engine.errors import EmptyReply, ModelInterrupted, ModelNotPulled, ModelTimeout, PromptTooLong, WordlessReply
 from engine.llm.generator import ChatGenerator
 from engine.roles import GenerationRequest
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for
@@ -120,3 +120,50 @@ def test_a_passage_larger_than_the_model_s_context_is_an_error_with_both_numbers
     with pytest.raises(PromptTooLong, match="1024"):
         asyncio.run(generator.generate(huge))
     assert server.requests == []
+
+
+@pytest.mark.parametrize("first", ["[1][2]", "【1】。", "[1, 2]\n"])
+def test_markers_without_a_word_are_asked_for_again_and_replaced(server: OllamaStandIn, first: str) -> None:
+    server.script("chat", Reply(first))
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == ANSWER
+    assert trace.errors == ["wordless", ""]
+    one, two = server.requests
+    assert two.options["temperature"] > one.options["temperature"], "the same again would get the same again"
+    assert two.messages[:2] == one.messages and "said nothing" in str(two.messages[-1]["content"])
+    assert [call.temperature for call in trace.calls] == [None, 0.5]
+
+
+def test_markers_without_a_word_twice_are_a_fault_of_their_own(server: OllamaStandIn) -> None:
+    server.script("chat", Reply("[1][2]"), Reply("[1]"))
+    with pytest.raises(WordlessReply, match="markers"):
+        generate(server, RecordingTrace())
+    assert len(server.requests) == 2
+
+
+def test_an_answer_without_a_marker_is_asked_for_again_once_and_then_taken(server: OllamaStandIn) -> None:
+    bare = "A set is a collection of things."
+    server.script("chat", Reply(bare))
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == ANSWER
+    assert trace.errors == ["uncited", ""]
+    server.script("chat", Reply(bare), Reply("A set holds things."))
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == "A set holds things."
+    for nothing in (Reply("[1]"), Reply(""), ServerError(500)):
+        server.script("chat", Reply(bare), nothing)
+        trace = RecordingTrace()
+        assert generate(server, trace) == trace.text == bare, "what was there is better than nothing"
+
+
+def test_an_answer_that_says_it_cannot_tell_needs_no_marker(server: OllamaStandIn) -> None:
+    server.script("chat", Reply("The passages do not say what a set is."))
+    assert generate(server, RecordingTrace()) == "The passages do not say what a set is."
+    assert len(server.requests) == 1
+
+
+def test_a_second_try_that_has_no_time_leaves_the_first_answer(server: OllamaStandIn) -> None:
+    bare = "A set is a collection of things."
+    server.script("chat", Reply(bare), Hangs())
+    trace = RecordingTrace(seconds=2.0)
+    assert generate(server, trace, call_timeout_s=30.0) == trace.text == bare

@@ -23,6 +23,9 @@ class Listening:
     def token(self, text: str) -> None:
         self.tokens.append(text)
 
+    def restart(self) -> None:
+        self.tokens.clear()
+
     def now_ms(self) -> float:
         self._now_ms += 1.0
         return self._now_ms

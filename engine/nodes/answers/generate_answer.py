@@ -25,6 +25,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     revising = state["last_evaluation"] is not None
     allowed_s = run.clock.left_s() if revising else max(run.clock.left_s(), run.generation_allowance_s)
     trace.limit_s, trace.began_s = max(0.0, allowed_s), run.clock.elapsed_s()
+    trace.draft = state["epoch"]
     if revising:
         run.emit(AnswerBegun(draft=state["epoch"]))
     try:

@@ -30,6 +30,7 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
     run.emit(ContextAssembled(context=context))
     allowed_s = run.clock.left_s() if drafts else max(run.clock.left_s(), run.generation_allowance_s)
     trace.limit_s, trace.began_s = max(0.0, allowed_s), run.clock.elapsed_s()
+    trace.draft = len(drafts)
     if drafts:
         run.emit(AnswerBegun(draft=len(drafts)))
     try:

@@ -121,6 +121,10 @@ class _Attaching:
         if ready := self.attaching.feed(text):
             self.trace.token(ready)
 
+    def restart(self) -> None:
+        self.attaching.restart()
+        self.trace.restart()
+
     def call(self, call: ModelCall) -> None:
         self.trace.call(call)
 

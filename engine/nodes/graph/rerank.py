@@ -99,6 +99,9 @@ class _Heard:
     def token(self, text: str) -> None:
         """A reranker says nothing to the reader."""
 
+    def restart(self) -> None:
+        """Nor does it begin again."""
+
     def now_ms(self) -> float:
         return self._trace.now_ms()
 

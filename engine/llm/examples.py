@@ -1,0 +1,66 @@
+"""Examples in prompts, and what of a reply is only an example or an instruction given back.
+
+Small models copy what stands in the prompt. A real example, unlike a placeholder, shows the form; both are known
+here, so that neither passes for something the model has said.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+LIGHTHOUSE: Final = {
+    "en": "The passage says when the lighthouse was built.",
+    "zh": "片段说明了灯塔建成的年份。",
+}
+HARBOUR: Final = {
+    "en": "The passage is about the harbour and gives no year.",
+    "zh": "片段讲的是港口，没有给出年份。",
+}
+QUERY: Final = {"en": "lighthouse year of construction", "zh": "灯塔 建成年份"}
+KEYWORDS: Final = {"en": ["lighthouse", "construction"], "zh": ["灯塔", "建成"]}
+REWRITTEN: Final = {
+    "en": "The results were about the harbour, so I named the lighthouse first.",
+    "zh": "结果讲的是港口，所以把灯塔放在最前面。",
+}
+CHOSEN: Final = {"en": "It asks for one year of one lighthouse.", "zh": "它问的是一座灯塔的一个年份。"}
+SUGGESTED: Final = {
+    "en": "Give a source for the year of the lighthouse.",
+    "zh": "请给灯塔建成年份这句话注明来源。",
+}
+CRITICISED: Final = {"en": "The lighthouse was built in 1868.", "zh": "这座灯塔建于1868年。"}
+
+_INSTRUCTIONS = (
+    "one short sentence",
+    "one short sentence: what went wrong and what you changed",
+    "the new query",
+    "the query",
+    "two to six terms",
+    "what to change",
+    "the sentence of the answer, word for word, or an empty string",
+    "the sentence of the answer, word for word",
+    "names as they stand in the query",
+    "one of the names above",
+    "what the passage says or lacks",
+)
+_IN_LANGUAGE = re.compile(r" in (?:english|chinese|the language of the question)$")
+_NOTHING = frozenset({"", "string", "text", "reason", "query", "null", "none", "n/a"})
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .。…\"'")
+
+
+_EXAMPLES = frozenset(
+    _folded(text)
+    for both in (LIGHTHOUSE, HARBOUR, QUERY, REWRITTEN, CHOSEN, SUGGESTED, CRITICISED)
+    for text in both.values()
+)
+_KNOWN = _EXAMPLES | frozenset(_folded(text) for text in _INSTRUCTIONS)
+
+
+def given_back(text: str) -> bool:
+    """Whether a text is nothing but what a prompt showed or asked for."""
+    folded = _folded(text)
+    return _IN_LANGUAGE.sub("", folded) in _KNOWN or folded in _NOTHING
