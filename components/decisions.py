@@ -161,6 +161,14 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 
 def _end(record: RunRecord, words: Words) -> Node:
-    look = "pass" if record.outcome == "answered" else "fault" if record.outcome == "failed" else "grey"
+    look = (
+        "warn"
+        if record.answer_note
+        else "pass"
+        if record.outcome == "answered"
+        else "fault"
+        if record.outcome == "failed"
+        else "grey"
+    )
     text = ended_text(record, words)
     return node("li", f"stop end {look}", node("span", "where", words("decision.end")), chip(look, text))

@@ -116,7 +116,17 @@ def clear_selection(key: str) -> None:
 
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:
     """What the picture reads of a record: no prompt and no text of passages or memories leaves with it."""
-    kept = ("nodes", "decisions", "rewrites", "outcome", "error", "duration_ms", "citations", "tried_routes")
+    kept = (
+        "nodes",
+        "decisions",
+        "rewrites",
+        "outcome",
+        "answer_note",
+        "error",
+        "duration_ms",
+        "citations",
+        "tried_routes",
+    )
     config, context, route = record["config"], record["context"], record["route"]
     recall, remembered = record["recall"], record["remembered"]
     analysis = record["analysis"]

@@ -73,7 +73,9 @@ def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
 
 
 def _outcome(record: RunRecord, words: Words) -> Node:
-    look = "accent" if record.outcome is None else _LOOKS.get(record.outcome, "warn")
+    look = (
+        "accent" if record.outcome is None else _LOOKS.get(record.outcome, "warn") if not record.answer_note else "warn"
+    )
     return chip(look, ended_text(record, words))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from components.i18n import Words
 from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
-from engine.values import BY_HAND, VERDICT_POLICY, Comparison, Decision, Fault, Outcome, Verdict
+from engine.values import BY_HAND, VERDICT_POLICY, Comparison, Decision, Fault, Outcome, RunRecord, Verdict
 from engine.wording import QUANTITIES, Change, inequality, operands
 
 _BUILT_IN = "builtin"

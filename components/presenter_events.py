@@ -91,7 +91,7 @@ def _read(event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
             return {"answer": event.answer, **cited, "cell_citations": [asdict(item) for item in event.cell_citations]}
         case RunFinished():
             error = {"node": event.error.node} if event.error else None
-            return {"outcome": event.outcome, "reason": event.reason, "error": error}
+            return {"outcome": event.outcome, "reason": event.reason, "error": error, "answer_note": event.answer_note}
         case _:
             # Tokens and warnings change nothing in the picture; what the run was made with does not either.
             return {"text": "", "warning": None}

@@ -82,7 +82,7 @@ def _lane(lane: Lane, words: Words, base: str) -> Node:
 def _outcome(record: RunRecord, words: Words) -> Node:
     if record.outcome is None:
         return chip("accent", outcome_text(None, words))
-    return chip(_LOOKS.get(record.outcome, "warn"), ended_text(record, words))
+    return chip(_LOOKS.get(record.outcome, "warn") if not record.answer_note else "warn", ended_text(record, words))
 
 
 def _now(record: RunRecord, words: Words) -> Node:

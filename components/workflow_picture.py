@@ -188,6 +188,7 @@ def _status(record: Plain | None, words: Words) -> str:
         unsearched = record["outcome"] == "abstained" and not record["rounds"]
         parts = [
             say(words, "outcome_unsearched" if unsearched else f"outcome_{record['outcome']}"),
+            say(words, f"note_{record['answer_note']}") if record["answer_note"] else "",
             say(words, "after_rewrites", n=rewrites) if rewrites else "",
             say(words, "after_revisions", n=revisions) if revisions > 0 else "",
             duration_of(record["duration_ms"], words),

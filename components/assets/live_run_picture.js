@@ -109,6 +109,7 @@ function statusLine(record, words) {
     const unsearched = record.outcome === "abstained" && !record.rounds.length;
     const parts = [
       say(words, unsearched ? "outcome_unsearched" : `outcome_${record.outcome}`),
+      record.answer_note ? say(words, `note_${record.answer_note}`) : "",
       rewrites ? say(words, "after_rewrites", { n: rewrites }) : "",
       revisions > 0 ? say(words, "after_revisions", { n: revisions }) : "",
       duration(record.duration_ms, words),
