@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import streamlit as st
 
 from components.answer import answer_badge
@@ -13,7 +15,8 @@ from components.phrases import duration_text, ended_text, fault_text, node_text,
 from components.run_link import run_link
 from engine.config import Mode
 from engine.mode_race import ModeLane, ModeRace, RacedPassage
-from engine.values import RunRecord
+from engine.values import Candidate, Comparison, RunRecord
+from engine.wording import operands
 
 _LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 _SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
@@ -53,13 +56,46 @@ def mode_text(mode: Mode, words: Words) -> str:
 
 def _finding(race: ModeRace, words: Words) -> Node:
     look, sign = _SIGNS.get(race.finding, ("warn", "!"))
-    said = [node("strong", "", words.count(f"race.finding.{race.finding}", len(race.only_graph)))]
+    said = [node("strong", "", finding_text(race, words))]
+    if race.finding in ("cited", "found"):
+        said.append(node("p", "", found_before_text(race, words)))
     if race.unable and race.finding != "unable":
         names = words("list.joint").join(mode_text(mode, words) for mode in race.unable)
         said.append(node("p", "warn-ink", f"! {words('race.unable', modes=names)}"))
     said.append(node("p", "muted small", words("race.same_time")))
     return node("div", f"box {look}", node("span", "icon", sign, aria_hidden="true"), node("div", "grow", *said),
                 role="status")  # fmt: skip
+
+
+def finding_text(race: ModeRace, words: Words) -> str:
+    """What the graph was good for, in a sentence with its counts."""
+    cited = sum(any(name in lane.cited for lane in race.lanes) for name in race.led)
+    return words.count(f"race.finding.{race.finding}", len(race.led), cited=cited)
+
+
+def found_before_text(race: ModeRace, words: Words) -> str:
+    """How many of the graph's passages vectors had not found at all, and why they dropped those that they had."""
+    gates = Counter(item.dropped.gate for item in race.passages if item.dropped is not None)
+    why = words("list.joint").join(
+        words(f"race.dropped.{gate if f'race.dropped.{gate}' in words else 'otherwise'}.n", n=count)
+        for gate, count in gates.items()
+    )
+    elsewhere = len(race.led) - len(race.only_graph) - len(race.rescued)
+    said = [words("race.unseen", n=len(race.only_graph))]
+    said += [words("race.rescued", n=len(race.rescued), why=why)] if gates else []
+    said += [words("race.elsewhere", n=elsewhere)] if elsewhere else []
+    return " ".join(said)
+
+
+def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:
+    """``vectors dropped it: 0.28 < 0.30``."""
+    config = lane.record.config
+    if item.gate == "below_threshold":
+        left, right = operands(Comparison("pass_rate", item.passage.similarity, "<", config.similarity_threshold))
+        return words("race.dropped.below_threshold", value=left, bound=right)
+    if item.gate == "beyond_top_k":
+        return words("race.dropped.beyond_top_k", rank=item.rank, top_k=config.top_k)
+    return words("race.dropped.otherwise")
 
 
 def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
@@ -142,7 +178,8 @@ def _passages(race: ModeRace, words: Words) -> Node:
     head = node("tr", "", node("th", "", words("side.passage"), scope="col"),
                 *(node("th", "", mode_text(lane.mode, words), scope="col") for lane in searched))  # fmt: skip
     rows = [_row(item, race, searched, words) for item in race.passages]
-    counts = words("race.counts", n=len(race.passages), shared=len(race.shared), graph=len(race.only_graph))
+    counts = words("race.counts", n=len(race.passages), shared=len(race.shared), graph=len(race.only_graph),
+                   rescued=len(race.rescued))  # fmt: skip
     table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
     return node(
         "section",
@@ -160,7 +197,10 @@ def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words
         chips.append(chip("accent", words("race.only_graph"), words("race.only_graph.help")))
     if passage.id in race.shared:
         chips.append(chip("grey", words("race.shared")))
-    elif len(item.modes) == 1:
+    if item.dropped is not None:
+        naive = next(lane for lane in race.lanes if lane.mode == "naive")
+        chips.append(chip("grey", drop_text(item.dropped, naive, words)))
+    if passage.id not in race.shared and len(item.modes) == 1:
         chips.append(chip("plain", words("race.only", mode=mode_text(item.modes[0], words))))
     section = f" § {passage.section}" if passage.section else ""
     text = " ".join(passage.text.split())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
 from engine.config import Mode
-from engine.values import Outcome, Passage, PassageId, RunRecord
+from engine.values import Candidate, Outcome, Passage, PassageId, RunRecord
 from engine.values.graphs import ModeNote, RetrievalList
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -19,9 +19,10 @@ _GRAPH: frozenset[RetrievalList] = frozenset({"local", "global"})
 _T = TypeVar("_T")
 
 Finding = Literal["running", "cited", "found", "nothing", "unable", "no_baseline", "cut_short"]
-"""What the graph was good for: ``cited``, an answer rests on a passage that vectors alone did not keep; ``found``, it
-found some, and no answer rests on them; ``nothing``: it found none; ``unable``: no mode could use the graph;
-``no_baseline``: without ``naive`` there is nothing to hold it against; ``cut_short``: a run did not come to its end."""
+"""What the graph was good for: ``cited``, an answer rests on a passage that the graph led to and vectors alone did not
+keep; ``found``, it led to some, and no answer rests on them; ``nothing``: it led to none; ``unable``: no mode could use
+the graph; ``no_baseline``: without ``naive`` there is nothing to hold it against; ``cut_short``: a run did not come to
+its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,12 @@ class RacedPassage:
     passage: Passage
     modes: tuple[Mode, ...]
     """Those that kept it."""
-    by_graph: bool
+    led: bool
     """The graph led to it, and vectors alone did not keep it."""
+    by_graph: bool
+    """The graph led to it, and vectors found it in no mode, among all that they looked at."""
+    dropped: Candidate | None = None
+    """What ``naive`` made of it, where vectors alone found it and a gate dropped it, and the graph led to it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,12 @@ class ModeRace:
     """Kept by every mode that searched."""
     unique: Mapping[Mode, tuple[PassageId, ...]]
     """Kept by this mode alone."""
+    led: tuple[PassageId, ...]
+    """Those that the graph led to and vectors alone did not keep, whatever else found them."""
     only_graph: tuple[PassageId, ...]
+    """Found by no vectors, kept or dropped."""
+    rescued: tuple[PassageId, ...]
+    """Found by vectors alone, dropped there, and kept where the graph led to it."""
     finding: Finding
     unable: tuple[Mode, ...]
     """Modes that could do nothing of their own, so that others' lists were searched."""
@@ -84,8 +94,10 @@ def mode_race(records: Sequence[RunRecord]) -> ModeRace:
     finders = [lane.mode for lane in lanes if lane.kept]
     unique = {mode: tuple(item.passage.id for item in passages if item.modes == (mode,)) for mode in finders}
     only_graph = tuple(item.passage.id for item in passages if item.by_graph)
+    rescued = tuple(item.passage.id for item in passages if item.dropped is not None)
     unable = tuple(lane.mode for lane in lanes if lane.fell_back_to)
-    return ModeRace(lanes, passages, shared, unique, only_graph, _finding(lanes, only_graph), unable)
+    led = tuple(item.passage.id for item in passages if item.led)
+    return ModeRace(lanes, passages, shared, unique, led, only_graph, rescued, _finding(lanes, led), unable)
 
 
 def _lane(record: RunRecord) -> ModeLane:
@@ -125,28 +137,45 @@ def _passages(lanes: Sequence[ModeLane]) -> tuple[RacedPassage, ...]:
             known.setdefault(candidate.passage.id, candidate.passage)
             if _GRAPH & set(candidate.found_in):
                 led.add(candidate.passage.id)
-            if naive is None and "vector" in candidate.found_in:
+            if lane is naive or "vector" in candidate.found_in:
                 by_vectors.add(candidate.passage.id)
-    if naive is not None:
-        by_vectors = set(naive.kept)
+    dropped = _dropped_by(naive)
     kept_by = {name: tuple(lane.mode for lane in lanes if name in lane.kept) for lane in lanes for name in lane.kept}
     best = {name: min(lane.kept[name] for lane in lanes if name in lane.kept) for name in kept_by}
     order = sorted(kept_by, key=lambda name: (-len(kept_by[name]), best[name], name))
     return tuple(
-        RacedPassage(known[name], kept_by[name], by_graph=name in led and name not in by_vectors) for name in order
+        RacedPassage(
+            known[name],
+            kept_by[name],
+            led=name in led and (naive is None or name not in naive.kept),
+            by_graph=name in led and name not in by_vectors,
+            dropped=dropped.get(name) if name in led else None,
+        )
+        for name in order
     )
 
 
-def _finding(lanes: Sequence[ModeLane], only_graph: Sequence[PassageId]) -> Finding:
+def _dropped_by(naive: ModeLane | None) -> dict[PassageId, Candidate]:
+    """What vectors alone found and never kept, as the round saw it in which it came closest."""
+    found: dict[PassageId, Candidate] = {}
+    for current in naive.record.rounds if naive else ():
+        for item in current.candidates:
+            former = found.get(item.passage.id)
+            if item.passage.id not in (naive.kept if naive else ()) and (former is None or item.margin > former.margin):
+                found[item.passage.id] = item
+    return found
+
+
+def _finding(lanes: Sequence[ModeLane], led: Sequence[PassageId]) -> Finding:
     if any(lane.record.active for lane in lanes):
         return "running"
     if any(lane.record.outcome in _CUT_SHORT for lane in lanes):
         return "cut_short"
     if not any(lane.mode == "naive" for lane in lanes):
         return "no_baseline"
-    if any(name in lane.cited for lane in lanes for name in only_graph):
+    if any(name in lane.cited for lane in lanes for name in led):
         return "cited"
-    if only_graph:
+    if led:
         return "found"
     of_graph = [lane for lane in lanes if lane.mode not in ("naive", "bypass")]
     # A mode in which only the vectors could do their work says nothing about the graph either.

@@ -42,24 +42,42 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "这些运行同时占用本机，各自耗时都比单独运行长。",
     ),
     "race.finding.cited": (
-        "The graph found {n} passages that vectors alone did not keep, and an answer rests on at least one of them.",
-        "图谱找到了 {n} 个单靠向量留不下的片段，而且有回答引用了其中的内容。",
+        "The graph led to {n} passages that vectors alone did not keep, and answers rest on {cited} of them.",
+        "图谱带来了 {n} 个单靠向量没有留下的片段，其中 {cited} 个被回答引用。",
     ),
     "race.finding.cited.one": (
-        "The graph found 1 passage that vectors alone did not keep, and an answer rests on it.",
-        "图谱找到了 1 个单靠向量留不下的片段，而且有回答引用了它。",
+        "The graph led to 1 passage that vectors alone did not keep, and an answer rests on it.",
+        "图谱带来了 1 个单靠向量没有留下的片段，而且有回答引用了它。",
     ),
     "race.finding.found": (
-        "The graph found {n} passages that vectors alone did not keep, but no answer rests on them.",
-        "图谱找到了 {n} 个单靠向量留不下的片段，但没有回答引用它们。",
+        "The graph led to {n} passages that vectors alone did not keep, but no answer rests on them.",
+        "图谱带来了 {n} 个单靠向量没有留下的片段，但没有回答引用它们。",
     ),
     "race.finding.found.one": (
-        "The graph found 1 passage that vectors alone did not keep, but no answer rests on it.",
-        "图谱找到了 1 个单靠向量留不下的片段，但没有回答引用它。",
+        "The graph led to 1 passage that vectors alone did not keep, but no answer rests on it.",
+        "图谱带来了 1 个单靠向量没有留下的片段，但没有回答引用它。",
     ),
+    "race.unseen": (
+        "Only the graph found {n} of them: they are not among the candidates of any vector search here.",
+        "其中 {n} 个只有图谱找到：不在任何一次向量检索的候选之中。",
+    ),
+    "race.rescued": (
+        "{n} of them vectors alone had found too, and dropped: {why}.",
+        "另有 {n} 个单靠向量也找到过，但被淘汰：{why}。",
+    ),
+    "race.elsewhere": (
+        "{n} of them the vectors of another mode found.",
+        "另有 {n} 个由其他模式里的向量找到。",
+    ),
+    "race.dropped.below_threshold.n": ("{n} below the similarity threshold", "{n} 个低于相似度阈值"),
+    "race.dropped.beyond_top_k.n": ("{n} beyond top-k", "{n} 个在 top-k 之外"),
+    "race.dropped.otherwise.n": ("{n} at a later stage", "{n} 个在后续环节"),
+    "race.dropped.below_threshold": ("vectors dropped it: {value} < {bound}", "向量淘汰：{value} < {bound}"),
+    "race.dropped.beyond_top_k": ("vectors dropped it: rank {rank} > {top_k}", "向量淘汰：排名 {rank} > {top_k}"),
+    "race.dropped.otherwise": ("vectors dropped it at a later stage", "向量在后续环节淘汰"),
     "race.finding.nothing": (
-        "Vectors alone were enough: the graph found no passage that they did not keep.",
-        "单靠向量就够了：图谱没有找到它们没留下的片段。",
+        "Vectors alone kept everything that the graph led to and any mode kept.",
+        "图谱带来并保留的片段，单靠向量也都留下了。",
     ),
     "race.finding.unable": (
         "No mode could use a graph here, so this race says nothing about what one is worth. The columns say why.",
@@ -88,8 +106,9 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
     "race.whole": ("Whole answer", "完整回答"),
     "race.passages": ("Passages by mode", "各模式保留的片段"),
     "race.counts": (
-        "{n} in all · {shared} in every mode that searched · {graph} through the graph alone",
-        "共 {n} 个 · 各检索模式共有 {shared} 个 · 仅图谱找到 {graph} 个",
+        "{n} in all · {shared} in every mode that searched · {graph} found by the graph alone · {rescued} found and "
+        "dropped by vectors alone",
+        "共 {n} 个 · 各检索模式共有 {shared} 个 · 仅图谱找到 {graph} 个 · 单靠向量找到但淘汰 {rescued} 个",
     ),
     "race.legend": (
         "# rank among those kept · ✓ passed the grader · ✗ did not · [1] cited in the answer",
@@ -98,8 +117,8 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
     "race.rank": ("rank {rank}", "第 {rank} 名"),
     "race.only_graph": ("only the graph", "仅图谱找到"),
     "race.only_graph.help": (
-        "Entities or communities led to it, and vectors alone did not keep it.",
-        "由实体或社区引到这里，单靠向量没有留下。",
+        "Entities or communities led to it, and it is not among the candidates of any vector search of this race.",
+        "由实体或社区引到这里，不在这次竞赛任何一次向量检索的候选之中。",
     ),
     "race.shared": ("in every mode", "各模式共有"),
     "race.only": ("only {mode}", "仅{mode}"),

@@ -99,8 +99,18 @@ def test_a_mode_that_searched_something_else_brings_nothing_of_the_graph() -> No
 
 def test_what_was_dropped_at_a_gate_was_not_kept() -> None:
     race = mode_race([run("naive", found("a", 1, "vector"), found("c", 2, "vector", dropped=True)), LOCAL])
-    assert race.only_graph == ("c",)
+    assert (race.only_graph, race.rescued, race.finding) == ((), ("c",), "cited")
     assert "c" not in race.lanes[0].kept
+    dropped = next(item.dropped for item in race.passages if item.passage.id == "c")
+    assert dropped is not None
+    assert dropped.gate == "below_threshold"
+
+
+def test_what_vectors_of_any_mode_found_is_no_find_of_the_graph_alone() -> None:
+    """GH-02: compared with all candidates, not with what was kept."""
+    mixed = run("mix", found("a", 1, "vector"), found("c", 9, "vector", "local", dropped=True))
+    race = mode_race([NAIVE, LOCAL, mixed])
+    assert (race.led, race.only_graph, race.rescued, race.finding) == (("c",), (), (), "cited")
 
 
 @pytest.mark.parametrize("outcome", ["answered", "abstained"])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
 from components.i18n import UiLanguage, Words, words_for
 from engine.values import RunRecord
 from tests.truth.claims import Claim
-from tests.truth.kinds import changes, figures, rewrites
-from tests.truth.runs import every_run
+from tests.truth.kinds import changes, figures, races, rewrites
+from tests.truth.runs import every_run, raced_runs
 
 Kind = Callable[[RunRecord, Words], Iterator[Claim]]
 
@@ -28,6 +28,16 @@ def test_every_sentence_that_explains_a_run_agrees_with_its_record(kind: str, la
     read, least = KINDS[kind]
     found = [(record, claim) for record in every_run() for claim in read(record, words_for(language))]
     assert len(found) >= least
-    false = [f"{record.id} {record.question!r}: {claim.said!r}: {'; '.join(claim.wrong)}"
-             for record, claim in found if claim.wrong]  # fmt: skip
+    assert_true([(record.question, claim) for record, claim in found])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_sentence_about_a_race_of_modes_agrees_with_its_records(language: UiLanguage) -> None:
+    found = [(item[0].question, claim) for item in raced_runs() for claim in races.claims(item, words_for(language))]
+    assert len(found) >= 20
+    assert_true(found)
+
+
+def assert_true(found: Sequence[tuple[str, Claim]]) -> None:
+    false = [f"{name!r}: {claim.said!r}: {'; '.join(claim.wrong)}" for name, claim in found if claim.wrong]
     assert not false, f"{len(false)} of {len(found)}:\n" + "\n".join(false[:20])
