@@ -17,7 +17,8 @@ def recall_card(record: RunRecord, words: Words) -> list[Node]:
     title = node("strong", "heading", words("recall.title"))
     head = node("div", "head", title, _state(recall, words))
     memories = (_memory(item, item.id in recall.stale, words) for item in recall.memories)
-    return [node("section", "card", head, *memories)]
+    left_out = [node("p", "muted small", words("recall.own"))] if recall.own else []
+    return [node("section", "card", head, *left_out, *memories)]
 
 
 def route_card(record: RunRecord, words: Words) -> list[Node]:
@@ -57,6 +58,8 @@ def _why_nothing(record: RunRecord, words: Words) -> str:
         return words("recall.kept_none.answer")
     if draft.direct:
         return words("recall.kept_none.direct")
+    if record.trial:
+        return words("recall.kept_none.trial")
     return words("recall.kept_none" if draft.evaluation else "recall.kept_none.unevaluated")
 
 

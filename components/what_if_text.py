@@ -12,8 +12,8 @@ from components.phrases import duration_text, probability_text, reason_text
 from components.setting_words import setting_text
 from components.settings_of import ALL_ROLES, differing, setting_of_config
 from engine.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
-from engine.policies.dual import INITIAL, LEAST_RELEVANT
-from engine.values import Outcome, Reason, RunRecord
+from engine.policies.dual import INITIAL, LEAST_RELEVANT, holding, of_this_question
+from engine.values import Outcome, Reason, Recall, RunRecord
 from engine.whatif.values import Gap, Price, WhatIf
 
 COMPLETE: frozenset[Outcome | None] = frozenset(
@@ -94,7 +94,8 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
             "whatif.gap.retrieval.graph" if _same_place(found.config, record.config) else "whatif.gap.retrieval"
         )
     if last is None:
-        return words(_gap_at_the_start(found, gap))
+        own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
+        return words("whatif.gap.memory.own" if own else _gap_at_the_start(found, gap))
     n = last.round.index
     if gap == "candidates":
         return words.count("whatif.gap.candidates", last.unseen, round=n, depth=len(last.round.candidates))
@@ -109,6 +110,11 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     if gap == "unrecorded":
         return words(_UNRECORDED.get(found.decisions[-1].reason, "whatif.gap.unrecorded.answer"), round=n)
     return words(f"whatif.gap.{gap}", round=n, budget=f"{found.config.budget_s:g}")
+
+
+def _answered_before(record: RunRecord, recall: Recall) -> bool:
+    """Whether a memory that held was left by a run of this very question."""
+    return any(of_this_question(item, record.question) for item in holding(recall))
 
 
 def _same_place(chosen: RunConfig, run: RunConfig) -> bool:

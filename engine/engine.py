@@ -112,8 +112,12 @@ class Engine:
         *,
         run_id: str | None = None,
         attachments: Sequence[Attachment] = (),
+        trial: bool = False,
     ) -> RunId:
         """Begin a run and return its id at once.
+
+        A ``trial`` is to show what settings do: it recalls nothing that runs of this very question left, and leaves
+        nothing behind. Branches are trials, and so are the runs of races, batches and evaluations.
 
         Without a config it is the default one, with the models that the settings name. ``run_id`` is for a caller that
         has to know the id before the run exists; it must be unused. ``attachments`` are what :meth:`read_attachment`
@@ -128,7 +132,7 @@ class Engine:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:
             raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
-        return self._runs.begin(question, config, run_id=run_id, attachments=admitted(attachments, config))
+        return self._runs.begin(question, config, run_id=run_id, attachments=admitted(attachments, config), trial=trial)
 
     def fork(
         self,

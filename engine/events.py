@@ -62,6 +62,7 @@ class RunStarted(_Event):
     started_at: str
     fork: Fork | None = None
     attachments: tuple[Attachment, ...] = ()
+    trial: bool = False
     kind: Literal["run_started"] = "run_started"
 
 
@@ -326,6 +327,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
             started_at=event.started_at,
             fork=event.fork,
             attachments=event.attachments,
+            trial=event.trial,
             last_seq=event.seq,
         )
     if record is None:

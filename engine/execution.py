@@ -71,6 +71,7 @@ async def _run(
         generation_allowance_s=resources.settings.generation_allowance_s,
         run_id=run.id,
         attachments=run.record.attachments,
+        trial=run.record.trial,
     )
     module = workflow(config.workflow)
     state: Mapping[str, Any] = module.initial_state(question)

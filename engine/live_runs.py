@@ -46,15 +46,17 @@ class LiveRuns:
         *,
         run_id: str | None = None,
         attachments: tuple[Attachment, ...] = (),
+        trial: bool = False,
     ) -> RunId:
-        """Start a run, or go on from ``branch``; raises ``TooManyRuns``, and ``EngineClosed`` after :meth:`close`."""
+        """Start a run, or go on from ``branch``, which is a trial; raises ``TooManyRuns``, and ``EngineClosed``."""
         with self._guard:
             if self._closed:
                 raise EngineClosed.now()
             if self._active() >= self._most_active:
                 raise TooManyRuns.limit(self._most_active)
             run = LiveRun(RunId(run_id or uuid.uuid4().hex), self._on_event)
-            run.begin(question, config, branch.fork if branch else None, attachments)
+            fork = branch.fork if branch else None
+            run.begin(question, config, fork, attachments, trial=trial or branch is not None)
             self._runs[run.id] = run
             self._forget_oldest()
             self._loop.soon(self._launch, run, question, config, branch)

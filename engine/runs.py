@@ -35,6 +35,8 @@ class LiveRun:
         config: RunConfig,
         fork: Fork | None = None,
         attachments: tuple[Attachment, ...] = (),
+        *,
+        trial: bool = False,
     ) -> None:
         """Start the clock and emit the first event."""
         self.clock = RunClock(config.budget_s)
@@ -47,6 +49,7 @@ class LiveRun:
                 started_at=started_at,
                 fork=fork,
                 attachments=attachments,
+                trial=trial,
             )
         )
 

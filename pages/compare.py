@@ -115,7 +115,9 @@ def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
     """Start the runs that are missing, both at the same time, and open them here."""
     for side, (question, config, attachments) in wanted.items():
         try:
-            st.session_state[f"compare_next_{side}"] = engine.start(question, config, attachments=attachments)
+            st.session_state[f"compare_next_{side}"] = engine.start(
+                question, config, attachments=attachments, trial=True
+            )
         except WorkbenchError as error:
             st.session_state["compare_fault"] = fault_of(error)
     st.rerun()

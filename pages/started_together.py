@@ -12,12 +12,15 @@ from engine.values import Fault, RunId
 
 
 def start_all(engine: Engine, question: str, configs: Iterable[RunConfig]) -> tuple[list[RunId], list[Fault]]:
-    """Ids of the runs, and what kept others from starting, each said once: one does not keep back the others."""
+    """Ids of the runs, which are trials, and what kept others from starting, each fault said once.
+
+    One that cannot start does not keep back the others.
+    """
     ids: list[RunId] = []
     faults: list[Fault] = []
     for config in configs:
         try:
-            ids.append(engine.start(question, config))
+            ids.append(engine.start(question, config, trial=True))
         except WorkbenchError as error:
             fault = fault_of(error)
             if fault not in faults:

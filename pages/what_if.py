@@ -83,7 +83,7 @@ def _again(engine: Engine, record: RunRecord, config: RunConfig) -> RunId:
     """The question under these settings; a branch keeps what was changed by hand where it branched off."""
     if record.fork is not None:
         return engine.fork(record, config)
-    return engine.start(record.question, config, attachments=record.attachments)
+    return engine.start(record.question, config, attachments=record.attachments, trial=True)
 
 
 def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:

@@ -149,12 +149,21 @@ LOOPS: dict[str, tuple[str, str]] = {
         "The collection has changed since: the memory is shown, and not answered from.",
         "此后知识库变过：这条记忆只列出，不据此回答。",
     ),
+    "recall.own": (
+        "This run is to show what its settings do, so what earlier runs of this very question left was not recalled.",
+        "这次运行是为了看设置的作用，所以没有想起同一问题以前留下的回答。",
+    ),
+    "recall.kept_none.trial": (
+        "Nothing was kept: this run is to show what its settings do.",
+        "没有存入：这次运行只是为了看设置的作用。",
+    ),
     "recall.answer": ("Its answer", "当时的回答"),
     "recall.sources": ("Sources", "来源"),
     "recall.kept": ("✓ kept", "✓ 已存入"),
     "recall.kept.fact": (
-        "This answer passed, so later runs may recall it.",
-        "这个回答通过了评估，以后的运行可以想起它。",
+        "This answer passed: a later run that asks for the same recalls it instead of searching. *Run with these "
+        "settings* leaves it out.",
+        "这个回答通过了评估：以后再问同样的问题，会想起它而不再检索。“用这些设置运行”不会用到它。",
     ),
     "recall.kept_apart": ("! kept apart as a failure", "! 作为失败单独存放"),
     "recall.kept_apart.fact": (
@@ -351,9 +360,9 @@ LOOPS: dict[str, tuple[str, str]] = {
     ),
     "answer.not_in_full": ("This answer did not pass in full: {why}.", "这个回答没有完全通过：{why}。"),
     "answer.from_memory": (
-        "This answer comes from an earlier run, nothing was searched. It was asked then: “{question}” "
-        "(similarity {similarity}).",
-        "这个回答来自以前的运行，没有检索。当时问的是：“{question}”（相似度 {similarity}）。",
+        "Memory answered this, not the settings: the answer comes from an earlier run, nothing was searched. "
+        "It was asked then: “{question}” (similarity {similarity}).",
+        "回答来自记忆，而不是这些设置：它出自以前的运行，没有检索。当时问的是：“{question}”（相似度 {similarity}）。",
     ),
     "answer.without_search": (
         "Nothing was searched for this answer: it rests on no passage.",

@@ -60,6 +60,11 @@ WHAT_IF_LOOPS: Mapping[str, tuple[str, str]] = {
         "**the router would see other memories** than it did, and nothing recorded says what it would choose.",
         "**路由者看到的记忆会不同**，而记录里没有它会怎样选择。",
     ),
+    "whatif.gap.memory.own": (
+        "**memory answered this run**. Run with these settings, what runs of this very question left is not recalled, "
+        "and nothing recorded says what would be found.",
+        "**本次运行由记忆作答**。用这些设置运行时，不会想起同一问题以前留下的回答，而记录里没有检索会找到什么。",
+    ),
     "whatif.gap.web": (
         "**the web would be searched** where a search engine is set, and nothing recorded says what it would find.",
         "若设置了搜索引擎，会**检索网络**，而记录里没有它会找到什么。",

@@ -136,10 +136,10 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
                 # Said now: this caller may never look at how the run ended.
                 await asyncio.to_thread(engine.describe, config.collection)
             warnings = await asyncio.to_thread(engine.warnings_before, body.question, config)
-            run_id = _started(engine, body.question, config, "question", attachments)
+            run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial)
             said = {"warnings": [_fault(item) for item in warnings]} if warnings else {}
             return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", "link": link_of(run_id), **said}, 202)
-        run_id = _started(engine, body.question, config, "question", attachments)
+        run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial)
         record, kept = await while_connected(request, finished(engine, run_id))
         return answered(record, linked(record), kept=kept)
 
@@ -239,11 +239,17 @@ def _config_of(engine: Engine, body: CheckRequest) -> RunConfig:
 
 
 def _started(
-    engine: Engine, question: str, config: RunConfig, field: str, attachments: Sequence[Attachment] = ()
+    engine: Engine,
+    question: str,
+    config: RunConfig,
+    field: str,
+    attachments: Sequence[Attachment] = (),
+    *,
+    trial: bool = False,
 ) -> RunId:
     """Begin a run; a question that will not do is told with the name that the request gave it."""
     try:
-        return engine.start(question, config, attachments=attachments)
+        return engine.start(question, config, attachments=attachments, trial=trial)
     except InvalidQuestion as error:
         error.params["field"] = field
         raise

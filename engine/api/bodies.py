@@ -163,6 +163,9 @@ class RunRequest(CheckRequest):
     attachments: Annotated[list[AttachmentBody], Field(max_length=50)] = []
     """Images and tables of the question; only graph + vector retrieval looks at them."""
     wait: StrictBool = True
+    trial: StrictBool = False
+    """Whether the run is to show what settings do: what runs of this very question left is not recalled, and nothing is
+    left behind."""
 
 
 class GraphRequest(_Body):

@@ -23,7 +23,7 @@ _FULL_PAUSE_S = 0.1
 
 
 class Runner(Protocol):
-    """Where questions are run."""
+    """Where questions are run, as trials: no case is answered by what another run of its question left."""
 
     def start(self, question: str, config: RunConfig) -> str: ...
 
@@ -41,7 +41,7 @@ class RunsHere:
         self._engine = engine
 
     def start(self, question: str, config: RunConfig) -> str:
-        return self._engine.start(question, config)
+        return self._engine.start(question, config, trial=True)
 
     def finished(self, run_id: str) -> RunRecord:
         self._engine.wait(run_id)

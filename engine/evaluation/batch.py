@@ -57,7 +57,9 @@ class BatchEngine(Protocol):
 
     settings: Settings
 
-    def start(self, question: str, config: RunConfig | None = None, *, run_id: str | None = None) -> RunId: ...
+    def start(
+        self, question: str, config: RunConfig | None = None, *, run_id: str | None = None, trial: bool = False
+    ) -> RunId: ...
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> bool: ...
 
@@ -360,7 +362,7 @@ class BatchRunner:
         """Start the run, when there is room for it; False where the batch was stopped before."""
         while not going.stopping.is_set():
             try:
-                self._engine.start(case.question, going.config, run_id=run_id)
+                self._engine.start(case.question, going.config, run_id=run_id, trial=True)
             except TooManyRuns:
                 going.stopping.wait(_FULL_PAUSE_S)
                 continue

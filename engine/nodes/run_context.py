@@ -198,6 +198,8 @@ class RunContext:
     run_id: str = ""
     attachments: tuple[Attachment, ...] = ()
     """Images and tables of the question, within their limits and never blank."""
+    trial: bool = False
+    """Whether the run is to show what settings do (:attr:`engine.values.RunRecord.trial`)."""
     visits: Counter[str] = field(default_factory=Counter)
 
     def warn(self, error: WorkbenchError, node: str = "") -> None:

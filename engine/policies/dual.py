@@ -11,6 +11,7 @@ from typing import Literal
 
 from engine.config import DualLoopOptions, RunConfig
 from engine.decide import kept_passages, passed_ids
+from engine.language import normalised_query
 from engine.values import (
     STRATEGIES,
     Comparison,
@@ -134,6 +135,15 @@ def recalled(memories: Sequence[Memory], collection: str, fingerprint: str) -> R
     """
     proper = tuple(item for item in memories if item.passed and item.collection == collection)
     return Recall(proper, tuple(item.id for item in proper if item.fingerprint != fingerprint))
+
+
+MOST_RECALLED = 3
+"""Memories that are recalled: more than the nearest few say nothing about a question."""
+
+
+def of_this_question(memory: Memory, question: str) -> bool:
+    """Whether a run of this very question left a memory; another wording is another question."""
+    return normalised_query(memory.question) == normalised_query(question)
 
 
 def holding(recall: Recall) -> tuple[Memory, ...]:

@@ -37,6 +37,8 @@ class Recall:
     """Best first."""
     stale: tuple[str, ...] = ()
     """Ids of memories made when the collection held something else: shown, and not answered from."""
+    own: tuple[str, ...] = ()
+    """Ids of memories that runs of this very question left and a trial left out; they are not among ``memories``."""
     off: bool = False
     """Memory was switched off."""
     failed: bool = False

@@ -45,6 +45,9 @@ class RunRecord:
     """Versions, models with digests, collection fingerprint: what is needed to explain the run later."""
     fork: Fork | None = None
     """None for a run that began by itself."""
+    trial: bool = False
+    """Whether it was run to see what settings do: it recalls nothing that runs of this very question left, and leaves
+    nothing behind itself."""
     rounds: tuple[Round, ...] = ()
     decisions: tuple[Decision, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()

@@ -10,11 +10,13 @@ from engine.builtin.strategy_router import choose
 from engine.config import RunConfig
 from engine.policies.dual import (
     INITIAL,
+    MOST_RECALLED,
     WEB,
     Skip,
     dual_options,
     first_strategy,
     holding,
+    of_this_question,
     passed_over,
     skips,
     untried,
@@ -123,7 +125,7 @@ class DualRecord:
         recorded, recall = self.record.route, self.record.recall
         if recorded is None or recall is None:
             return "unrecorded"
-        memories: tuple[Memory, ...] = holding(recall)
+        memories, own = holding(recall), self._own_memories()
         remembers, remembered = dual_options(self.config).memory, dual_options(self.record.config).memory
         if remembers and not remembered:
             return "memory"
@@ -131,6 +133,8 @@ class DualRecord:
             if not self.config.models.router.built_in:
                 return "memory"
             return self._chosen(())
+        if own:
+            return self._without_own(memories, own, recorded)
         if self.web_unknown or self.usable != self.could_use:
             return self._chosen(memories) if self.config.models.router.built_in else "routing"
         return recorded
@@ -138,7 +142,31 @@ class DualRecord:
     def same_memories(self) -> bool:
         """Whether an answer without a search would be written from the same memories."""
         remembers, remembered = dual_options(self.config).memory, dual_options(self.record.config).memory
+        if self._own_memories():
+            return False
         return remembers == remembered or self.record.recall is None or not holding(self.record.recall)
+
+    def _own_memories(self) -> tuple[Memory, ...]:
+        """Memories that answered this run and that no run with other settings recalls: its own question left them.
+
+        Under the settings of the record itself they stand: there is nothing that a trial would show.
+        """
+        if self.record.recall is None or self.config == self.record.config:
+            return ()
+        return tuple(item for item in holding(self.record.recall) if of_this_question(item, self.record.question))
+
+    def _without_own(
+        self, memories: tuple[Memory, ...], own: tuple[Memory, ...], recorded: RouteChoice
+    ) -> RouteChoice | Gap:
+        """How a trial begins: with other memories, which are more where the own one took a place among the nearest."""
+        recall = self.record.recall
+        full = recall is not None and len(recall.memories) >= MOST_RECALLED
+        if full or not self.config.models.router.built_in:
+            return "memory"
+        choice = self._chosen(tuple(item for item in memories if item not in own))
+        searches = isinstance(choice, RouteChoice) and choice.route != "direct"
+        # What memory answered was never searched, so nothing tells what a search finds.
+        return "memory" if searches and recorded.route == "direct" else choice
 
     def _chosen(self, memories: tuple[Memory, ...]) -> RouteChoice | Gap:
         """What the built-in router, which is the same for the same question, would choose."""

@@ -9,8 +9,11 @@ import pytest
 
 from engine.config import RoleModel, RoleModels
 from engine.engine import Engine
+from engine.evaluation.asking import RunsHere
+from engine.records.codec import record_from_dict
 from engine.settings import Settings
-from engine.values import RunRecord
+from engine.values import RunId, RunRecord
+from pages.started_together import start_all
 from tests.contracts.chat_models import obedient
 from tests.support.dual_fakes import dual, path
 from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
@@ -53,6 +56,42 @@ def test_a_question_asked_again_is_answered_from_memory_that_names_its_sources(e
     assert again.route.without_memory == "direct_chunk_search"
     assert again.duration_ms < first.duration_ms
     assert engine.run(SIGNS, dual(memory=False)).rounds, "without memory it is searched again"
+
+
+def test_a_trial_searches_by_its_settings_as_the_what_if_said_and_leaves_nothing_behind(engine: Engine) -> None:
+    """DL-06: settings are compared by what they do, not by what an earlier run of the question left."""
+    question = "How many rows does a truth table with five variables need?"
+    asked = engine.run(question, dual())
+    assert asked.remembered is not None and asked.remembered.passed
+    other = dual(max_corrections=1)
+    said = engine.what_if(asked, other)
+    assert said.path_known and said.steps
+    run_id = engine.start(question, other, trial=True)
+    engine.wait(run_id)
+    real = engine.record(run_id)
+    assert [item.reason for item in real.decisions] == [item.reason for item in said.decisions]
+    assert real.rounds and real.recall is not None and real.recall.own == (asked.remembered.id,)
+    assert (real.trial, real.remembered) == (True, None)
+    kept = next(item for item in engine.memories() if item.id == asked.remembered.id)
+    assert kept.run_id == asked.id, "what the question left stands"
+    assert record_from_dict(real.to_dict()) == real
+    answered = engine.run(question, other)
+    assert (answered.trial, answered.rounds) == (False, ()), "asked in the ordinary way, memory answers"
+    unknown = engine.what_if(answered, dual(top_k=3))
+    assert (unknown.state, unknown.gap) == ("needs_calls", "memory")
+
+
+def test_races_batches_and_evaluations_are_trials(engine: Engine) -> None:
+    """DL-06"""
+    question = "Who was the first person treated with insulin, and when?"
+    assert engine.run(question, dual()).remembered is not None
+    ids, faults = start_all(engine, question, [dual(), dual(top_k=2)])
+    ids.append(RunId(RunsHere(engine).start(question, dual())))
+    assert not faults
+    for run_id in ids:
+        engine.wait(run_id)
+        record = engine.record(run_id)
+        assert record.trial and record.rounds and record.remembered is None
 
 
 def test_the_answer_to_an_opposite_question_is_neither_repeated_from_memory_nor_remembered_as_right(

@@ -20,12 +20,13 @@ _NODE = "consolidate_memory"
 
 
 async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Keep the answer that stands; a store that cannot be written is a warning.
+    """Keep the answer that stands, unless of a trial; a store that cannot be written is a warning.
 
     Not kept are answers without a search, which rest on a memory or on nothing, and those that nobody judged.
     """
     draft = best_draft(state["drafts"])
-    if draft is None or draft.direct or draft.evaluation is None or not dual_options(run.config).memory:
+    remembers = dual_options(run.config).memory and not run.trial
+    if draft is None or draft.direct or draft.evaluation is None or not remembers:
         return {}
     memory = _memory(state["question"], draft, run)
     limit_s = at_most_s(run, MEMORY_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.errors import MemorySlow, WorkbenchError
@@ -11,12 +12,10 @@ from engine.events import MemoryRecalled
 from engine.memory.sameness import alike
 from engine.nodes.dual.parts import MEMORY_S, at_most_s, dual_roles
 from engine.nodes.run_context import NodeTrace, RunContext
-from engine.policies.dual import dual_options, recalled
+from engine.policies.dual import MOST_RECALLED, dual_options, of_this_question, recalled
 from engine.values import Recall
 
 _NODE = "retrieve_memory"
-_MOST = 3
-"""Memories that are recalled: more than the nearest few say nothing about a question."""
 
 
 async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -32,11 +31,13 @@ async def _recall(question: str, run: RunContext) -> Recall:
     limit_s = at_most_s(run, MEMORY_S)
     try:
         async with asyncio.timeout(limit_s):
-            found = await roles.memory.recall(question, collection, _MOST)
+            found = await roles.memory.recall(question, collection, MOST_RECALLED + run.trial)
     except TimeoutError:
         run.warn(MemorySlow.within(limit_s), _NODE)
         return Recall(failed=True)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
         return Recall(failed=True)
-    return recalled([item for item in found[:_MOST] if alike(item)], collection, roles.fingerprint)
+    own = [item.id for item in found if run.trial and of_this_question(item, question)]
+    others = [item for item in found if item.id not in own and alike(item)]
+    return replace(recalled(others[:MOST_RECALLED], collection, roles.fingerprint), own=tuple(own))

@@ -129,9 +129,11 @@ class _Clock:
 
 
 class _TimedRun(LiveRun):
-    def begin(self, question: str, config: RunConfig, fork: Any = None, attachments: Any = ()) -> None:
+    def begin(
+        self, question: str, config: RunConfig, fork: Any = None, attachments: Any = (), *, trial: bool = False
+    ) -> None:
         self.clock = RunClock(config.budget_s)
-        super().begin(question, config, fork, attachments)
+        super().begin(question, config, fork, attachments, trial=trial)
         self.ticking = _Clock()
         self.clock = RunClock(config.budget_s, self.ticking)
 
@@ -250,8 +252,10 @@ class _Everyone:
     async def recall(self, question: str, collection: str, limit: int) -> list[Memory]:
         made = "2026-01-01T09:00:00.000+00:00"
         return [
-            Memory(f"m{place}", question, "It is so.", collection, "earlier", made, fingerprint="now", similarity=1.0)
-            for place in range(self.world.memories)
+            # The first is of the very question, the others of another wording.
+            Memory(f"m{place}", asked, "It is so.", collection, "earlier", made, fingerprint="now", similarity=1.0)
+            for place, asked in enumerate([question, f"{question} Please.", f"{question} Exactly, please."])
+            if place < self.world.memories
         ]
 
     async def keep(self, memory: Memory) -> None: ...
@@ -307,13 +311,13 @@ class _Resources:
         return roles, {"strategies": ",".join(usable)}
 
 
-def run_in(world: LoopWorld, config: RunConfig) -> RunRecord:
+def run_in(world: LoopWorld, config: RunConfig, *, trial: bool = False) -> RunRecord:
     """The record of a real run of the config's workflow in this world."""
     # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
     compiled(config.workflow)
     events: list[Any] = []
     run = _TimedRun(RunId("run-1"), lambda _, event: events.append(event))
-    run.begin(world.question, config)
+    run.begin(world.question, config, trial=trial)
     asyncio.run(execute(run, world.question, config, _Resources(world, run.ticking, Settings())))
     return fold_all(events)
 
@@ -326,7 +330,7 @@ def loop_worlds(draw: st.DrawFn, *, faults: bool = True) -> LoopWorld:
         faults=draw(st.sampled_from([0.0, 0.0, 0.05, 0.15])) if faults else 0.0,
         question=draw(st.sampled_from([QUESTION, QUESTION, NEWS, "Hello!"])),
         passages=draw(st.sampled_from([10, 14, 40])),
-        memories=draw(st.sampled_from([0, 0, 1, 2])),
+        memories=draw(st.sampled_from([0, 0, 1, 2, 3])),
         web=draw(st.booleans()),
         summaries=draw(st.booleans()),
         strict=draw(st.sampled_from([0.2, 0.6, 0.9])),

@@ -80,7 +80,8 @@ def assert_true(found: WhatIf, world: LoopWorld, record: RunRecord) -> None:
     if not found.path_known:
         assert found.outcome is None and found.gap is not None
         return
-    real = run_in(world, found.config)
+    # As *Run with these settings* would.
+    real = run_in(world, found.config, trial=found.config != record.config)
     if real.error is not None and found.state == "generation":
         # Whether the generator fails, nobody claims to know.
         return
@@ -199,6 +200,20 @@ def test_memory_switched_off_is_known_where_it_changed_nothing_and_switched_on_i
     chat = RoleModels(router=RoleModel("ollama:m"))
     asked = run_in(LoopWorld(3, memories=1), RunConfig(workflow="dual_loop", models=chat))
     assert what_if(asked, replace(asked.config, options=off)).gap == "memory", "a model saw them when it chose"
+
+
+def test_a_path_that_memory_answered_is_not_known_under_other_settings() -> None:
+    """DL-06: a run with other settings leaves out what its very question left, so it would search."""
+    world = LoopWorld(3, memories=1, strict=0.0)
+    record = run_in(world, RunConfig(workflow="dual_loop"))
+    assert record.route is not None and record.route.code == "remembered" and not record.rounds
+    assert what_if(record, record.config).same_path
+    found = what_if(record, replace(record.config, top_k=2))
+    assert (found.state, found.gap, found.outcome) == ("needs_calls", "memory", None)
+    real = run_in(world, found.config, trial=True)
+    assert real.rounds and real.recall is not None
+    assert (real.recall.own, real.recall.memories) == (("m0",), ())
+    assert what_if(real, replace(record.config, top_k=3)).gap != "memory", "nothing of its own was recalled"
 
 
 def test_which_passages_pass_decides_which_strategies_follow() -> None:
