@@ -58,7 +58,7 @@ class RunningApp:
 
         Raises ``AppRefused`` where the run could not begin, ``AppUnreachable`` where the app went away.
         """
-        run_id = self._start(question, config, files)
+        run_id = self.start(question, config, files)
         try:
             return self.finished(run_id)
         except KeyboardInterrupt:
@@ -72,13 +72,10 @@ class RunningApp:
         found = self._field(_success(self.post("/api/runs/check", body)), "warnings")
         return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
-    def start(self, question: str, config: RunConfig) -> str:
-        """Begin a trial there and return its id; raises like :meth:`ask`."""
-        return self._start(question, config, (), trial=True)
-
-    def _start(
+    def start(
         self, question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = (), *, trial: bool = False
     ) -> str:
+        """Begin a run there and return its id; raises like :meth:`ask`."""
         plain = asdict(config)
         body = {"question": question, "workflow": plain.pop("workflow"), "config": plain, "wait": False}
         if trial:

@@ -25,7 +25,7 @@ _FULL_PAUSE_S = 0.1
 class Runner(Protocol):
     """Where questions are run, as trials: no case is answered by what another run of its question left."""
 
-    def start(self, question: str, config: RunConfig) -> str: ...
+    def start(self, question: str, config: RunConfig, *, trial: bool) -> str: ...
 
     def finished(self, run_id: str) -> RunRecord: ...
 
@@ -40,8 +40,8 @@ class RunsHere:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def start(self, question: str, config: RunConfig) -> str:
-        return self._engine.start(question, config, trial=True)
+    def start(self, question: str, config: RunConfig, *, trial: bool) -> str:
+        return self._engine.start(question, config, trial=trial)
 
     def finished(self, run_id: str) -> RunRecord:
         self._engine.wait(run_id)
@@ -126,7 +126,7 @@ class _Asking:
     def _begun(self, question: str) -> str:
         while not self._stopping.is_set():
             try:
-                return self._runner.start(question, self._config)
+                return self._runner.start(question, self._config, trial=True)
             except TooManyRuns:
                 self._stopping.wait(_FULL_PAUSE_S)
             except AppRefused as refused:

@@ -9,10 +9,11 @@ import pytest
 
 from engine.config import RoleModel, RoleModels
 from engine.engine import Engine
-from engine.evaluation.asking import RunsHere
+from engine.evaluation.asking import RunsHere, ask_all
+from engine.evaluation.cases import Case
 from engine.records.codec import record_from_dict
 from engine.settings import Settings
-from engine.values import RunId, RunRecord
+from engine.values import RunRecord
 from pages.started_together import start_all
 from tests.contracts.chat_models import obedient
 from tests.support.dual_fakes import dual, path
@@ -86,11 +87,11 @@ def test_races_batches_and_evaluations_are_trials(engine: Engine) -> None:
     question = "Who was the first person treated with insulin, and when?"
     assert engine.run(question, dual()).remembered is not None
     ids, faults = start_all(engine, question, [dual(), dual(top_k=2)])
-    ids.append(RunId(RunsHere(engine).start(question, dual())))
     assert not faults
     for run_id in ids:
         engine.wait(run_id)
-        record = engine.record(run_id)
+    evaluated, _ = ask_all(RunsHere(engine), [Case("1", question)], dual(), 1, lambda: None)
+    for record in (*(engine.record(run_id) for run_id in ids), evaluated["1"]):
         assert record.trial and record.rounds and record.remembered is None
 
 
