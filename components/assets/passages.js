@@ -173,7 +173,7 @@ function stages(row, words) {
   const found = row.lists.map(([name, text]) => el("span", { class: `kind list-${name}` }, [text]));
   const told = [row.moves, ...row.stage_notes].filter(Boolean).join(" · ");
   return [
-    el("div", { class: "found" }, [...found, row.via ? el("small", {}, [`${words.via}: ${row.via}`]) : ""]),
+    el("div", { class: "found-in" }, [...found, row.via ? el("small", {}, [`${words.via}: ${row.via}`]) : ""]),
     told ? el("small", { class: "ranks num", title: words.moves }, [told]) : "",
   ];
 }
@@ -231,8 +231,8 @@ function reveal(root, view, id) {
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     line.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
     line.querySelector(".title").focus({ preventScroll: true });
-    line.classList.add("found");
-    setTimeout(() => line.classList.remove("found"), 2400);
+    line.classList.add("revealed");
+    setTimeout(() => line.classList.remove("revealed"), 2400);
   });
 }
 

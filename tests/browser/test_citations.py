@@ -1,0 +1,41 @@
+"""What only a browser shows of a pressed citation: the row that it leads to keeps its shape while it is lit up."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenTab
+
+pytestmark = pytest.mark.browser
+_LIT_UP = """() => new Promise((done) => {
+  const roots = [...document.querySelectorAll("*")].flatMap((one) => (one.shadowRoot ? [one.shadowRoot] : []));
+  const table = roots.map((root) => root.querySelector("table.lines")).find(Boolean);
+  const boxOf = (one) => { const { x, width, height } = one.getBoundingClientRect(); return { x, width, height }; };
+  new MutationObserver((changes, watching) => {
+    const { target } = changes[0];
+    watching.disconnect();
+    const cells = [...target.cells].map(boxOf);
+    done({ row: boxOf(target), table: boxOf(table), cells, heads: [...table.tHead.rows[0].cells].map(boxOf) });
+  }).observe(table.tBodies[0], { subtree: true, attributeFilter: ["class"] });
+})"""
+
+
+@pytest.mark.parametrize("name", ["demo-forced-en", "demo-chain-zh"])
+def test_a_pressed_citation_lights_up_its_row_without_bending_the_table(open_tab: OpenTab, name: str) -> None:
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={name}")
+    page.get_by_role("tab", name="Passages").click()
+    expect(page.locator("table.lines tr.row").first).to_be_visible()
+    tab.settle()
+    # Open before, so that the only change of a class is the one that lights the row up.
+    page.locator("section.answer button.cite").first.click()
+    expect(page.locator("table.lines tr.row.open .title").first).to_be_focused()
+    page.locator("table.lines tr.row:not(.revealed):not(.found).open").first.wait_for()
+    page.evaluate(f"window.litUp = ({_LIT_UP})(); void 0")
+    page.locator("section.answer button.cite").first.click()
+    seen = page.evaluate("window.litUp")
+    assert seen["row"]["width"] == pytest.approx(seen["table"]["width"], abs=1)
+    assert [(round(cell["x"]), round(cell["width"])) for cell in seen["cells"]] == [
+        (round(head["x"]), round(head["width"])) for head in seen["heads"]
+    ]
