@@ -13,7 +13,6 @@ from components.url_state import put_into_url, take_from_url
 from engine.config import BUILTIN, PRESETS, Parameter
 
 _LONGEST_MODEL = 200
-_PRESET_KEY = "preset"
 _SEARCHES = ("vector", "full_text", "fused")
 _WISHED = "search_wished"
 """Session key of the search that was chosen before a collection came that cannot do it."""
@@ -99,23 +98,26 @@ def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = ""
 
 
 def preset_picker(words: Words, current: float) -> None:
-    """Presets set the pass threshold alone, and light up only when it matches."""
-    st.session_state[_PRESET_KEY] = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
+    """Buttons that set the pass threshold; the one that matches it is lit.
 
-    def apply() -> None:
-        chosen = st.session_state[_PRESET_KEY]
-        if chosen is not None:
-            st.session_state["grade_pass_threshold"] = PRESETS[chosen]
+    They keep no value of their own: a choice that followed the slider would come back from the browser late, while
+    the slider is already elsewhere, and be taken for a press.
+    """
+    matching = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
 
-    st.segmented_control(
-        words("settings.preset"),
-        tuple(PRESETS),
-        format_func=lambda name: words(f"settings.preset.{name}"),
-        key=_PRESET_KEY,
-        on_change=apply,
-        label_visibility="collapsed",
-        width="stretch",
-    )
+    def apply(threshold: float) -> None:
+        st.session_state["grade_pass_threshold"] = threshold
+
+    with st.container(key="presets", horizontal=True, gap=None):
+        for name, threshold in PRESETS.items():
+            st.button(
+                words(f"settings.preset.{name}"),
+                key=f"preset_{name}",
+                type="primary" if name == matching else "secondary",
+                on_click=apply,
+                args=(threshold,),
+                width="stretch",
+            )
 
 
 def search_picker(words: Words, *, by_words: bool) -> str:

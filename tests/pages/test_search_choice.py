@@ -55,7 +55,7 @@ def test_another_preset_leaves_the_search_alone() -> None:
     app = AppTest.from_function(panel, default_timeout=60)
     app.query_params["search"] = "fused"
     app.run()
-    setting(app, "preset").set_value("strict").run()
+    app.button(key="preset_strict").click().run()
     assert (app.session_state["chosen"].search, app.session_state["chosen"].preset) == ("fused", "strict")
 
 

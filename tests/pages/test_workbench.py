@@ -123,10 +123,10 @@ def test_sliders_drive_the_run(engine: Engine) -> None:
 def test_a_preset_sets_the_pass_threshold_alone(engine: Engine, preset: str, threshold: float) -> None:
     """SC-08"""
     app = opened(top_k="9", grade_pass_threshold="0.77")
-    assert setting(app, "preset").value is None
-    setting(app, "preset").set_value(preset).run()
+    assert lit_presets(app) == []
+    app.button(key=f"preset_{preset}").click().run()
     assert setting(app, "grade_pass_threshold").value == threshold
-    assert setting(app, "preset").value == preset
+    assert lit_presets(app) == [preset]
     assert setting(app, "top_k").value == 9
     assert setting(app, "similarity_threshold").value == PARAMETERS["similarity_threshold"].default
 
@@ -134,11 +134,15 @@ def test_a_preset_sets_the_pass_threshold_alone(engine: Engine, preset: str, thr
 def test_a_preset_lights_up_only_while_the_threshold_matches(engine: Engine) -> None:
     """SC-08"""
     app = opened()
-    assert setting(app, "preset").value == "balanced"
+    assert lit_presets(app) == ["balanced"]
     setting(app, "grade_pass_threshold").set_value(0.81).run()
-    assert setting(app, "preset").value is None
+    assert lit_presets(app) == []
     setting(app, "grade_pass_threshold").set_value(0.8).run()
-    assert setting(app, "preset").value == "strict"
+    assert lit_presets(app) == ["strict"]
+
+
+def lit_presets(app: AppTest) -> list[str]:
+    return [name for name in PRESETS if app.button(key=f"preset_{name}").proto.type == "primary"]
 
 
 def test_the_address_holds_every_setting(engine: Engine) -> None:
