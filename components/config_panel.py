@@ -29,9 +29,8 @@ from components.config_widgets import (
     warning,
 )
 from components.i18n import Words
-from components.settings_of import ALL_ROLES, SETTINGS_OF, differing, option_names, roles_of
+from components.settings_of import ALL_ROLES, SETTINGS_OF, option_names, roles_of
 from components.url_state import put_into_url, take_from_url
-from components.what_if_text import setting_name
 from engine.config import (
     BUILTIN,
     MODEL_PARAMETERS,
@@ -177,11 +176,6 @@ def config_panel(
         if "evaluator" in names and shared_model(config) is not None:
             warning(words, words("settings.shared_model"), key="shared_model")
     return Chosen(config, look_again, below)
-
-
-def differing_settings(words: Words, chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
-    """Names of the settings of the panel in which a run was asked for something else."""
-    return tuple(setting_name(name, words) for name in differing(chosen, run))
 
 
 def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:

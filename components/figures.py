@@ -59,13 +59,14 @@ def figures(
     key: str,
     most_calls: int | None = None,
     workflow: WorkflowName = "self_corrective",
+    look: Literal["", "strip"] = "",
 ) -> None:
     """Draw the five figures; before a run they are dashes, for the ``workflow`` that is chosen.
 
-    ``most_calls`` is the worst case of this configuration.
+    ``most_calls`` is the worst case of this configuration; ``strip`` sets them in one row of one card.
     """
     cards = (_card(item) for item in figures_of(record, words, most_calls, workflow))
-    draw((node("div", "figures", *cards),), words, key=key)
+    draw((node("div", f"figures {look}".strip(), *cards),), words, key=key)
 
 
 def figures_of(

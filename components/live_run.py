@@ -29,11 +29,14 @@ _SHORT_ROW = 5
 
 _HTML = """
 <div class="wb live">
-  <div class="canvas"></div>
-  <div class="foot">
-    <span class="state" role="status"></span><span class="clock" aria-hidden="true"></span>
-    <span class="tools" hidden></span>
-  </div>
+  <div class="glance" hidden><div class="steps"></div><button type="button" class="unfold"></button></div>
+  <div class="whole"><div class="inside">
+    <div class="canvas"></div>
+    <div class="foot">
+      <span class="state" role="status"></span><span class="clock" aria-hidden="true"></span>
+      <span class="tools" hidden></span>
+    </div>
+  </div></div>
 </div>
 """
 
@@ -41,7 +44,7 @@ _draw = st.components.v2.component(
     "live_run",
     html=_HTML,
     css=script("tokens.css", "live_run.css"),
-    js=script("dom.js", *PICTURE_SCRIPTS, "live_run.js"),
+    js=script("dom.js", *PICTURE_SCRIPTS, "live_run_line.js", "live_run.js"),
 )
 
 
@@ -67,6 +70,7 @@ def live_run(
 ) -> LiveRunResult:
     """Draw the workflow: live from ``{base}/api/runs/{run_id}/events`` while ``active``, else from ``record``.
 
+    A finished run is one line of its nodes, which opens; before a run and during it the whole picture is open.
     ``record`` is what ``RunRecord.to_dict()`` gives, None before a run; ``words`` is a table of ``words_live``;
     ``base`` is the server's base path without a closing slash.
     """
@@ -86,6 +90,8 @@ def live_run(
             "record": slim(shown) if shown is not None else None,
             "run_id": run_id,
             "active": active,
+            "shown": run_id,
+            "folded": shown is not None,
             "selected": state.get("selected"),
             "cleared": st.session_state.get(f"{key}_cleared", 0),
             "words": dict(words),

@@ -77,7 +77,7 @@ def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     if found.same_path:
         return _same_path(found, record, words)
     saved = saving_text(found, record, words)
-    return _ending(found, words) + (words("whatif.saving", saving=saved) if saved else "")
+    return ending_text(found, words) + (words("whatif.saving", saving=saved) if saved else "")
 
 
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
@@ -173,23 +173,32 @@ def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 def saving_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """``1 rewrite and 3 calls less``; empty for a run that did not come to its end, and where nothing differs."""
+    return saving_parts(differences_to(found, record), words)
+
+
+def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[str, int], ...]:
+    """By the key of their words, how many rewrites, answers and calls less than the recording; below 0 more."""
     if record.outcome not in COMPLETE or found.outcome is None:
-        return ""
+        return ()
     rewrites = sum(item.strategy != INITIAL or item.round >= 0 for item in record.rewrites)
-    differences = (
+    return (
         ("waste.rewrites", rewrites - found.rewrites),
         ("whatif.answers", len(record.drafts) - found.answers),
         ("waste.calls", record.calls - found.cost.calls),
         ("whatif.built_in_calls", record.built_in_calls - found.cost.built_in_calls),
     )
-    return saving_parts(differences, words)
 
 
-def saving_parts(differences: Iterable[tuple[str, int]], words: Words) -> str:
+def saving_parts(
+    differences: Iterable[tuple[str, int]],
+    words: Words,
+    *,
+    sides: tuple[str, str] = ("whatif.less", "whatif.more"),
+) -> str:
     """``1 rewrite and 3 calls less, 2 built-in calls more`` of counted things that are less (or, below 0, more)."""
     counted = tuple(differences)
     parts = []
-    for side, sign in (("whatif.less", 1), ("whatif.more", -1)):
+    for side, sign in zip(sides, (1, -1), strict=True):
         said = [words.count(key, sign * number) for key, number in counted if sign * number > 0]
         if said:
             parts.append(words(side, parts=_joined(said, words)))
@@ -229,14 +238,15 @@ def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
     return words("whatif.same_path_other")
 
 
-def _ending(found: WhatIf, words: Words) -> str:
+def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
+    """``it would have **answered at round 0** from 2 passages``; not ``whole``: without what it answers from."""
     reason = reason_text(found.reason, words)
     key = f"whatif.end.{found.outcome or 'open'}"
     if not found.steps:
         return words(f"{key}.direct", reason=reason)
     last = found.steps[-1].round.index
     written = words("whatif.end.written", n=found.answers) if found.answers > 1 else ""
-    if found.passages:
+    if found.passages and whole:
         return words.count(f"{key}.from", len(found.passages), round=last, reason=reason) + written
     return words(key, round=last, reason=reason)
 

@@ -39,6 +39,8 @@ EN: LiveWords = MappingProxyType(
         "rest_rewrite": "rephrases the question",
         "rest_generate": "writes, with citations",
         "picture": "Workflow of the run",
+        "unfold": "Show workflow",
+        "fold": "Fold workflow",
         "idle_hint": "Ask a question and the steps light up here, one by one.",
         # Facts
         "searching": "searching",
@@ -159,6 +161,8 @@ ZH: LiveWords = MappingProxyType(
         "rest_rewrite": "换一种问法",
         "rest_generate": "写出带引用的回答",
         "picture": "本次运行的工作流",
+        "unfold": "展开工作流",
+        "fold": "收起工作流",
         "idle_hint": "提一个问题，各个步骤会在这里依次亮起。",
         "searching": "检索中",
         "search_full_text": "只按词语",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import get_args
@@ -17,7 +16,7 @@ from components.faults import fault_box
 from components.figures import figures
 from components.gate_waste import gate_waste_note
 from components.i18n import Words
-from components.live_run import clear_selection
+from components.live_run import clear_selection, live_run
 from components.loop_tab import LOOP_WORKFLOWS, loop_tab
 from components.mode_notes import MODE_FAULT, mode_notes
 from components.model_calls import model_calls
@@ -25,7 +24,10 @@ from components.node_filter import Tab, concerns, of_node, tab_of
 from components.passages import passages_table
 from components.phrases import node_text
 from components.rewrites import rewrite_history
+from components.settings_of import differing
 from components.timeline import timeline
+from components.url_state import base_path
+from components.what_if_line import running_hint, tune_hint, what_if_line
 from components.words_live import live_words
 from components.workflow_export import decision_path_dot, workflow_svg
 from components.would import would_notes
@@ -37,12 +39,11 @@ from engine.waste import gate_waste
 from engine.whatif import WhatIf
 from pages.fork import fork_panel_of
 from pages.remedy import remedy_panel
-from pages.report import report_download
 from pages.run_graph import graph_tab
-from pages.what_if import replayed, tried, what_if_panel
+from pages.what_if import map_of, replayed, tried, what_if_panel
 
 _WATCH_S = 0.6
-_ANSWER_AND_WHAT_IF = (0.58, 0.42)
+ANSWER_AND_WHAT_IF = (0.58, 0.42)
 _TABS: tuple[Tab, ...] = get_args(Tab)
 
 
@@ -53,17 +54,12 @@ def evidence(
     *,
     chosen: RunConfig,
     active: bool,
-    node: str | None,
     again: Callable[[RunRecord], None],
 ) -> None:
-    """Draw the evidence of a run, with what-if under the settings ``chosen`` beside its answer.
+    """Draw a run, the answer first: beside it what-if under the settings ``chosen``, below it how it came about.
 
-    ``node`` narrows the evidence to what one node did, ``again`` asks the same once more.
+    ``again`` asks the same once more.
     """
-    if node != st.session_state.get("node_shown"):
-        st.session_state["node_shown"] = node
-        if node is not None:
-            st.session_state["tab"] = tab_of(node)
 
     # Only while the run goes on; afterwards nothing on the page runs by itself.
     @st.fragment(run_every=_WATCH_S if active else None)
@@ -76,9 +72,12 @@ def evidence(
         if active and not record.active:
             # The browser says so too when its event stream ends; whichever comes first redraws the page.
             st.rerun()
-        figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config))
         found = None if record.active else engine.what_if(record, tried(chosen, record.config))
-        beside = st.columns(_ANSWER_AND_WHAT_IF, gap="small")
+        with st.container(key="line"):
+            line(record, found, chosen, words)
+        figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config), look="strip")
+        with st.container(key="answer_line"):
+            beside = st.columns(ANSWER_AND_WHAT_IF, gap="small")
         with beside[0]:
             cited = result(engine, record, words, again)
         with beside[1]:
@@ -86,9 +85,52 @@ def evidence(
         cited = st.session_state.pop("cited_in_loop", None) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
-        tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=node)
+            # All passages are shown then, whatever node was chosen; it would hide them again at the next press.
+            clear_selection("live_run")
+        node = workflow_of(engine, record, words, active=active)
+        if found is not None:
+            below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
+            with below[0]:
+                waste_of_the_gate(record, words)
+                remedy_panel(engine, replayed(record), words)
+            with below[1]:
+                map_of(record, found, words)
+        tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=None if cited else node)
 
     watch()
+
+
+def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Words) -> None:
+    """The line under the question: what the sliders would have done, as soon as one of them differs."""
+    if found is None:
+        running_hint(words, key="tune_hint")
+    elif chosen.workflow != record.workflow:
+        st.caption(words("run.other_workflow", run=words(f"settings.workflow.{record.workflow}")))
+    elif differing(chosen, record.config):
+        what_if_line(found, record, words, key="what_if_line")
+    else:
+        tune_hint(words, key="tune_hint")
+
+
+def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
+    """Draw the workflow, open while the run goes on and then one line; returns the node that was chosen in it."""
+    shown = live_run(
+        engine.graph(record.workflow),
+        None if active else record.to_dict(),
+        record.id,
+        active=active,
+        words=live_words(words.language),
+        key="live_run",
+        base=base_path(),
+    )
+    if shown.finished and active:
+        st.rerun()
+    node = shown.selected_node
+    if node != st.session_state.get("node_shown"):
+        st.session_state["node_shown"] = node
+        if node is not None:
+            st.session_state["tab"] = tab_of(node)
+    return node
 
 
 def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
@@ -108,15 +150,12 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
             # Said above the answer, with each list that could not do its work.
             continue
         fault_box(warning, words, key=f"warning_{place}", severity="warning")
-    waste_of_the_gate(record, words)
-    if not record.active:
-        remedy_panel(engine, replayed(record), words)
     return cited
 
 
 def waste_of_the_gate(record: RunRecord, words: Words) -> None:
     """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
-    waste = None if record.active else gate_waste(record)
+    waste = gate_waste(record)
     if waste is not None and gate_waste_note(waste, words, key="waste"):
         # The widget is drawn already; its new value is put there before the next run draws it.
         st.session_state["gate_wanted"] = "min_relevant"
@@ -180,7 +219,7 @@ def tabs(
             model_calls(narrowed, words, key="calls")
     if by_name["record"].open:
         with by_name["record"]:
-            raw_record(engine, record, words)
+            raw_record(record, words)
 
 
 def narrowed_note(node: str, words: Words) -> None:
@@ -239,20 +278,7 @@ def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
     decision_path(record, words, key="path", dot=dot, downloads=files)
 
 
-def raw_record(engine: Engine, record: RunRecord, words: Words) -> None:
+def raw_record(record: RunRecord, words: Words) -> None:
     st.caption(words("record.id", id=record.id, started=record.started_at[:19].replace("T", " ")))
     st.markdown(f"**{words('record.manifest')}**")
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
-    if record.active:
-        return
-    content = json.dumps(record.to_dict(), ensure_ascii=False, indent=2)
-    with st.container(horizontal=True, key="record_files"):
-        st.download_button(
-            words("record.json"),
-            content,
-            file_name=f"run-{record.id}.json",
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-        report_download(engine, record, words)

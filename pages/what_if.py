@@ -49,10 +49,13 @@ def what_if_panel(engine: Engine, record: RunRecord, found: WhatIf | None, words
         corner=() if is_demo(record.id) else (pin_button(record.id in pinned_ids(engine), words),),
         below=_below(engine, record, found, words),
     )
-    wanted = act_on(engine, record, found, pressed)
+    return act_on(engine, record, found, pressed)
+
+
+def map_of(record: RunRecord, found: WhatIf, words: Words) -> None:
+    """Draw the decision map of a finished run; nothing where nothing recorded says what would be found."""
     if record.rounds and found.gap != "retrieval":
         map_panel(replayed(record), table_of(record), found.config, words)
-    return wanted
 
 
 def act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None) -> PassageId | None:

@@ -12,15 +12,11 @@ from components.config_panel import (
     OllamaNote,
     Surroundings,
     config_panel,
-    differing_settings,
     want_settings,
 )
 from components.faults import fault_box
-from components.figures import figures
 from components.i18n import Words
 from components.live_run import live_run
-from components.presenter import demo_buttons, present_button
-from components.sample_questions import sample_buttons
 from components.settings_of import names_settings, roles_of
 from components.slider_marks import slider_marks
 from components.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
@@ -32,14 +28,14 @@ from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
-from engine.samples.demos import is_demo
-from engine.values import Attachment, Fault, RunRecord, SourceKind
+from engine.values import Attachment, Fault, RunId, RunRecord, SourceKind
 from engine.whatif.price import Tariff
 from engine.workflows import MODULES
 from pages.ask_attachments import Box, asked_with, attachments_box
-from pages.evidence import evidence
+from pages.ask_examples import examples, examples_menu
+from pages.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.opening import opening
-from pages.samples_shown import shown_samples
+from pages.share import share_menu
 from pages.stored_runs import recent_records
 from pages.what_if import marks_of
 
@@ -60,33 +56,41 @@ def page() -> None:
     if record is not None and not record.active and record.workflow == chosen.config.workflow:
         slider_marks(chosen.below, chosen.config, record.config, marks_of(record, chosen.config), words)
     with st.session_state["top_bar"]:
-        builtin_badge(chosen.config.models, words, roles_of(chosen.config.workflow))
+        # Of the run on the page, where there is one: the sidebar may be at another model already.
+        used = chosen.config if record is None else record.config
+        builtin_badge(used.models, words, roles_of(used.workflow))
     ask(chosen.config, record)
     faults_apart()
-    active = record is not None and record.active
-    shown = live_run(
-        engine.graph(chosen.config.workflow if record is None else record.workflow),
-        record.to_dict() if record else None,
-        record.id if record else None,
-        active=active,
-        words=live_words(words.language),
-        key="live_run",
-        base=base_path(),
-    )
-    if shown.finished and active:
-        st.rerun()
     if record is None:
-        figures(None, words, key="figures", workflow=chosen.config.workflow)
-        st.caption(words("live.empty"))
+        before_a_run(chosen.config)
         return
     evidence(
         engine,
         record.id,
         words,
         chosen=chosen.config,
-        active=active,
-        node=shown.selected_node,
+        active=record.active,
         again=lambda failed: start(failed.question, failed.config, failed.attachments),
+    )
+
+
+def before_a_run(config: RunConfig) -> None:
+    """Where the answer will stand: what the loop does, questions to try, and what a run may cost."""
+    with st.container(key="before"):
+        beside = st.columns(ANSWER_AND_WHAT_IF, gap="medium")
+        with beside[0]:
+            st.caption(words(f"workflow.intro.{config.workflow}"))
+            follow(config, *examples(config, None, words))
+        with beside[1]:
+            budget_note(words, config, worst_case(prices(config, None), config), key="budget")
+    live_run(
+        engine.graph(config.workflow),
+        None,
+        None,
+        active=False,
+        words=live_words(words.language),
+        key="live_run",
+        base=base_path(),
     )
 
 
@@ -127,7 +131,9 @@ def settings(record: RunRecord | None) -> Chosen:
     models = RoleModels() if "run" in st.query_params else engine.settings.models
     surroundings = Surroundings(tuple(MODULES), source_kinds, bool(engine.settings.searxng_url), models)
     chosen = config_panel(words, collection_choices(), note, surroundings)
-    budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
+    if record is not None:
+        # Before any run it stands beside the question.
+        budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()
@@ -168,9 +174,10 @@ def source_kinds(collection: str) -> tuple[SourceKind, ...]:
 
 
 def ask(config: RunConfig, record: RunRecord | None) -> None:
-    """The question, what to do next, and questions to try."""
+    """The question with what can be done about it; questions to try fold away while a run is open."""
     text, box = proposed(record, config.collection)
     active = record is not None and record.active
+    tried: tuple[str | None, RunId | None] = (None, None)
     # While the run goes on, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
         with st.form("ask_form", border=False), st.container(key="ask_line", horizontal=True, gap="small"):
@@ -190,7 +197,8 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             if st.button(stop, icon=":material/stop:", shortcut="Esc", key="stop", width=_BUTTON):
                 engine.cancel(record.id)
         if record is not None:
-            present_button(record, words)
+            share_menu(engine, record, config, words)
+            tried = examples_menu(config, record, words)
     box_below = Box()
     if config.workflow in TAKES_ATTACHMENTS:
         box_below = attachments_box(engine, config, record, (question or "").strip(), words)
@@ -202,37 +210,18 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             st.info(problem)
         else:
             start(asked, config, box_below.attachments)
-    st.caption(next_step(config, record))
-    # Of what else holds, nobody knows a question; those to try would find nothing there.
-    if config.collection == SAMPLE_COLLECTION:
-        picked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
-        if picked is not None:
-            start(picked, config)
-    if record is None or is_demo(record.id):
-        recorded_demos(record)
+    follow(config, *tried)
 
 
-def recorded_demos(record: RunRecord | None) -> None:
-    """Runs that ship with the program; one that is opened brings its settings along."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
-        st.caption(words("presenter.demos"), width="content")
-        picked = demo_buttons(words, current=record.id if record else "")
-    if picked is not None:
-        st.session_state["run"] = picked
-        want_settings(engine.record(picked).config)
+def follow(config: RunConfig, asked: str | None, opened: RunId | None) -> None:
+    """Ask the question, or open the recorded run, that was pressed among the examples."""
+    if asked is not None:
+        start(asked, config)
+    if opened is not None:
+        st.session_state["run"] = opened
+        # A recorded run brings its settings along.
+        want_settings(engine.record(opened).config)
         st.rerun()
-
-
-def next_step(config: RunConfig, record: RunRecord | None) -> str:
-    """Before a run what the loop does; with one, whether the settings at the left are still its own."""
-    if record is None:
-        return words(f"workflow.intro.{config.workflow}")
-    if config.workflow != record.workflow:
-        return words("run.other_workflow", run=words(f"settings.workflow.{record.workflow}"))
-    names = differing_settings(words, config, record.config)
-    if not names:
-        return words("hint.tune")
-    return words("run.other_settings", names=words("list.joint").join(names))
 
 
 def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:

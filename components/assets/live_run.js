@@ -17,6 +17,7 @@ export default function (component) {
   life.component = component;
   dress(root, { lang: data.words.language });
   followSelection(life);
+  followFolding(life);
   if (data.active && data.run_id) follow(life, data.run_id);
   else rest(life);
   prepareTools(life);
@@ -28,6 +29,7 @@ function newLife(root) {
   const part = (name) => root.querySelector(`.${name}`);
   const life = {
     root, canvas: part("canvas"), state: part("state"), clock: part("clock"), tools: part("tools"),
+    glance: part("glance"), steps: part("steps"), unfold: part("unfold"), whole: part("whole"), opened: null, foldsAs: "",
     run: null, record: null, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, built: "", handed: "",
   };
   life.watch = new ResizeObserver(() => rebuild(life));
@@ -169,6 +171,7 @@ function paint(life) {
   const { words } = data;
   const picture = view(data.edges, data.names, life.record, words);
   life.picture.paint(picture, life.selected);
+  paintLine(life, picture);
   const running = Boolean(life.run) && !life.over;
   const status = life.gone ? words.not_found : life.lost ? words.connection_lost : life.run && !life.record ? words.starting : picture.status;
   setText(life.state, status);
@@ -177,6 +180,44 @@ function paint(life) {
   life.tools.hidden = Boolean(life.run) || !data.svg;
   handOver(life);
   tick(life);
+}
+
+// ---- one line, or the whole picture -----------------------------------------------------------------------------
+
+// A run that goes on is open, for then the picture is the news; it folds where it stands when the run has ended. What the
+// reader opened stays open until another run is looked at.
+function followFolding(life) {
+  const { folded, shown } = life.component.data;
+  const asked = `${shown} ${folded}`;
+  if (life.foldsAs === asked) return;
+  const first = !life.foldsAs;
+  life.foldsAs = asked;
+  setFolded(life, folded, { moving: !first });
+}
+
+function setFolded(life, folded, { moving }) {
+  life.opened = !folded;
+  life.root.classList.toggle("still", !moving);
+  life.root.classList.toggle("folded", folded);
+  life.whole.inert = folded;
+}
+
+function paintLine(life, picture) {
+  const { data } = life.component;
+  life.glance.hidden = !data.shown || data.active;
+  if (life.glance.hidden) return;
+  const label = life.opened ? data.words.fold : data.words.unfold;
+  const sign = life.opened ? "▴" : "▾";
+  // On a phone the sign alone is there: the words would take the place of two nodes.
+  life.unfold.replaceChildren(el("span", { class: "words" }, [label]), el("span", { "aria-hidden": "true" }, [sign]));
+  life.unfold.setAttribute("aria-label", label);
+  life.unfold.setAttribute("aria-expanded", String(life.opened));
+  life.unfold.onclick = () => {
+    setFolded(life, life.opened, { moving: true });
+    paint(life);
+  };
+  const room = life.glance.clientWidth - life.unfold.offsetWidth - 24;
+  drawLine(life.steps, lineOf(picture, life.record, room), life.selected, (name) => choose(life, name));
 }
 
 // The card of the answer is another component; it hears of each change, and of the last state when it comes later.

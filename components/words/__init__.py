@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.words.ask import ASK
 from components.words.attachments import ATTACHMENTS
 from components.words.bench import BENCH
 from components.words.compare import COMPARE
@@ -35,6 +36,7 @@ from components.words.workflows import WORKFLOWS
 
 AREAS = (
     RUN,
+    ASK,
     ATTACHMENTS,
     EVIDENCE,
     LOOPS,

@@ -23,7 +23,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.demo.passes": ("Passes at once", "一次通过"),
     "presenter.demo.noise": ("Noise filtered", "过滤噪声"),
     "presenter.demo.rescue": ("Rewrite rescues", "重写救场"),
-    "presenter.demo.forced": ("Forced exit", "未达标收尾"),
+    "presenter.demo.forced": ("Answered below the bar", "未达标也作答"),
     "presenter.demo.abstains": ("Honest abstention", "如实不答"),
     "presenter.demo.quality": ("Quality rises", "质量提升"),
     "presenter.demo.correction": ("Answer corrected", "纠正回答"),

@@ -224,14 +224,41 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
     assert picture(two)["record"] is None
 
 
-def test_a_line_names_the_settings_that_are_no_longer_those_of_the_run(engine: Engine) -> None:
+def test_a_line_says_what_other_settings_would_have_done(engine: Engine) -> None:
     app = opened()
+    ask(app, engine, "What are the main symptoms of diabetes?")
+    assert EN("line.tune") in inline(app) and EN("line.tune.narrow") in inline(app)
+    setting(app, "grade_pass_threshold").set_value(0.2).run()
+    assert EN("line.tune") not in inline(app)
+    line = next(text for text in drawn(app) if "would num" in text)
+    assert "answered at round 0" in line and EN("line.fewer", parts="3 rewrites") in line
+    setting(app, "top_k").set_value(20).run()
+    assert EN("line.open") in next(text for text in drawn(app) if "would num" in text)
+
+
+def test_the_badge_speaks_of_the_run_on_the_page(engine: Engine) -> None:
+    """SC-12: it says which models were used, not which the sidebar is at."""
+    app = opened()
+    assert badge(app) == EN("badge.all_builtin")
     ask(app, engine, "What is a truth table?")
-    assert EN("hint.tune") in [item.value for item in app.caption]
-    setting(app, "top_k").set_value(9)
-    setting(app, "context").set_value("last_round")
+    app.query_params["generator"] = "ollama:qwen3:8b"
     app.run()
-    assert EN("run.other_settings", names="Top-k, Passages for the answer") in [item.value for item in app.caption]
+    setting(app, "generator").set_value("ollama:qwen3:8b").run()
+    assert badge(app) == EN("badge.all_builtin")
+    ask(app, engine, "What is a truth table?")
+    setting(app, "generator").set_value("builtin").run()
+    assert badge(app) == EN("badge.some_builtin", n=2, all=3)
+
+
+def badge(app: AppTest) -> str:
+    shown = [item.value for item in app.markdown if "-badge[" in item.value]
+    assert len(shown) == 1
+    return re.sub(r"^.*memory: |\]$", "", shown[0])
+
+
+def drawn(app: AppTest) -> list[str]:
+    """What each inline component is given."""
+    return [json.dumps(json.loads(item.proto.json), ensure_ascii=False) for item in app.get("bidi_component")]
 
 
 def test_a_failing_run_shows_fact_remedy_and_the_button_that_tries_again(engine: Engine) -> None:

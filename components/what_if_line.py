@@ -1,0 +1,52 @@
+"""The one line under the question: what the sliders would have done, or how to ask them."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import Node, draw, node
+from components.what_if_text import differences_to, ending_text, needed_text, rich, saving_parts
+from engine.values import RunRecord
+from engine.whatif.values import WhatIf
+
+_SIGNS = {"known": ("pass", "✓"), "generation": ("pass", "✓"), "needs_calls": ("warn", "?")}
+
+
+def what_if_line(found: WhatIf, record: RunRecord, words: Words, *, key: str) -> None:
+    """Draw the line for settings other than the run's own."""
+    look, sign = _SIGNS[found.state]
+    icon = node("span", f"sign {look}", sign, aria_hidden="true")
+    said = words("line.joint").join(line_parts(found, record, words))
+    title = node("span", "muted", words("whatif.title"))
+    line = node("p", "would num", icon, title, node("span", "", *rich(said)), role="status")
+    draw((line,), words, key=key)
+
+
+def line_parts(found: WhatIf, record: RunRecord, words: Words) -> list[str]:
+    """``It would have **answered at round 1**``, ``2 rewrites fewer``, ``0 calls``: the same that the card says."""
+    if found.state == "needs_calls":
+        return [f"**{words('line.open')}**", needed_text(found, words)]
+    known = found.state == "known"
+    state = words("line.known" if known else "whatif.badge.generation")
+    if found.same_path:
+        return [f"**{words('line.same' if known else 'line.same_path')}**", state]
+    ending = ending_text(found, words, whole=False)
+    counted = [(key, number) for key, number in differences_to(found, record) if key != "whatif.built_in_calls"]
+    saved = saving_parts(counted, words, sides=("line.fewer", "line.more"))
+    return [part for part in (ending[:1].upper() + ending[1:], saved, state) if part]
+
+
+def tune_hint(words: Words, *, key: str) -> None:
+    """Draw what to do next with a finished run; where the settings are folded away, how to come to them."""
+    draw(hint_nodes(words), words, key=key)
+
+
+def running_hint(words: Words, *, key: str) -> None:
+    """Hold the line's place while the run goes on."""
+    draw((node("p", "muted small hint", words("line.running")),), words, key=key)
+
+
+def hint_nodes(words: Words) -> tuple[Node, ...]:
+    """One sentence for wide pages and one for narrow ones; the style sheet shows one of them."""
+    wide = node("span", "beside", words("line.tune"))
+    narrow = node("span", "behind", words("line.tune.narrow"))
+    return (node("p", "muted small hint", wide, narrow),)

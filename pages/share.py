@@ -1,0 +1,45 @@
+"""What can be taken along of an open run, beside the question: its link, a report, its record, and the stage."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from components.i18n import Words
+from components.markup import copy_button, draw
+from components.presenter import present_button
+from components.run_link import run_link
+from components.url_state import base_path
+from engine.config import RunConfig
+from engine.engine import Engine
+from engine.values import RunRecord
+from pages.report import report_download
+
+
+def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
+    """Draw the menu; while the run goes on there is only its link."""
+    with st.popover(words("share.title"), icon=":material/ios_share:", key="share"):
+        link = own_origin() + run_link(record.id, chosen, words, base_path())
+        draw((copy_button(words, link, words("share.link")),), words, key="share_link")
+        st.caption(words("share.link.note"))
+        if record.active:
+            return
+        report_download(engine, record, words)
+        st.download_button(
+            words("record.json"),
+            lambda: json.dumps(record.to_dict(), ensure_ascii=False, indent=2).encode(),
+            file_name=f"run-{record.id}.json",
+            mime="application/json",
+            key="record_json",
+            icon=":material/data_object:",
+            on_click="ignore",
+        )
+        present_button(record, words)
+
+
+def own_origin() -> str:
+    """Scheme, host and port by which the browser came here, such as ``http://127.0.0.1:8600``."""
+    parts = urlsplit(st.context.url or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

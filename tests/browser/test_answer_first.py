@@ -1,0 +1,97 @@
+"""What only a browser shows of the order of the Ask page: after a run the answer is seen without scrolling."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, expect
+
+from tests.browser.conftest import OpenTab
+from tests.support.ollama_stand_in import Gate, OllamaStandIn, Reply, Slow
+
+pytestmark = pytest.mark.browser
+QUESTIONS = {"en": "What are the main symptoms of diabetes?", "zh": "没开封的胰岛素应该怎样保存？"}
+BOXES = {"en": "Question", "zh": "问题"}
+SIZES = [(1280, 720), (390, 844)]
+HEADER = 60
+"""Pixels of the page that the navigation covers."""
+
+
+def box(one: Locator) -> FloatRect:
+    found = one.bounding_box()
+    assert found is not None
+    return found
+
+
+def asked(page: Page, language: str) -> None:
+    field = page.get_by_role("textbox", name=BOXES[language])
+    field.fill(QUESTIONS[language])
+    field.press("Enter")
+    page.wait_for_url(re.compile(r"[?&]run=[0-9a-f]{32}"))
+    expect(page.locator("section.answer button.cite").first).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_after_a_run_the_answer_and_the_line_of_what_if_are_in_sight(
+    open_tab: OpenTab, width: int, height: int, language: str
+) -> None:
+    """SC-12: answer first; the workflow is one line below it, and the questions to try have folded away."""
+    tab = open_tab(width=width, height=height)
+    page = tab.open(f"/?lang={language}")
+    expect(page.locator(".st-key-samples")).to_be_visible()
+    asked(page, language)
+    tab.settle()
+    expect(page.locator(".st-key-samples")).not_to_be_visible()
+    run = re.search(r"run=([0-9a-f]{32})", page.url)
+    assert run is not None
+    tab.open(f"/?lang={language}&run={run[1]}&grade_pass_threshold=0.15")
+    line, answer, whole = page.locator("p.would"), page.locator("section.answer"), page.locator(".live .whole")
+    expect(line).to_be_visible()
+    expect(answer.locator(".prose")).to_be_visible()
+    tab.settle()
+    question = page.get_by_role("textbox", name=BOXES[language])
+    figures = page.locator(".figures.strip")
+    tops = [box(one)["y"] for one in (question, line, figures, answer, page.locator(".glance"))]
+    assert tops == sorted(tops) and tops[0] > HEADER
+    for one in (line, figures, answer.locator(".prose")):
+        assert box(one)["y"] + box(one)["height"] <= height
+        assert box(one)["x"] >= 0 and box(one)["x"] + box(one)["width"] <= width
+    assert box(page.locator(".glance"))["height"] < 48
+    assert box(whole)["height"] < 1
+    page.locator('[data-testid="stMain"]').evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    assert HEADER <= box(line)["y"] < 100
+
+
+def test_the_workflow_is_open_while_a_run_goes_on_and_folds_where_it_stands(
+    open_tab: OpenTab, ollama: OllamaStandIn
+) -> None:
+    gate = Gate()
+    ollama.script("chat", Slow(gate=gate, reply=Reply(f"It needs thirty-two rows {'and no more ' * 5}[1].")))
+    tab = open_tab(width=1280, height=720)
+    page = tab.open("/?lang=en&generator=ollama:qwen3:8b")
+    field = page.get_by_role("textbox", name="Question")
+    field.fill("How many rows does a truth table with five variables need?")
+    field.press("Enter")
+    page.wait_for_url(re.compile(r"[?&]run="))
+    gate.allow(12)
+    growing = page.locator("section.answer").filter(has_text="It needs")
+    expect(page.locator(".live .state")).to_have_text("The generator is writing the answer")
+    expect(growing).to_be_visible()
+    tab.settle()
+    picture = page.locator(".live .whole")
+    expect(page.locator(".glance")).to_be_hidden()
+    assert box(picture)["height"] > 150
+    answer_at, workflow_at = box(growing)["y"], box(page.locator(".wb.live"))["y"]
+    gate.open()
+    expect(page.locator(".glance")).to_be_visible()
+    expect(picture).to_have_css("visibility", "hidden")
+    tab.settle()
+    assert box(growing)["y"] == answer_at
+    # By no more than the line with the sources, which the answer gets at its end.
+    assert 0 <= box(page.locator(".wb.live"))["y"] - workflow_at < 48
+    page.get_by_role("button", name="Show workflow").click()
+    expect(page.locator("svg g.node.passed").first).to_be_visible()
+    page.get_by_role("button", name="Fold workflow").click()
+    expect(picture).to_have_css("visibility", "hidden")
