@@ -38,7 +38,7 @@ def test_a_question_lights_up_the_workflow_and_its_citations_open_their_passages
     page.wait_for_url(re.compile(r"[?&]run=[0-9a-f]{32}"))
     answer = page.locator("section.answer").filter(has_text=said).last
     expect(answer).to_be_visible()
-    expect(page.locator("svg g.node.done, svg g.node.passed").first).to_be_visible()
+    expect(page.locator(".glance .step.passed").first).to_be_visible()
     expect(page.get_by_role("tab", name=re.compile(f"{passages} \\d+"))).to_be_visible()
     tab.settle()
     page.get_by_role("tab").nth(3).click()

@@ -78,7 +78,7 @@ def test_a_step_that_is_none_is_no_fault(engine: Engine, step: str) -> None:
 def test_a_run_that_is_not_there_is_said_and_the_demos_stay(engine: Engine) -> None:
     app = opened("present", "en", run="0" * 32)
     assert "There is no run" in inline(app)
-    assert len([item for item in app.button if item.label == "Forced exit"]) == 1
+    assert len([item for item in app.button if item.label == "Answered below the bar"]) == 1
 
 
 def test_a_question_is_shown_as_text_and_never_as_markdown(engine: Engine) -> None:
