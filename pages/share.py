@@ -10,7 +10,8 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import copy_button, draw
 from components.presenter import present_button
-from components.run_link import run_link
+from components.run_link import run_link, settings_in_url
+from components.settings_of import differing
 from components.url_state import base_path
 from engine.config import RunConfig
 from engine.engine import Engine
@@ -21,8 +22,7 @@ from pages.report import report_download
 def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
     """Draw the menu; while the run goes on there is only its link."""
     with st.popover(words("share.title"), icon=":material/ios_share:", key="share"):
-        link = own_origin() + run_link(record.id, chosen, words, base_path())
-        draw((copy_button(words, link, words("share.link")),), words, key="share_link")
+        draw((copy_button(words, link_to(record, chosen, words), words("share.link")),), words, key="share_link")
         st.caption(words("share.link.note"))
         if record.active:
             return
@@ -37,6 +37,16 @@ def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Word
             on_click="ignore",
         )
         present_button(record, words)
+
+
+def link_to(record: RunRecord, chosen: RunConfig, words: Words) -> str:
+    """The whole address of the run with these settings.
+
+    An address that names no setting takes the run's own; defaults that are not the run's need one that is named.
+    """
+    link = own_origin() + run_link(record.id, chosen, words, base_path())
+    unnamed = not settings_in_url(chosen) and differing(chosen, record.config)
+    return f"{link}&top_k={chosen.top_k}" if unnamed else link
 
 
 def own_origin() -> str:
