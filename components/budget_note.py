@@ -6,15 +6,26 @@ import streamlit as st
 
 from components.i18n import Words
 from components.markup import Node, draw, node
-from components.phrases import duration_text
+from components.phrases import duration_text, fault_text
 from engine.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig
+from engine.gate_reach import gate_warnings
+from engine.values import Fault
 from engine.whatif.values import Price
 
 
 def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> None:
     """Draw the worst case in calls and seconds, with a bar of the budget that it would use."""
     st.caption(f"**{words('settings.before')}**")
-    draw((node("section", "budget", *budget_nodes(words, config, worst)),), words, key=key)
+    notes = [node("p", "note small", "! ", caution) for caution in caution_texts(words, config)]
+    draw((node("section", "budget", *budget_nodes(words, config, worst), *notes),), words, key=key)
+
+
+def caution_texts(words: Words, config: RunConfig) -> list[str]:
+    """What keeps the gate from being met, whatever is found, and what to do."""
+    return [
+        " ".join(fault_text(Fault(item.code, item.fact, item.remedy, params=item.params), words))
+        for item in gate_warnings(config)
+    ]
 
 
 def extent_text(words: Words, config: RunConfig) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast, get_args
 
@@ -13,7 +13,8 @@ from components.setting_words import setting_label
 from engine.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
 from engine.settings_difference import settings_difference
 
-_SLIDERS = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence")
+_SLIDERS = ("top_k", "similarity_threshold", "max_rewrites", "min_confidence")
+_NUMBER_OF: Mapping[str, str] = {"pass_rate": "grade_pass_threshold", "min_relevant": "min_relevant"}
 _ROLES: tuple[Literal["grader", "rewriter", "generator"], ...] = ("grader", "rewriter", "generator")
 
 
@@ -32,8 +33,7 @@ def compare_settings(
         if by_words:
             values["search"] = cast(SearchMethod, _one_of("search", get_args(SearchMethod), start.search, words, key))
         gate = _one_of("gate", get_args(GatePolicy), start.gate, words, key)
-        if gate == "min_relevant":
-            values["min_relevant"] = _slider("min_relevant", start, words, key)
+        values[_NUMBER_OF[gate]] = _slider(_NUMBER_OF[gate], start, words, key)
         context = _one_of("context", get_args(ContextPolicy), start.context, words, key)
         chosen = {role: _model(role, start.models.of(role), models, words, key) for role in _ROLES}
     return replace(

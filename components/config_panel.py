@@ -34,6 +34,7 @@ from components.url_state import put_into_url, take_from_url
 from engine.config import (
     BUILTIN,
     MODEL_PARAMETERS,
+    OLD_GATE,
     OPTION_PARAMETERS,
     PARAMETERS,
     ContextPolicy,
@@ -53,6 +54,16 @@ from engine.values import SourceKind
 FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _BUILT_IN = RoleModels()
+_GATES: tuple[GatePolicy, ...] = ("min_relevant", "pass_rate")
+_SETTINGS = frozenset(
+    {
+        "workflow",
+        *(name for workflow, names in SETTINGS_OF.items() for name in (*names, *option_names(workflow))),
+        *ALL_ROLES,
+    }
+) - {"collection"}
+_OPENED = "gate_of_address"
+"""Session key of the gate of the address that the session began with."""
 _WANTED = "settings_wanted"
 _DRAWN = "workflow_drawn"
 """Session key of the workflow whose defaults the controls stand at."""
@@ -141,6 +152,7 @@ def config_panel(
 ) -> Chosen:
     """Draw the panel where the caller stands, and return what it is set to."""
     _take_wanted()
+    _gate_of_address()
     below: dict[str, DeltaGenerator] = {}
     workflow = _workflow(words, surroundings.workflows)
     sizes = {item.name: item.passages for item in collections}
@@ -208,19 +220,38 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
 def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """The sliders that say what is searched and when it is enough, and the gate."""
     heading(words, "settings.thresholds")
-    presets = st.container()
     shown = SETTINGS_OF[workflow]
-    sliders = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
-    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in sliders if name in shown}
-    if "grade_pass_threshold" in shown:
-        with presets:
-            # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
-            preset_picker(words, values["grade_pass_threshold"])
+    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in ("top_k", "similarity_threshold")}
     if "gate" in shown:
-        values["gate"] = cast(GatePolicy, one_of(words, "gate", ("pass_rate", "min_relevant")))
-        if values["gate"] == "min_relevant":
-            values["min_relevant"] = _slider(words, "min_relevant", workflow, below)
+        values |= _gate(words, workflow, below)
+    if "max_rewrites" in shown:
+        values["max_rewrites"] = _slider(words, "max_rewrites", workflow, below)
     return values
+
+
+def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """The gate and the one number that it reads; presets are values of the pass rate, and stand beside it alone."""
+    gate = one_of(words, "gate", _GATES, usual=_gate_of_address(), always=True)
+    if gate == "min_relevant":
+        return {"gate": gate, "min_relevant": _slider(words, "min_relevant", workflow, below)}
+    presets = st.container()
+    threshold = _slider(words, "grade_pass_threshold", workflow, below)
+    with presets:
+        # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
+        preset_picker(words, threshold)
+    return {"gate": gate, "grade_pass_threshold": threshold}
+
+
+def _gate_of_address() -> GatePolicy:
+    """The gate of an address that names none: that of its time where it holds settings, else the default.
+
+    A run brings its own gate along, and the name of a collection says what is asked, not how. Looked up once, when the
+    address is what somebody opened: later the controls write into it.
+    """
+    if _OPENED not in st.session_state:
+        given = set(st.query_params)
+        st.session_state[_OPENED] = OLD_GATE if given & _SETTINGS and "gate" not in given else RunConfig().gate
+    return cast(GatePolicy, st.session_state[_OPENED])
 
 
 def _options(

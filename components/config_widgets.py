@@ -77,10 +77,13 @@ def switch(words: Words, name: str, *, default: bool = False, unavailable: str =
     return bool(chosen) and not unavailable
 
 
-def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = "") -> str:
-    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the first."""
+def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = "", always: bool = False) -> str:
+    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the first.
+
+    ``always`` writes it into the address even where it is the usual one.
+    """
     usual = usual or options[0]
-    take_from_url(name, usual, lambda given: given in options)
+    wanted = take_from_url(name, usual, lambda given: given in options)
     chosen = st.segmented_control(
         words(f"settings.{name}"),
         options,
@@ -92,8 +95,8 @@ def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = ""
         persist_state="session",
     )
     # In the first run after a change of page it may have none yet.
-    chosen = chosen if chosen in options else usual
-    put_into_url(name, str(chosen), usual)
+    chosen = chosen if chosen in options else wanted
+    put_into_url(name, str(chosen), "" if always else usual)
     return str(chosen)
 
 

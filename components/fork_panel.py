@@ -8,6 +8,7 @@ from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
 from components.phrases import decision_text, ended_text, inequality_text, node_text, verdict_label, verdict_text
 from components.setting_words import setting_label, setting_text
+from components.settings_of import unread_by
 from components.what_if_text import price_text
 from engine.config import RunConfig
 from engine.decide import kept_passages
@@ -28,7 +29,7 @@ def round_text(record: RunRecord, index: int, words: Words) -> str:
 
 def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
     """``Top-k 5 → 3`` for every setting that differs and counts for something."""
-    unused = "min_relevant" if old.gate == new.gate == "pass_rate" else ""
+    unused = unread_by(new) if old.gate == new.gate else ""
     return [
         words(
             "fork.change",

@@ -18,13 +18,16 @@ def run_link(run_id: RunId | str, config: RunConfig, words: Words, base: str = "
 
 
 def settings_in_url(config: RunConfig) -> dict[str, str]:
-    """The settings that are not the workflow's defaults, as the panel reads them from the address."""
+    """The settings that are not the workflow's defaults, as the panel reads them from the address; the gate always.
+
+    An address with settings and no gate is an old one, and keeps the gate of its time.
+    """
     usual = RunConfig(workflow=config.workflow)
     named = {} if config.workflow == RunConfig().workflow else {"workflow": str(config.workflow)}
     named |= {
         name: _text(getattr(config, name))
         for name in SETTINGS_OF[config.workflow]
-        if getattr(config, name) != getattr(usual, name)
+        if name == "gate" or getattr(config, name) != getattr(usual, name)
     }
     named |= {
         name: _text(getattr(config.options, name))

@@ -53,13 +53,17 @@ def setting_of_config(config: RunConfig, name: str) -> Any:
     return getattr(config.options if name in option_names(config.workflow) else config, name)
 
 
+def unread_by(config: RunConfig) -> str:
+    """The number of the gate that this config does not go by."""
+    return "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
+
+
 def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
     """Settings, options and roles in which the panel differs from a run, where the difference counts for anything."""
     both = [name for name in SETTINGS_OF[run.workflow] if name in SETTINGS_OF[chosen.workflow]]
     names = [name for name in both if getattr(chosen, name) != getattr(run, name)]
-    if chosen.gate == "pass_rate" and "min_relevant" in names:
-        # It counts for nothing under this gate, and the panel does not show it.
-        names.remove("min_relevant")
+    # It counts for nothing under this gate, and the panel does not show it.
+    names = [name for name in names if name != unread_by(chosen)]
     if chosen.workflow != run.workflow:
         return ("workflow", *names)
     own = [name for name in option_names(run.workflow) if getattr(chosen.options, name) != getattr(run.options, name)]

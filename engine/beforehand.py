@@ -7,6 +7,7 @@ from typing import Protocol
 from engine.builtin.source_router import routed
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
+from engine.gate_reach import gate_warnings
 from engine.policies.quality import Ceiling, bar_warnings, score_ceiling
 from engine.roles import RoutingRequest
 from engine.values import SourceKind
@@ -19,9 +20,9 @@ class KindsOf(Protocol):
 
 
 async def warnings_before(question: str, config: RunConfig, resources: KindsOf) -> tuple[WorkbenchError, ...]:
-    """What a run is to be warned of, as its first step will warn; raises what makes the run impossible."""
+    """What a run is to be warned of, of the quality loop as its first step will; raises what makes it impossible."""
     if config.workflow != "quality_loop":
-        return ()
+        return gate_warnings(config)
     return bar_warnings(ceiling_of(question, config, await resources.source_kinds(config) or ("vector",)), config)
 
 

@@ -18,6 +18,7 @@ from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.config import (
     MODEL_PARAMETERS,
+    OLD_GATE,
     OPTION_PARAMETERS,
     PARAMETERS,
     WORKFLOW_DEFAULTS,
@@ -36,6 +37,7 @@ from engine.config import (
     options_from_dict,
 )
 from engine.errors import WorkbenchError
+from engine.gate_reach import gate_warnings
 from engine.graph_command import add_graph
 from engine.host.doctor import add_doctor
 from engine.ingest_command import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
@@ -151,6 +153,7 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
         _add_number(ask, name, limits)
     for name, choices in _CHOICES.items():
         other = f", {default_mode('graph_hybrid')} in graph_hybrid" if name == "mode" else ""
+        other = f", {OLD_GATE} where --grade-pass-threshold is given" if name == "gate" else other
         ask.add_argument(_flag(name), choices=choices, help=f"default: {getattr(defaults, name)}{other}")
     for name, meaning in _SWITCHES.items():
         ask.add_argument(_flag(name), action="store_true", default=None, help=meaning)
@@ -172,7 +175,12 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
 
 def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
     judge.add_argument("dataset", metavar="DATASET", help="samples, or SQuAD JSON, a BEIR folder or zip, CSV or JSONL")
-    judge.add_argument("--config", type=Path, metavar="FILE", help="JSON or TOML with fields of a run's config")
+    judge.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"JSON or TOML with fields of a run's config; without a gate it has {OLD_GATE}",
+    )
     judge.add_argument("--collection", metavar="NAME", help="collection to ask; documents of the data set go into it")
     for flag, bound in (("--min", "least"), ("--max", "most")):
         meaning = f"{bound} value of a measure, e.g. recall@5=0.95; may be given several times"
@@ -241,8 +249,7 @@ def _answer(question: str, config: RunConfig, files: Sequence[tuple[str, bytes]]
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
-        # Only this loop has something to say before it begins.
-        for told in app.warnings_before(question, config) if config.workflow == "quality_loop" else ():
+        for told in app.warnings_before(question, config):
             _warn_before(str(told.get("fact", "")), str(told.get("remedy", "")))
         return app.ask(question, config, files)
     # Imported here: an app that does the work answers seconds before this could.
@@ -269,6 +276,8 @@ def _eval(options: argparse.Namespace) -> int:
     job = job_of(options)
     console = Console(stderr=True, soft_wrap=True)
     say_notes(job.plan, console)
+    for warning in gate_warnings(job.config):
+        _warn_before(warning.fact, warning.remedy)
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:

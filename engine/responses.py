@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.values import Candidate, Passage, PassageId, Round, RunRecord
+from engine.errors import GateOutOfReach
+from engine.gate_reach import gate_warnings
+from engine.values import Candidate, Fault, Passage, PassageId, Round, RunRecord
 from engine.wording import decision_sentence
 
 
@@ -61,14 +63,13 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
             {"marker": item.marker, "id": item.passage_id, "source": item.source, "section": item.section}
             for item in record.citations
         ],
-        "warnings": [{"code": item.code, "fact": item.fact, "remedy": item.remedy} for item in record.warnings],
-        **({"error": _fault(record)} if record.error else {}),
+        "warnings": [*map(_said, record.warnings), *map(_said, gate_warnings(record.config))],
+        **({"error": _said(record.error)} if record.error else {}),
     }
 
 
-def _fault(record: RunRecord) -> dict[str, str]:
-    assert record.error is not None
-    return {"code": record.error.code, "fact": record.error.fact, "remedy": record.error.remedy}
+def _said(fault: Fault | GateOutOfReach) -> dict[str, str]:
+    return {"code": fault.code, "fact": fault.fact, "remedy": fault.remedy}
 
 
 def _first_seen(record: RunRecord) -> Mapping[PassageId, tuple[Round, Candidate]]:

@@ -8,8 +8,8 @@ from engine.config import RoleName, WorkflowName
 from engine.decide import Evidence, decide
 from engine.values import RunRecord
 
-_BY_GATE: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluation"})
-"""Workflows that a gate of pass rate or relevant passages leads to the answer."""
+_LOOKED_INTO: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluation"})
+"""Workflows of the gate whose rounds before the answer are told apart here."""
 _ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
 
 
@@ -31,7 +31,7 @@ class GateWaste:
 
 def gate_waste(record: RunRecord) -> GateWaste | None:
     """The rounds that came after enough passages were verified; None where there were none to save."""
-    if record.workflow not in _BY_GATE or record.config.gate != "pass_rate" or len(record.rounds) < 2:
+    if record.workflow not in _LOOKED_INTO or record.config.gate != "pass_rate" or len(record.rounds) < 2:
         return None
     other = replace(record.config, gate="min_relevant")
     for end in range(len(record.rounds) - 1):

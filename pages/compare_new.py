@@ -61,7 +61,7 @@ def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
     made = {words("compare.from.a"): a.config}
     for preset, threshold in PRESETS.items():
         name = words("compare.from.preset", name=words(f"settings.preset.{preset}"))
-        made[name] = replace(a.config, grade_pass_threshold=threshold)
+        made[name] = replace(a.config, gate="pass_rate", grade_pass_threshold=threshold)
     made[words("compare.from.defaults")] = replace(RunConfig(), collection=a.config.collection)
     try:
         saved = engine.evaluation.settings()

@@ -6,7 +6,8 @@ import streamlit as st
 
 from components.graph_card import SAMPLES, extractor_text
 from components.i18n import Words
-from engine.config import BUILTIN
+from components.run_link import settings_in_url
+from engine.config import BUILTIN, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.graph_values import GraphState
@@ -120,7 +121,8 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
 def _use(info: CollectionInfo, words: Words) -> None:
     """What the graph is for."""
     if st.button(words("graph.ask"), icon=":material/account_tree:", type="primary", key="kg_ask"):
-        query = {"collection": info.name, "workflow": "graph_hybrid", "lang": words.language}
+        chosen = settings_in_url(RunConfig(workflow="graph_hybrid"))
+        query = {"collection": info.name, "lang": words.language, **chosen}
         st.switch_page("workbench.py", query_params=query)
     if st.button(words("graph.race"), icon=":material/sports_score:", key="kg_race"):
         st.session_state["collection"] = info.name

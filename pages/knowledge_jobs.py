@@ -8,6 +8,8 @@ import streamlit as st
 
 from components.i18n import Words
 from components.job_list import JobEvent, failed_csv, job_list
+from components.run_link import settings_in_url
+from engine.config import RunConfig
 from engine.engine import Engine
 from engine.library.values import JobStatus
 from pages.knowledge_state import attempt, go_to
@@ -105,7 +107,7 @@ def act(engine: Engine, job: JobStatus, event: JobEvent) -> None:
         case "discard":
             attempt(lambda: engine.ingestions.discard(job.id))
         case "ask":
-            how = {"workflow": "graph_hybrid"} if job.kind == "graph" else {}
+            how = settings_in_url(RunConfig(workflow="graph_hybrid")) if job.kind == "graph" else {}
             st.switch_page("workbench.py", query_params={"collection": job.collection, **how})
         case "look":
             go_to("graph" if job.kind == "graph" else "collections", job.collection)

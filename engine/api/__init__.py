@@ -95,6 +95,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
             max_rewrites=body.maxRewriteAttempts,
             grade_pass_threshold=body.gradePassThreshold,
             models=models_from_dict(body.models, engine.settings.models),
+            gate="pass_rate",
         )
         run_id = _started(engine, body.query, config, "query")
         record, kept = await while_connected(request, finished(engine, run_id))

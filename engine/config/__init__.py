@@ -42,8 +42,11 @@ from engine.config.role_models import (
 )
 from engine.config.run_config import (
     CONFIG_FIELDS,
+    OLD_GATE,
     RunConfig,
     config_from_dict,
+    config_from_stored,
+    default_gate,
     default_mode,
     default_of,
     for_workflow,
@@ -59,6 +62,7 @@ __all__ = [
     "EVALUATION_PARAMETERS",
     "GRAPH_PARAMETERS",
     "MODEL_PARAMETERS",
+    "OLD_GATE",
     "OPTIONS",
     "OPTION_PARAMETERS",
     "PARAMETERS",
@@ -87,6 +91,8 @@ __all__ = [
     "WorkflowName",
     "WorkflowOptions",
     "config_from_dict",
+    "config_from_stored",
+    "default_gate",
     "default_mode",
     "default_of",
     "for_workflow",

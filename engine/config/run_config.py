@@ -27,6 +27,8 @@ _LONGEST_ADDRESS = 200
 _QUALITY_TEMPERATURE = 0.3
 _ALL_BUILT_IN = RoleModels()
 _LEFT_OUT = SelfCorrectiveOptions()
+OLD_GATE: GatePolicy = "pass_rate"
+"""The gate of configs, files and links that name none: they were made when it was the default."""
 _DEFAULT: Any = object()
 """What a number of a config is that was left out: the workflow decides then."""
 
@@ -39,6 +41,15 @@ def default_of(workflow: WorkflowName, name: str) -> float:
 def default_mode(workflow: WorkflowName) -> Mode:
     """The mode of a workflow where none is named."""
     return "mix" if workflow == "graph_hybrid" else "naive"
+
+
+def default_gate(*, threshold_named: bool) -> GatePolicy:
+    """The gate where none is named: one passed passage is enough, unless a pass threshold is named.
+
+    Whoever names a threshold means the gate that reads it, and so did every config that was kept before gates had
+    another default: those name it always.
+    """
+    return OLD_GATE if threshold_named else "min_relevant"
 
 
 def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
@@ -67,8 +78,8 @@ def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
 class RunConfig:
     """Everything that decides how one question is run; two equal configs mean the same run.
 
-    Numbers left out, and options, are the workflow's own defaults. Raises ``InvalidConfig`` naming field and range.
-    Thresholds are rounded to four decimals.
+    Numbers left out, and options, are the workflow's own defaults; a gate left out is :func:`default_gate`. Raises
+    ``InvalidConfig`` naming field and range. Thresholds are rounded to four decimals.
     """
 
     workflow: WorkflowName = "self_corrective"
@@ -84,7 +95,7 @@ class RunConfig:
     grade_pass_threshold: float = _DEFAULT
     max_rewrites: int = _DEFAULT
     min_confidence: float = _DEFAULT
-    gate: GatePolicy = "pass_rate"
+    gate: GatePolicy = _DEFAULT
     min_relevant: int = _DEFAULT
     context: ContextPolicy = "union"
     answer_unverified: bool = False
@@ -99,6 +110,8 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         require("workflow", self.workflow, get_args(WorkflowName))
+        if self.gate is _DEFAULT:
+            object.__setattr__(self, "gate", default_gate(threshold_named=self.grade_pass_threshold is not _DEFAULT))
         for name, parameter in PARAMETERS.items():
             given = getattr(self, name)
             value = default_of(self.workflow, name) if given is _DEFAULT else given
@@ -173,6 +186,11 @@ def models_from_dict(plain: object, usual: RoleModels = _ALL_BUILT_IN) -> RoleMo
     models = _object("models", plain)
     _refuse_unknown(models, tuple(item.name for item in fields(RoleModels)))
     return replace(usual, **{role: _role_model(role, model, usual) for role, model in models.items()})
+
+
+def config_from_stored(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_IN) -> RunConfig:
+    """:func:`config_from_dict` for what was kept in a file; one without a gate keeps that which it was made with."""
+    return config_from_dict({"gate": OLD_GATE, **plain}, usual)
 
 
 def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> WorkflowOptions:

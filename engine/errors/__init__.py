@@ -37,6 +37,7 @@ from engine.errors.evaluation import (
     UnknownMeasure,
     UnknownQuerySet,
 )
+from engine.errors.gate import GateOutOfReach
 from engine.errors.graph import (
     GraphDamaged,
     GraphDatabaseMissing,
@@ -227,6 +228,7 @@ __all__ = [
     "ForeignCollection",
     "ForkRefused",
     "FullTextMissing",
+    "GateOutOfReach",
     "GraderFailed",
     "GraphBusy",
     "GraphDamaged",

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from engine.config import RoleModels, RunConfig, config_from_dict
+from engine.config import RoleModels, RunConfig, config_from_stored
 from engine.errors import DataSetUnusable, InvalidConfig
 from engine.evaluation.bars import USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
@@ -135,7 +135,7 @@ def read_config(path: Path | None, usual: RoleModels = _BUILT_IN) -> RunConfig:
             params={"field": str(path)[:200]},
             field="config",
         )
-    return config_from_dict(plain, usual)
+    return config_from_stored(plain, usual)
 
 
 def report_of(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from engine.config import RoleModel, RoleModels, RunConfig, config_from_dict
+from engine.config import RoleModel, RoleModels, RunConfig, config_from_stored
 from engine.errors import InvalidConfig
 
 QUESTION = "What is the power set of the empty set?"
@@ -114,7 +114,7 @@ def config_from_toml(text: str) -> RunConfig:
 def _config(plain: Any, form: str) -> RunConfig:
     if not isinstance(plain, Mapping):
         raise _unreadable(form, "it is no table of settings")
-    return config_from_dict(plain)
+    return config_from_stored(plain)
 
 
 def _unreadable(form: str, problem: object) -> InvalidConfig:

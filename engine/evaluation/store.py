@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from engine.config import RunConfig, config_from_dict
+from engine.config import RunConfig, config_from_stored
 from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.schema import connect, told, writing
@@ -159,7 +159,7 @@ class EvaluationStore:
         return Batch(
             id=str(found[0]),
             set_name=str(found[1]),
-            config=self._read(found[2], config_from_dict),
+            config=self._read(found[2], config_from_stored),
             concurrency=int(found[3]),
             created_at=str(found[4]),
             case_ids=tuple(str(row[0]) for row in rows),
@@ -255,7 +255,7 @@ class EvaluationStore:
         found = {}
         for name, data in rows:
             try:
-                found[str(name)] = self._read(data, config_from_dict)
+                found[str(name)] = self._read(data, config_from_stored)
             except EvaluationError:
                 continue
         return found

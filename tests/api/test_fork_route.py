@@ -25,7 +25,7 @@ def served(tmp_path: Path) -> Iterator[tuple[TestClient, Engine]]:
 
 @pytest.fixture
 def parent(served: tuple[TestClient, Engine]) -> dict[str, Any]:
-    body = {"question": "first", "config": {"max_rewrites": 1, "models": MODELS}}
+    body = {"question": "first", "config": {"gate": "pass_rate", "max_rewrites": 1, "models": MODELS}}
     record: dict[str, Any] = served[0].post("/api/runs", json=body).json()
     assert len(record["rounds"]) == 2
     return record

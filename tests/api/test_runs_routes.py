@@ -110,6 +110,17 @@ def test_a_start_that_does_not_wait_answers_with_where_the_events_are(tmp_path: 
         assert client.get(f"/api/runs/{body['id']}").json()["outcome"] == "answered"
 
 
+@pytest.mark.parametrize(("path", "more"), [("/api/runs", {"wait": False}), ("/api/runs/check", {})])
+def test_a_gate_that_cannot_be_met_is_a_warning_before_the_run(
+    served: tuple[TestClient, Engine], path: str, more: dict[str, Any]
+) -> None:
+    """SC-05"""
+    body = {"question": "first", "config": {"gate": "min_relevant", "min_relevant": 6, "top_k": 5}, **more}
+    (warning,) = served[0].post(path, json=body).json()["warnings"]
+    assert warning["code"] == "WB121"
+    assert "asks for 6 passages" in warning["fact"]
+
+
 def test_a_start_that_does_not_wait_still_refuses_an_unknown_collection(served: tuple[TestClient, Engine]) -> None:
     client, engine = served
     body = {"question": "first", "wait": False, "config": {"collection": "nowhere"}}

@@ -8,6 +8,7 @@ from tests.benchmarks import (
     app_start,
     engine_runs,
     fused,
+    gates,
     grading,
     growth,
     ingestion,
@@ -47,6 +48,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("modes", "the six modes on questions of two hops", modes.modes, slow=True),
         Benchmark("fused", "search by vectors, by words and by both", fused.fused, slow=True),
         Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
+        Benchmark("gates", "both gates on questions with and without an answer", gates.gates, slow=True),
         Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
     )
 }

@@ -33,7 +33,7 @@ _REPAINTED = """([name, key]) => new Promise((done) => {
 @pytest.fixture(scope="module")
 def looped(app: App) -> str:
     """The id of a run that rewrites until it has to answer all the same."""
-    record = app.post("/api/runs", {"question": LOOPS})
+    record = app.post("/api/runs", {"question": LOOPS, "config": {"gate": "pass_rate"}})
     assert record["outcome"] == "answered_forced"
     return str(record["id"])
 
@@ -69,12 +69,12 @@ def test_back_to_the_runs_settings_moves_every_slider_back(open_tab: OpenTab, lo
     expect(page.locator(".whatif")).to_contain_text("These are the run's own settings")
     tab.settle()
     assert (value_of(page, "top_k"), value_of(page, "grade_pass_threshold")) == ("5", "0.6")
-    assert "gate=" not in page.url
+    assert "gate=pass_rate" in page.url
 
 
 def test_a_cell_of_the_map_moves_the_sliders_and_can_be_tried_again(open_tab: OpenTab, app: App, looped: str) -> None:
     tab = open_tab()
-    page = tab.open(f"/?lang=en&run={looped}")
+    page = tab.open(f"/?lang=en&run={looped}&gate=pass_rate")
     before = runs(app)
     cell = page.locator(".map .grid .cell.answered").first
     wanted = (cell.get_attribute("data-x"), cell.get_attribute("data-y"))
@@ -94,7 +94,7 @@ def test_a_cell_of_the_map_moves_the_sliders_and_can_be_tried_again(open_tab: Op
 
 def test_the_map_is_walked_with_the_arrow_keys(open_tab: OpenTab, looped: str) -> None:
     tab = open_tab()
-    page = tab.open(f"/?lang=en&run={looped}")
+    page = tab.open(f"/?lang=en&run={looped}&gate=pass_rate")
     here = page.locator(".map .cell.here")
     here.focus()
     page.keyboard.press("ArrowLeft")
@@ -126,7 +126,7 @@ def test_a_branch_is_generated_and_opened(open_tab: OpenTab, looped: str) -> Non
 def test_a_judgement_on_a_passage_is_kept_and_taken_back(open_tab: OpenTab, looped: str) -> None:
     """SC-03: the grader bench measures verdicts against what a reader says of the same passage."""
     tab = open_tab()
-    page = tab.open(f"/?lang=en&run={looped}")
+    page = tab.open(f"/?lang=en&run={looped}&gate=pass_rate")
     row = page.locator("tr.row").first
     row.locator("button.title").click()
     page.get_by_role("button", name="It helps").first.click()

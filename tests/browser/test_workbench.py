@@ -150,17 +150,17 @@ def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab
     """SC-12: the address holds the settings under their own names."""
     tab = open_tab(language="zh-CN")
     page = tab.open()
-    page.get_by_role("radio", name="至少 n 个片段").click()
-    page.wait_for_url(re.compile(r"[?&]gate=min_relevant"))
+    page.get_by_role("radio", name="按通过率").click()
+    page.wait_for_url(re.compile(r"[?&]gate=pass_rate"))
     reader = open_tab()
     shown = reader.open(page.url.removeprefix(reader.home))
-    expect(shown.get_by_role("radio", name="At least n passages")).to_be_checked()
-    expect(shown.get_by_role("slider", name="Passages that must pass")).to_be_visible()
+    expect(shown.get_by_role("radio", name="Pass rate")).to_be_checked()
+    expect(shown.get_by_role("slider", name="Pass rate at least")).to_be_visible()
     shown.get_by_role("link", name=re.compile("Knowledge")).click()
     expect(shown.get_by_text("Add files").first).to_be_visible()
     shown.get_by_role("link", name=re.compile("Workbench")).click()
-    expect(shown.get_by_role("radio", name="At least n passages")).to_be_checked()
-    shown.wait_for_url(re.compile(r"[?&]gate=min_relevant"))
+    expect(shown.get_by_role("radio", name="Pass rate")).to_be_checked()
+    shown.wait_for_url(re.compile(r"[?&]gate=pass_rate"))
 
 
 def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenTab) -> None:

@@ -61,7 +61,7 @@ def test_ask_says_before_the_run_that_a_bar_is_out_of_reach(
 def test_ask_in_words_shows_path_answer_and_sources(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", "哪一种胰岛素起效最快？"]) == 0
     shown = capsys.readouterr().out
-    assert "round 0: pass rate" in shown
+    assert "round 0: relevant passages" in shown
     assert "[1] dc-insulin" in shown
 
 

@@ -101,7 +101,7 @@ def test_an_unknown_cell_says_that_it_takes_calls() -> None:
 
 
 def test_the_pairs_follow_the_gate() -> None:
-    assert next(iter(pairs_for(RunConfig()))) == "grade_pass_threshold.similarity_threshold"
+    assert next(iter(pairs_for(RunConfig(gate="pass_rate")))) == "grade_pass_threshold.similarity_threshold"
     by_count = pairs_for(RunConfig(gate="min_relevant"))
     assert next(iter(by_count)) == "min_relevant.similarity_threshold"
     assert not any("grade_pass_threshold" in name for name in by_count)

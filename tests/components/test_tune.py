@@ -24,7 +24,7 @@ from tests.evaluation.gathered import evidence_of, questions
 
 EN, ZH = words_for("en"), words_for("zh")
 BOTH: tuple[UiLanguage, ...] = ("en", "zh")
-BEFORE = RunConfig(grade_probe=True)
+BEFORE = RunConfig(gate="pass_rate", grade_probe=True)
 REASONS: tuple[FlipReason, ...] = (
     *("gained_expected", "lost_expected", "now_answers", "now_refuses", "now_refuses_unanswerable"),
     *("now_answers_unanswerable", "fewer_calls", "more_calls", "other_outcome", "nothing"),
@@ -138,8 +138,8 @@ def test_a_link_to_a_run_holds_the_settings_that_are_not_the_defaults() -> None:
         "grader": "ollama:qwen3:8b",
         "num_ctx": "4096",
     }
-    assert settings_in_url(RunConfig()) == {}
-    assert settings_in_url(RunConfig(grade_probe=True)) == {"grade_probe": "true"}
+    assert settings_in_url(RunConfig()) == {"gate": "min_relevant"}
+    assert settings_in_url(RunConfig(grade_probe=True)) == {"gate": "min_relevant", "grade_probe": "true"}
 
 
 def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:

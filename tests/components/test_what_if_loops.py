@@ -49,7 +49,7 @@ def told(workflow: WorkflowName) -> Iterator[tuple[RunRecord, WhatIf]]:
     """Runs in several worlds under many other settings."""
     for seed in range(6):
         for options in _OPTIONS[workflow][:3]:
-            config = RunConfig(workflow=workflow, options=options, max_rewrites=1, top_k=5, probe_k=6)
+            config = RunConfig(workflow=workflow, gate="pass_rate", options=options, max_rewrites=1, top_k=5, probe_k=6)
             record = run_in(LoopWorld(seed, memories=seed % 2, strict=0.7), config)
             for change in _changes(config):
                 yield record, what_if(record, replace(config, **change))

@@ -79,7 +79,7 @@ def test_the_pass_rate_meets_its_bar_inclusively() -> None:
 
 def test_unreadable_verdicts_count_as_not_passed() -> None:
     """SC-04"""
-    decision = decide(Evidence([a_round(2, 0, unreadable=3)]), RunConfig())
+    decision = decide(Evidence([a_round(2, 0, unreadable=3)]), RunConfig(gate="pass_rate"))
     assert (decision.pass_rate, decision.route) == (0.4, "rewrite")
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,20 +22,26 @@ from engine.values import BY_HAND, PassageId, RunRecord
 from engine.whatif import State, what_if
 from tests.support.same_roles import SameRoles
 
+
+def by_rate(**changes: Any) -> RunConfig:
+    """Settings whose gate is the pass rate, under which most questions are rewritten."""
+    return RunConfig(gate="pass_rate", **changes)
+
+
 OTHER_SETTINGS = [
-    RunConfig(top_k=2),
-    RunConfig(top_k=8, similarity_threshold=0.2),
-    RunConfig(similarity_threshold=0.45),
-    RunConfig(grade_pass_threshold=0.2),
-    RunConfig(grade_pass_threshold=1.0),
-    RunConfig(max_rewrites=0),
-    RunConfig(max_rewrites=1, context="last_round"),
-    RunConfig(min_confidence=0.8),
+    by_rate(top_k=2),
+    by_rate(top_k=8, similarity_threshold=0.2),
+    by_rate(similarity_threshold=0.45),
+    by_rate(grade_pass_threshold=0.2),
+    by_rate(grade_pass_threshold=1.0),
+    by_rate(max_rewrites=0),
+    by_rate(max_rewrites=1, context="last_round"),
+    by_rate(min_confidence=0.8),
     RunConfig(gate="min_relevant", min_relevant=2),
-    RunConfig(answer_unverified=True, similarity_threshold=0.6),
-    RunConfig(probe_k=5),
-    RunConfig(probe_k=40, grade_pass_threshold=0.4),
-    RunConfig(grade_probe=True),
+    by_rate(answer_unverified=True, similarity_threshold=0.6),
+    by_rate(probe_k=5),
+    by_rate(probe_k=40, grade_pass_threshold=0.4),
+    by_rate(grade_probe=True),
 ]
 
 
@@ -50,7 +57,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def rewritten(engine: Engine) -> RunRecord:
     """A run of several rounds."""
     for question in sample_questions():
-        record = engine.run(question.question)
+        record = engine.run(question.question, by_rate())
         if len(record.rounds) == 4 and record.outcome == "answered_forced":
             return record
     raise AssertionError("no sample question is rewritten three times")
@@ -86,7 +93,7 @@ def test_a_branch_at_round_0_is_the_run_with_those_settings_and_costs_what_was_s
     """SC-04, SC-06, SC-10: nothing where the what-if knows all, exactly the price where it knows the path."""
     states: Counter[State] = Counter()
     for place, question in enumerate(sample_questions()[::4]):
-        parent = engine.run(question.question)
+        parent = engine.run(question.question, by_rate())
         for config in OTHER_SETTINGS[place % 3 :: 3]:
             outlook, price = what_if(parent, config), fork_price(parent, config)
             states[outlook.state] += 1
@@ -128,7 +135,7 @@ def test_rounds_before_the_branch_stand_whatever_the_new_settings_say_of_them(
 ) -> None:
     """SC-04"""
     # Under these settings round 0 would not have been rewritten at all.
-    config = RunConfig(grade_pass_threshold=0.0, max_rewrites=0, top_k=3)
+    config = by_rate(grade_pass_threshold=0.0, max_rewrites=0, top_k=3)
     branch = forked(engine, rewritten, config, round=round_index)
     assert branch.fork is not None
     assert branch.fork.settings == ("top_k", "grade_pass_threshold", "max_rewrites")
@@ -192,7 +199,7 @@ def test_a_query_by_hand_is_searched_in_place_of_the_rewrite(engine: Engine, rew
 
 def test_a_query_by_hand_at_round_0_is_searched_and_the_question_is_what_is_judged_by(engine: Engine) -> None:
     """SC-03, SC-06"""
-    parent = engine.run("What is a truth table?", RunConfig(max_rewrites=1))
+    parent = engine.run("What is a truth table?", by_rate(max_rewrites=1))
     branch = forked(engine, parent, parent.config, query="insulin pens")
     assert branch.question == parent.question
     assert branch.rounds[0].query == "insulin pens"
@@ -200,7 +207,7 @@ def test_a_query_by_hand_at_round_0_is_searched_and_the_question_is_what_is_judg
     assert branch.fork is not None
     assert branch.fork.query == "insulin pens"
     assert what_if(branch, branch.config).same_path
-    again = forked(engine, branch, RunConfig(max_rewrites=0))
+    again = forked(engine, branch, by_rate(max_rewrites=0))
     assert again.rounds[0].query == "insulin pens", "a branch of a branch begins with the query of its parent"
     same = forked(engine, parent, parent.config, query=parent.question)
     assert same.fork is not None
@@ -211,18 +218,18 @@ def test_a_query_by_hand_at_round_0_is_searched_and_the_question_is_what_is_judg
 def test_a_branch_of_a_branch_keeps_what_both_had(engine: Engine, rewritten: RunRecord) -> None:
     """SC-03, SC-04"""
     judged = next(passage.id for passage, verdict in rewritten.graded(0) if not verdict.relevant)
-    first = forked(engine, rewritten, RunConfig(top_k=4), round=1, verdicts={judged: True})
-    second = forked(engine, first, RunConfig(top_k=4, grade_pass_threshold=0.0), round=1)
+    first = forked(engine, rewritten, by_rate(top_k=4), round=1, verdicts={judged: True})
+    second = forked(engine, first, by_rate(top_k=4, grade_pass_threshold=0.0), round=1)
     assert second.rounds[0] == first.rounds[0]
     assert second.rounds[0].verdicts[judged].grader == BY_HAND
     assert len(second.rounds) == 2
-    assert fork_price(second, RunConfig(top_k=4)) == fork_price(second, RunConfig(top_k=4), 1)
-    anew = forked(engine, second, RunConfig(top_k=4)).fork
+    assert fork_price(second, by_rate(top_k=4)) == fork_price(second, by_rate(top_k=4), 1)
+    anew = forked(engine, second, by_rate(top_k=4)).fork
     assert anew is not None
     assert (anew.parent, anew.round) == (second.id, 1), "where its what-if begins"
-    back = forked(engine, second, RunConfig(top_k=4), round=0)
+    back = forked(engine, second, by_rate(top_k=4), round=0)
     assert back.rounds[0].verdicts[judged].grader == BY_HAND
-    assert paid(back) <= fork_price(second, RunConfig(top_k=4), 0).worst.built_in_calls
+    assert paid(back) <= fork_price(second, by_rate(top_k=4), 0).worst.built_in_calls
     for record in (first, second, back):
         assert what_if(record, record.config).same_path
 
@@ -255,7 +262,10 @@ def test_what_cannot_be_branched_off_is_refused_with_the_reason(engine: Engine, 
 def test_a_branch_says_that_the_collection_has_changed_since(tmp_path: Path) -> None:
     """SC-10: what is reused is as it was, and a passage that has another text now is judged anew."""
     text = "# Tea\n\n## Green\nGreen tea is brewed at {} degrees for two minutes.\n"
-    question, config = "How hot is green tea brewed?", RunConfig(collection="tea", similarity_threshold=0.0)
+    question, config = (
+        "How hot is green tea brewed?",
+        by_rate(collection="tea", similarity_threshold=0.0),
+    )
     with Engine.open(Settings(data_dir=tmp_path)) as engine:
         engine.ingest([IngestItem("tea.md", data=text.format(80).encode())], "tea")
         parent = engine.run(question, config)
@@ -313,7 +323,10 @@ def test_a_deeper_probe_is_priced_with_the_passages_that_nobody_has_fetched_yet(
 
 def test_rounds_that_a_branch_took_over_are_not_taken_for_its_own_settings(engine: Engine) -> None:
     """SC-10: they were kept and judged by other settings, so what these would have kept there may be unjudged."""
-    strict, lenient = RunConfig(similarity_threshold=0.6), RunConfig(similarity_threshold=0.0)
+    strict, lenient = (
+        by_rate(similarity_threshold=0.6),
+        by_rate(similarity_threshold=0.0),
+    )
     runs = (engine.run(question.question, strict) for question in sample_questions())
     parents = [run for _, run in zip(range(12), (run for run in runs if len(run.rounds) > 1), strict=False)]
     tried = 0
@@ -329,7 +342,7 @@ def test_rounds_that_a_branch_took_over_are_not_taken_for_its_own_settings(engin
 
 def test_a_round_that_a_branch_took_over_may_have_been_searched_less_deep_than_it_would_have(engine: Engine) -> None:
     """SC-10: that a search gave fewer passages than these settings fetch does not mean that there were no more."""
-    shallow = RunConfig(top_k=2, probe_k=2, similarity_threshold=0.0, grade_pass_threshold=1.0)
+    shallow = by_rate(top_k=2, probe_k=2, similarity_threshold=0.0, grade_pass_threshold=1.0)
     deep = replace(shallow, probe_k=20)
     runs = (engine.run(question.question, shallow) for question in sample_questions())
     parent = next(run for run in runs if len(run.rounds) > 1)

@@ -58,7 +58,8 @@ def test_the_worst_case_counts_the_calls_that_the_workflow_counts(config: RunCon
 @pytest.mark.parametrize("name", LOOPS)
 def test_no_run_costs_more_than_the_worst_case_and_seconds_come_from_runs_of_the_same_loop(name: WorkflowName) -> None:
     """SC-13"""
-    records = [run_in(LoopWorld(seed, strict=0.9), RunConfig(workflow=name)) for seed in range(8)]
+    config = RunConfig(workflow=name, gate="pass_rate")
+    records = [run_in(LoopWorld(seed, strict=0.9), config) for seed in range(8)]
     most = worst_case(measured_tariff(records, records[0].config), records[0].config)
     assert most.seconds is not None and most.seconds >= 0
     for record in records:
@@ -106,7 +107,11 @@ def test_the_initial_rewrite_has_no_round_before_it_and_a_correction_has() -> No
 
 def test_a_gate_wastes_rounds_and_never_answers() -> None:
     """SC-05, AE-01"""
-    record = first("answer_evaluation", lambda item: gate_waste(item) is not None and len(item.drafts) > 1)
+
+    def revised(item: RunRecord) -> bool:
+        return gate_waste(item) is not None and len(item.drafts) > 1
+
+    record = first("answer_evaluation", revised, gate="pass_rate")
     waste = gate_waste(record)
     assert waste is not None
     later = [call for call in record.model_calls if call.role in ("generator", "evaluator")]

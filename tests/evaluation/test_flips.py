@@ -17,7 +17,7 @@ from tests.engine.whatif.world import World, run_in
 from tests.evaluation.gathered import evidence_of
 
 YES, NO = Verdict(True, 0.9, "it says so"), Verdict(False, 0.9, "it does not")
-BASE = RunConfig(top_k=2, grade_probe=True)
+BASE = RunConfig(top_k=2, gate="pass_rate", grade_probe=True)
 
 
 def found(*relevant: bool, query_after: tuple[int, ...] = ()) -> RunRecord:
@@ -98,7 +98,7 @@ def replace_found(count: int) -> World:
 
 @pytest.fixture(scope="module")
 def evidence() -> Evidence:
-    return evidence_of(40, RunConfig(grade_probe=True))
+    return evidence_of(40, RunConfig(gate="pass_rate", grade_probe=True))
 
 
 def test_the_same_settings_flip_nothing(evidence: Evidence) -> None:
@@ -109,7 +109,8 @@ def test_the_same_settings_flip_nothing(evidence: Evidence) -> None:
 
 
 def test_flips_back_are_the_opposite_and_every_question_is_listed(evidence: Evidence) -> None:
-    one, other = RunConfig(grade_probe=True), RunConfig(grade_probe=True, grade_pass_threshold=0.3)
+    one = RunConfig(grade_probe=True, gate="pass_rate")
+    other = replace(one, grade_pass_threshold=0.3)
     there, back = flips(evidence, one, other), flips(evidence, other, one)
     assert (there.better, there.worse, there.unknown) == (back.worse, back.better, back.unknown)
     assert there.better + there.worse > 0

@@ -98,13 +98,16 @@ def test_the_same_question_runs_under_changed_settings_and_opens_as_b(engine: En
 
 
 def test_the_editor_can_start_from_a_preset(engine: Engine) -> None:
+    """A preset is a pass threshold, so it brings the gate along that reads it."""
     first = engine.run(QUESTION, RunConfig())
     app = compare(a=first.id)
     strict = EN("compare.from.preset", name=EN("settings.preset.strict"))
     setting(app, "compare_from").set_value(strict).run()
-    assert EN("compare.changes", names=EN("settings.grade_pass_threshold")) in visible(checked(app))
+    changed = EN("list.joint").join((EN("settings.grade_pass_threshold"), EN("settings.gate")))
+    assert EN("compare.changes", names=changed) in visible(checked(app))
     button(app, lambda label: label == EN("compare.run")).click().run()
-    assert engine.record(finished(app, engine, "b")).config.grade_pass_threshold == 0.8
+    second = engine.record(finished(app, engine, "b")).config
+    assert (second.gate, second.grade_pass_threshold) == ("pass_rate", 0.8)
 
 
 def test_saved_settings_are_offered_to_start_from(engine: Engine) -> None:

@@ -35,7 +35,7 @@ def panel() -> None:
 
 @pytest.fixture
 def parent(engine: Engine) -> RunRecord:
-    record = engine.run(QUESTION)
+    record = engine.run(QUESTION, RunConfig(gate="pass_rate"))
     assert len(record.rounds) > 1
     return record
 

@@ -43,7 +43,7 @@ def test_the_panel_offers_three_searches_and_the_address_holds_the_choice(search
     assert not app.exception
     chosen: RunConfig = app.session_state["chosen"]
     assert chosen.search == search
-    assert settings_in_url(chosen) == ({} if search == "vector" else {"search": search})
+    assert settings_in_url(chosen) == {"gate": "pass_rate"} | ({} if search == "vector" else {"search": search})
     notes = [item.value for item in app.caption]
     assert (EN("settings.search.fused.note") in notes) == (search == "fused")
     setting(app, "search").set_value("full_text").run()

@@ -39,13 +39,13 @@ def gathered(engine: Engine) -> Engine:
     """Four questions with their evidence, the whole probe graded."""
     if SET not in engine.evaluation.query_sets():
         engine.evaluation.save_query_set(QuerySet(SET, QUESTIONS))
-        batch = engine.batches.start(SET, RunConfig(grade_probe=True), 2)
+        batch = engine.batches.start(SET, RunConfig(grade_probe=True, gate="pass_rate"), 2)
         assert engine.batches.wait(batch, _PATIENCE_S)
     return engine
 
 
 def tune(language: str = "en", name: str = SET) -> AppTest:
-    app = opened(language=language)
+    app = opened(language=language, gate="pass_rate")
     app.session_state["query_set"] = name
     app.switch_page("tune.py").run()
     assert not app.exception, app.exception

@@ -26,7 +26,7 @@ LOOPS = "What are the main symptoms of diabetes?"
 @pytest.fixture
 def looped(engine: Engine) -> RunRecord:
     """A run that rewrites until it has to answer all the same."""
-    record = engine.run(LOOPS)
+    record = engine.run(LOOPS, RunConfig(gate="pass_rate"))
     assert record.outcome == "answered_forced"
     return record
 
@@ -51,7 +51,7 @@ def sheets(app: AppTest) -> list[str]:
 
 def test_a_slider_changes_the_card_and_starts_no_run(engine: Engine, looped: RunRecord) -> None:
     """The promise: moving a slider calls nothing."""
-    app = opened(run=looped.id)
+    app = opened(run=looped.id, gate="pass_rate")
     before = [item.id for item in engine.runs(50)]
     assert EN("whatif.own") in card(app)
     setting(app, "grade_pass_threshold").set_value(0.2).run()
@@ -144,7 +144,7 @@ def test_what_the_panel_has_no_control_for_stays_as_the_run_had_it() -> None:
 
 
 def test_pinned_runs_that_would_end_otherwise_are_named(engine: Engine, pinned: RunRecord) -> None:
-    other = engine.run("What is a truth table?")
+    other = engine.run("What is a truth table?", RunConfig(gate="pass_rate"))
     app = opened(run=other.id, grade_pass_threshold="0.2")
     assert "1 of 1 would flip" in card(app)
     assert f"run:{pinned.id}" in card(app)
@@ -189,7 +189,7 @@ def drawn_map(app: AppTest) -> dict[str, Any]:
 
 
 def test_the_map_follows_the_sliders_and_the_gate(engine: Engine, looped: RunRecord) -> None:
-    app = opened(run=looped.id)
+    app = opened(run=looped.id, gate="pass_rate")
     here = next(item for item in drawn_map(app)["map"]["cells"] if item["here"])
     assert here["ran"] and here["look"] == "forced"
     setting(app, "grade_pass_threshold").set_value(0.2).run()

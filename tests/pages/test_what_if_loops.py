@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from components.i18n import words_for
+from components.run_link import settings_in_url
 from engine.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
@@ -38,7 +39,7 @@ def test_a_slider_of_the_loop_changes_the_card_and_starts_no_run(
     words = words_for("zh" if language == "zh" else "en")
     record = engine.run("离散数学", RunConfig(workflow=workflow))
     before = [item.id for item in engine.runs(50)]
-    app = opened(language=language, run=record.id, workflow=workflow)
+    app = opened(language=language, run=record.id, **settings_in_url(record.config))
     assert words("whatif.own") in inline(app)
     name, value = _SLIDERS[workflow]
     setting(app, name).set_value(value).run()

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
+from components.run_link import settings_in_url
 from engine.config import PARAMETERS, PRESETS, RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
@@ -17,7 +18,10 @@ from engine.values import RunRecord
 from tests.pages.driving import ask, button, given, inline, opened, picture, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
-PANEL = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "probe_k")
+PANEL = (
+    *("top_k", "similarity_threshold", "grade_pass_threshold", "min_relevant"),
+    *("max_rewrites", "min_confidence", "probe_k"),
+)
 
 
 def config_of(engine: Engine, app: AppTest) -> RunConfig:
@@ -89,7 +93,8 @@ def test_an_empty_question_is_refused_with_what_to_do(engine: Engine) -> None:
 @pytest.mark.parametrize("name", PANEL)
 def test_every_slider_has_the_range_and_default_of_its_parameter(engine: Engine, name: str) -> None:
     """SC-08"""
-    widget, limits = setting(opened(), name), PARAMETERS[name]
+    gate = "pass_rate" if name == "grade_pass_threshold" else "min_relevant"
+    widget, limits = setting(opened(gate=gate), name), PARAMETERS[name]
     assert (widget.min, widget.max, widget.value) == (limits.low, limits.high, limits.default)
     assert widget.help == EN(f"settings.{name}.help")
 
@@ -133,7 +138,7 @@ def test_a_preset_sets_the_pass_threshold_alone(engine: Engine, preset: str, thr
 
 def test_a_preset_lights_up_only_while_the_threshold_matches(engine: Engine) -> None:
     """SC-08"""
-    app = opened()
+    app = opened(gate="pass_rate")
     assert lit_presets(app) == ["balanced"]
     setting(app, "grade_pass_threshold").set_value(0.81).run()
     assert lit_presets(app) == []
@@ -164,17 +169,74 @@ def test_the_address_holds_every_setting(engine: Engine) -> None:
 
 def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engine: Engine) -> None:
     app = opened(language="zh")
+    assert given(app, "gate") == "min_relevant"  # also the default: a link says which gate it was made with
+    setting(app, "gate").set_value("pass_rate").run()
+    assert given(app, "gate") == "pass_rate"
     setting(app, "gate").set_value("min_relevant").run()
     assert given(app, "gate") == "min_relevant"
+
+
+@pytest.mark.parametrize(
+    ("address", "gate"),
+    [
+        ({}, "min_relevant"),
+        ({"collection": "samples"}, "min_relevant"),
+        ({"top_k": "7"}, "pass_rate"),
+        ({"grade_pass_threshold": "0.8"}, "pass_rate"),
+        ({"workflow": "answer_evaluation", "gener_epoch": "2"}, "pass_rate"),
+        ({"top_k": "7", "gate": "min_relevant"}, "min_relevant"),
+    ],
+)
+def test_an_address_with_settings_and_no_gate_keeps_the_gate_of_its_time(
+    engine: Engine, address: dict[str, str], gate: str
+) -> None:
+    """SC-05: links write the gate; those that do not were made when the pass rate was the default."""
+    app = opened(**address)
+    assert (setting(app, "gate").value, given(app, "gate")) == (gate, gate)
+    setting(app, "top_k").set_value(9).run()
+    assert setting(app, "gate").value == gate
+
+
+def test_the_link_to_a_run_names_its_gate_also_where_it_is_the_default() -> None:
+    assert settings_in_url(RunConfig()) == {"gate": "min_relevant"}
+    assert settings_in_url(RunConfig(gate="pass_rate", top_k=7)) == {"gate": "pass_rate", "top_k": "7"}
+    assert "gate" not in settings_in_url(RunConfig(workflow="quality_loop"))
+
+
+def test_the_number_of_the_gate_stands_beside_it_and_presets_beside_the_pass_rate(engine: Engine) -> None:
+    """SC-08: a preset is a pass threshold, which the other gate does not read."""
+    app = opened()
+    shown = {item.key for kind in (app.slider, app.button) for item in kind}
+    assert "min_relevant" in shown
+    assert not {"preset_strict", "grade_pass_threshold"} & shown
     setting(app, "gate").set_value("pass_rate").run()
-    assert given(app, "gate") == ""
+    app.button(key="preset_strict").click().run()
+    ask(app, engine, "What is a truth table?")
+    assert (config_of(engine, app).gate, config_of(engine, app).grade_pass_threshold) == ("pass_rate", 0.8)
+
+
+@pytest.mark.parametrize(
+    ("language", "settings", "said"),
+    [
+        ("en", {"gate": "pass_rate"}, "asks that 3 of them pass"),
+        ("zh", {"gate": "pass_rate"}, "要求其中 3 个通过"),
+        ("en", {"gate": "min_relevant", "min_relevant": "6"}, "a round keeps at most 5"),
+        ("zh", {"gate": "min_relevant", "min_relevant": "6", "max_rewrites": "0"}, "最多质检 5 个"),
+        ("en", {}, ""),
+    ],
+)
+def test_a_gate_that_cannot_be_met_is_said_before_the_run(
+    engine: Engine, language: UiLanguage, settings: dict[str, str], said: str
+) -> None:
+    shown = inline(opened(language=language, **settings))
+    assert said in shown if said else "cannot be met" not in shown
 
 
 def test_an_address_with_nonsense_falls_back_to_the_defaults(engine: Engine) -> None:
     app = opened(top_k="999", similarity_threshold="abc", gate="<script>", collection="../../etc", grader="x" * 300)
     assert setting(app, "top_k").value == 5
     assert setting(app, "similarity_threshold").value == 0.3
-    assert setting(app, "gate").value == "pass_rate"
+    assert setting(app, "gate").value == "min_relevant"
     assert (setting(app, "collection").value, setting(app, "grader").value) == ("samples", "builtin")
 
 
@@ -208,11 +270,11 @@ def test_a_run_deleted_meanwhile_is_said(engine: Engine) -> None:
 
 
 def test_settings_and_run_survive_the_way_to_the_other_page_and_back(engine: Engine) -> None:
-    app = opened(gate="min_relevant", top_k="6")
+    app = opened(gate="pass_rate", top_k="6")
     run_id = ask(app, engine, "What is a truth table?")
     app.switch_page("knowledge.py").run()
     app.switch_page("workbench.py").run()
-    assert (setting(app, "gate").value, setting(app, "top_k").value) == ("min_relevant", 6)
+    assert (setting(app, "gate").value, setting(app, "top_k").value) == ("pass_rate", 6)
     assert picture(app)["run_id"] == run_id
 
 

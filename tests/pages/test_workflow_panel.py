@@ -74,13 +74,13 @@ def test_only_settings_that_count_in_the_workflow_are_drawn(engine: Engine, work
 @pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_the_defaults_of_the_panel_are_those_of_the_workflow(engine: Engine, workflow: WorkflowName) -> None:
     """QL-01, QL-05: top_k 10, two rewrites and ten seconds for quality control."""
-    app = opened(workflow=workflow)
+    app = opened(**settings_in_url(RunConfig(workflow=workflow)))
     for name in ("top_k", "max_rewrites", "budget_s"):
         if name in SETTINGS_OF[workflow]:
             assert setting(app, name).value == default_of(workflow, name)
     run_id = ask(app, engine, "What is a truth table?")
     assert engine.record(run_id).config == RunConfig(workflow=workflow)
-    assert settings_in_url(RunConfig(workflow=workflow)).keys() <= {"workflow"}
+    assert settings_in_url(RunConfig(workflow=workflow)).keys() <= {"workflow", "gate"}
 
 
 def test_switching_moves_untouched_values_and_keeps_those_that_were_set(engine: Engine) -> None:
@@ -278,6 +278,7 @@ def test_a_link_to_a_run_brings_workflow_and_options_along(engine: Engine) -> No
     assert link == {
         "workflow": "answer_evaluation",
         "top_k": "7",
+        "gate": "min_relevant",
         "gener_epoch": "2",
         "evaluator": "ollama:m",
         "temperature": "0.5",

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from engine.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig, SelfCorrectiveOptions
+from engine.config import AnswerEvaluationOptions, DualLoopOptions, GatePolicy, RunConfig, SelfCorrectiveOptions
 from engine.engine import Engine
 from engine.errors import UnknownRun, WorkbenchError
 from engine.events import fold_all
@@ -23,7 +23,7 @@ from engine.settings import Settings
 from engine.values import RunRecord
 from engine.whatif import what_if
 
-MOST_BYTES = 400_000
+MOST_BYTES = 450_000
 ALL = pytest.mark.parametrize("demo", all_demos(), ids=lambda demo: demo.id)
 
 
@@ -53,7 +53,8 @@ def test_a_demo_was_run_with_default_settings_and_built_in_roles(demo: Demo) -> 
     """Whoever asks the same question on a fresh machine sees the same."""
     record = demo_record(demo.id)
     options = DualLoopOptions(memory=False) if demo.workflow == "dual_loop" else SelfCorrectiveOptions()
-    assert record.config == demo.config == RunConfig(workflow=demo.workflow, options=options)
+    gate: GatePolicy = "pass_rate" if demo.scenario in ("rescue", "forced") else "min_relevant"
+    assert record.config == demo.config == RunConfig(workflow=demo.workflow, options=options, gate=gate)
     assert record.calls == 0
     assert record.built_in_calls > 0
 

@@ -104,6 +104,7 @@ def recorded_run(
             "max_rewrites": rewrites + 1 if outcome in ("answered", "cancelled", "interrupted") else rewrites,
             "answer_unverified": outcome == "answered_unverified",
             "models": RoleModels(grader=RoleModel(GRADER)),
+            "gate": "pass_rate",
             **config,
         }
     )

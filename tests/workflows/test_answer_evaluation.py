@@ -86,7 +86,9 @@ def test_a_criticised_answer_is_revised_and_every_answer_is_kept() -> None:
 
 def test_a_gate_of_passages_that_was_not_met_is_said_although_the_answer_passed() -> None:
     """SC-04"""
-    record = finished(AnswerResources(grader=FakeGrader(relevant=frozenset({"p1"}))), answering(max_rewrites=1))
+    record = finished(
+        AnswerResources(grader=FakeGrader(relevant=frozenset({"p1"}))), answering(max_rewrites=1, gate="pass_rate")
+    )
     assert ended(record) == ("answered_forced", "max_rewrites")
     assert [item.passage_id for item in record.citations] == ["p1"]
 
@@ -164,7 +166,7 @@ def test_passages_beyond_top_k_are_counted_for_the_evaluator_and_not_shown() -> 
     retriever = FakeRetriever(hits={"second": {"x1": 0.9, "x2": 0.8}})
     grader = FakeGrader(relevant=frozenset({"p1", "x1", "x2"}))
     resources = AnswerResources(retriever=retriever, grader=grader)
-    finished(resources, answering(top_k=2))
+    finished(resources, answering(top_k=2, gate="pass_rate"))
     (request,) = resources.evaluator.requests
     assert (len(request.passages), request.unseen) == (2, 1)
 

@@ -113,7 +113,7 @@ def test_a_later_search_that_fails_leaves_what_was_found_before() -> None:
     gone = ModeFound({"vector": ()}, GraphEvidence("naive"), faults={"vector": NO_STORE})
     searcher = FakeSearcher(script=[None, gone])
     resources = GraphResources(searcher=searcher, grader=FakeGrader(relevant=frozenset({"v1"})))
-    record = finished(resources, graph_config(mode="naive", max_rewrites=1))
+    record = finished(resources, graph_config(mode="naive", max_rewrites=1, gate="pass_rate"))
     first, second = record.rounds
     assert (second.searched, second.candidates) == (False, first.candidates)
     assert (record.outcome, codes(record)) == ("answered_forced", [NO_STORE.code])
@@ -157,7 +157,7 @@ def test_a_grader_that_is_gone_fails_the_first_round_as_everywhere() -> None:
 
 def test_a_rewriter_that_fails_says_so_under_the_name_of_its_node() -> None:
     resources = GraphResources(rewriter=FakeRewriter(error=GONE))
-    record = finished(resources, graph_config(mode="naive"))
+    record = finished(resources, graph_config(mode="naive", gate="pass_rate"))
     assert (record.reason, [item.node for item in record.warnings]) == ("rewriter_failed", ["refine_query"])
 
 

@@ -24,9 +24,12 @@ from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRe
 
 ALL = frozenset({"p1", "p2", "p3", "p4", "p5"})
 
+BY_RATE = RunConfig(gate="pass_rate")
+"""The gate under which a round can be rewritten although a passage has passed."""
+
 
 def finished(resources: FakeResources, config: RunConfig | None = None, question: str = "first") -> RunRecord:
-    return fold_all(events_of(resources, config or RunConfig(), question))
+    return fold_all(events_of(resources, config or BY_RATE, question))
 
 
 def events_of(resources: FakeResources, config: RunConfig, question: str = "first") -> list[Event]:
@@ -82,7 +85,7 @@ def test_a_failing_round_is_rewritten_and_searched_again() -> None:
 def test_the_grader_always_judges_against_the_question_as_asked_and_never_twice() -> None:
     """SC-03"""
     grader = FakeGrader()
-    record = finished(FakeResources(grader=grader), RunConfig(max_rewrites=2))
+    record = finished(FakeResources(grader=grader), RunConfig(gate="pass_rate", max_rewrites=2))
     assert grader.asked == [("first", ["p1", "p2", "p3", "p4", "p5"])]
     assert record.rounds[2].reused == ("p1", "p2", "p3", "p4", "p5")
     assert record.outcome == "abstained"
@@ -101,7 +104,7 @@ def test_passages_that_a_rewrite_brings_are_judged_against_the_question_as_asked
 def test_an_unreadable_verdict_is_asked_for_again_in_the_next_round() -> None:
     """SC-03: never cached."""
     grader = FakeGrader(unreadable=frozenset({"p1"}))
-    record = finished(FakeResources(grader=grader), RunConfig(max_rewrites=1))
+    record = finished(FakeResources(grader=grader), RunConfig(gate="pass_rate", max_rewrites=1))
     assert [ids for _, ids in grader.asked] == [["p1", "p2", "p3", "p4", "p5"], ["p1"]]
     assert record.rounds[0].verdicts[record.rounds[0].kept[0].id].relevant is None
 
@@ -130,7 +133,7 @@ def test_a_repeated_rewrite_gets_one_retry_then_counts_and_nothing_is_searched_a
 def test_a_refused_proposal_may_be_followed_by_a_new_one() -> None:
     """SC-06"""
     resources = FakeResources(rewriter=FakeRewriter(queries=("First", "second")))
-    record = finished(resources, RunConfig(max_rewrites=1))
+    record = finished(resources, RunConfig(gate="pass_rate", max_rewrites=1))
     assert resources.retriever.queries == ["first", "second"]
     assert (record.rewrites[0].repeated, record.rewrites[0].refused) == (False, ("First",))
 
@@ -138,8 +141,8 @@ def test_a_refused_proposal_may_be_followed_by_a_new_one() -> None:
 def test_the_rewriter_never_sees_a_threshold_and_its_input_is_hashed_into_the_round() -> None:
     """SC-06"""
     first, second = FakeResources(), FakeResources()
-    one = finished(first, RunConfig(max_rewrites=1))
-    other = finished(second, RunConfig(max_rewrites=2, grade_pass_threshold=0.9, budget_s=99))
+    one = finished(first, RunConfig(gate="pass_rate", max_rewrites=1))
+    other = finished(second, RunConfig(gate="pass_rate", max_rewrites=2, grade_pass_threshold=0.9, budget_s=99))
     assert first.rewriter.requests[0] == second.rewriter.requests[0]
     assert one.rounds[1].rewrite_input == other.rounds[1].rewrite_input == one.rewrites[0].input_hash != ""
 
@@ -189,7 +192,9 @@ def test_nothing_is_graded_again_after_a_rewrite_that_repeated_itself() -> None:
 
 def test_forced_generation_at_the_limit_uses_what_passed() -> None:
     """SC-04"""
-    record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p2"}))), RunConfig(max_rewrites=1))
+    record = finished(
+        FakeResources(grader=FakeGrader(relevant=frozenset({"p2"}))), RunConfig(gate="pass_rate", max_rewrites=1)
+    )
     assert (record.outcome, record.reason) == ("answered_forced", "max_rewrites")
     assert [item.passage_id for item in record.citations] == ["p2"]
 
@@ -197,7 +202,7 @@ def test_forced_generation_at_the_limit_uses_what_passed() -> None:
 def test_with_nothing_passed_it_abstains_without_asking_the_generator() -> None:
     """SC-07"""
     resources = FakeResources()
-    record = finished(resources, RunConfig(max_rewrites=0))
+    record = finished(resources, RunConfig(gate="pass_rate", max_rewrites=0))
     assert record.outcome == "abstained"
     assert record.answer
     assert not resources.generator.requests
@@ -206,7 +211,7 @@ def test_with_nothing_passed_it_abstains_without_asking_the_generator() -> None:
 def test_unverified_passages_may_be_used_when_the_setting_says_so() -> None:
     """SC-07"""
     resources = FakeResources()
-    record = finished(resources, RunConfig(max_rewrites=0, answer_unverified=True))
+    record = finished(resources, RunConfig(gate="pass_rate", max_rewrites=0, answer_unverified=True))
     assert record.outcome == "answered_unverified"
     assert not resources.generator.requests[0].verified
 
@@ -214,7 +219,7 @@ def test_unverified_passages_may_be_used_when_the_setting_says_so() -> None:
 def test_after_the_deadline_only_one_generation_runs() -> None:
     """SC-13"""
     retriever = FakeRetriever(gate=asyncio.Event())
-    record = finished(FakeResources(retriever=retriever), RunConfig(budget_s=1))
+    record = finished(FakeResources(retriever=retriever), RunConfig(gate="pass_rate", budget_s=1))
     assert path(record) == ["retrieve", "grade", "generate"]
     assert record.decisions[0].reason == "deadline"
     assert record.outcome == "abstained"
@@ -223,7 +228,7 @@ def test_after_the_deadline_only_one_generation_runs() -> None:
 def test_a_search_that_was_cut_off_is_not_called_an_empty_collection() -> None:
     """SC-07: the abstention is honest."""
     resources = FakeResources(retriever=FakeRetriever(gate=asyncio.Event()))
-    record = finished(resources, RunConfig(budget_s=1), question="什么是逻辑?")
+    record = finished(resources, RunConfig(gate="pass_rate", budget_s=1), question="什么是逻辑?")
     assert "时间预算" in record.answer
     assert "没有得到任何片段" not in record.answer
 
@@ -236,7 +241,7 @@ def test_passages_that_nobody_judged_in_time_are_not_called_read() -> None:
             await asyncio.Event().wait()
             return await super().grade(question, passages, trace)
 
-    record = finished(FakeResources(grader=NeverBegins()), RunConfig(budget_s=1))
+    record = finished(FakeResources(grader=NeverBegins()), RunConfig(gate="pass_rate", budget_s=1))
     assert (record.outcome, record.reason) == ("abstained", "deadline")
     assert "time budget" in record.answer
     assert "were read" not in record.answer
@@ -250,7 +255,7 @@ def test_preparing_a_run_counts_against_its_budget() -> None:
             await asyncio.Event().wait()
             return await super().roles(config)
 
-    record = finished(NeverReady(), RunConfig(budget_s=1))
+    record = finished(NeverReady(), RunConfig(gate="pass_rate", budget_s=1))
     assert (record.outcome, record.reason, record.nodes) == ("failed", "WB214", ())
     assert record.error is not None
     assert "1 s" in record.error.fact
@@ -259,7 +264,7 @@ def test_preparing_a_run_counts_against_its_budget() -> None:
 def test_verdicts_that_came_in_time_count_when_the_grader_is_cut_off() -> None:
     """SC-13"""
     grader = FakeGrader(relevant=ALL, gate=asyncio.Event)
-    record = finished(FakeResources(grader=grader), RunConfig(budget_s=1))
+    record = finished(FakeResources(grader=grader), RunConfig(gate="pass_rate", budget_s=1))
     assert (record.decisions[0].passed, record.decisions[0].reason) == (1, "deadline")
     assert record.outcome == "answered_forced"
     assert [item.code for item in record.warnings] == ["WB413"]
@@ -278,7 +283,7 @@ def test_a_generation_that_hangs_ends_with_its_allowance() -> None:
     """SC-13"""
     resources = FakeResources(grader=FakeGrader(relevant=ALL), generator=FakeGenerator(gate=asyncio.Event))
     resources.settings = resources.settings.model_copy(update={"generation_allowance_s": 0.05})
-    record = finished(resources, RunConfig(budget_s=1))
+    record = finished(resources, RunConfig(gate="pass_rate", budget_s=1))
     assert (record.outcome, record.reason) == ("failed", "WB413")
 
 
@@ -291,7 +296,7 @@ def test_a_generation_after_the_deadline_has_an_allowance_of_its_own() -> None:
             return await super().generate(request, trace)
 
     grader = FakeGrader(relevant=ALL, gate=asyncio.Event)
-    record = finished(FakeResources(grader=grader, generator=Yields()), RunConfig(budget_s=1))
+    record = finished(FakeResources(grader=grader, generator=Yields()), RunConfig(gate="pass_rate", budget_s=1))
     assert (record.decisions[-1].reason, record.outcome) == ("deadline", "answered_forced")
     assert record.answer
 
@@ -326,8 +331,8 @@ def test_cancelling_ends_the_run_within_the_step() -> None:
         generator = FakeGenerator(gate=lambda: next(gates, asyncio.Event()))
         resources = FakeResources(grader=FakeGrader(relevant=ALL), generator=generator)
         run = LiveRun(RunId("r"), note)
-        run.begin("first", RunConfig())
-        task = asyncio.create_task(execute(run, "first", RunConfig(), resources))
+        run.begin("first", BY_RATE)
+        task = asyncio.create_task(execute(run, "first", BY_RATE, resources))
         await reached.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -347,7 +352,9 @@ def _open_gate() -> asyncio.Event:
 
 def test_a_record_holds_every_call_with_its_place() -> None:
     """SC-10"""
-    record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p1"}))), RunConfig(max_rewrites=1))
+    record = finished(
+        FakeResources(grader=FakeGrader(relevant=frozenset({"p1"}))), RunConfig(gate="pass_rate", max_rewrites=1)
+    )
     assert [(item.role, item.node, item.round) for item in record.model_calls] == [
         *[("grader", "grade", 0)] * 5,
         ("rewriter", "rewrite", 0),
@@ -361,7 +368,7 @@ def test_a_record_holds_every_call_with_its_place() -> None:
 def test_grading_the_whole_probe_is_a_switch() -> None:
     """SC-02"""
     grader = FakeGrader()
-    finished(FakeResources(grader=grader), RunConfig(top_k=2, max_rewrites=0, grade_probe=True))
+    finished(FakeResources(grader=grader), RunConfig(gate="pass_rate", top_k=2, max_rewrites=0, grade_probe=True))
     assert grader.asked[0][1] == ["p1", "p2", "p3", "p4", "p5"]
 
 
@@ -377,7 +384,7 @@ def test_every_run_ends_with_one_outcome_and_within_its_limits(
     relevant: set[str], unreadable: set[str], budget: int, bar: float, queries: tuple[str, ...]
 ) -> None:
     """SC-13: whatever the roles do, never more rewrites than the limit and never more steps than the engine's own."""
-    config = RunConfig(max_rewrites=budget, grade_pass_threshold=bar)
+    config = RunConfig(gate="pass_rate", max_rewrites=budget, grade_pass_threshold=bar)
     grader = FakeGrader(relevant=frozenset(relevant), unreadable=frozenset(unreadable))
     events = events_of(FakeResources(grader=grader, rewriter=FakeRewriter(queries=queries)), config)
     record = fold_all(events)
@@ -389,7 +396,7 @@ def test_every_run_ends_with_one_outcome_and_within_its_limits(
 
 def test_folding_the_events_twice_changes_nothing() -> None:
     """SC-10: a reconnect that sees events again never doubles tokens."""
-    events = events_of(FakeResources(grader=FakeGrader(relevant=ALL)), RunConfig())
+    events = events_of(FakeResources(grader=FakeGrader(relevant=ALL)), BY_RATE)
     assert any(isinstance(event, TokenStreamed) for event in events)
     once = fold_all(events)
     assert fold_all([*events, *events]) == once

@@ -27,7 +27,7 @@ def forced(**changes: Any) -> tuple[RunRecord, RunConfig]:
     """Two of five kept passages pass where three would have to; the best rank highest."""
     found = ((0, 0.8123), (1, 0.7), (2, 0.5), (3, 0.4567), (4, 0.4))
     around = World(found=(found,) * 4, verdicts=(YES, YES, NO, NO, NO), rewriting=("new",) * 4)
-    config = RunConfig(max_rewrites=2, **changes)
+    config = RunConfig(gate="pass_rate", max_rewrites=2, **changes)
     return run_in(around, config), config
 
 
