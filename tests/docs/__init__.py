@@ -1,4 +1,4 @@
-"""The tables of README and the pictures of the workflows, made from the code: ``python -m tests.docs --write``."""
+"""The tables of README and docs and the pictures of the workflows: ``python -m tests.docs --write`` makes them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from engine.workflows.graph import graph_of
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 WORKFLOW_PAGES = README.parent / "docs" / "workflows"
+PAGES = (README, *sorted((README.parent / "docs").glob("*.md")))
+"""Pages that may hold tables made from the code."""
 IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _OPTION_CHOICES: Mapping[str, tuple[str, ...]] = {

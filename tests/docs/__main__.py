@@ -1,4 +1,4 @@
-"""``python -m tests.docs --write`` brings README's tables and the pictures of the workflows up to date.
+"""``python -m tests.docs --write`` brings the tables of README and docs and the pictures of the workflows up to date.
 
 Without ``--write`` it says whether they are.
 """
@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tests.docs import README, pictures, with_tables
+from tests.docs import PAGES, pictures, with_tables
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.docs", description="Tables and pictures made from the code.")
     parser.add_argument("--write", action="store_true", help="write them")
     options = parser.parse_args(arguments)
-    wanted = {README: with_tables(README.read_text(encoding="utf-8")), **pictures()}
+    wanted = {**{page: with_tables(page.read_text(encoding="utf-8")) for page in PAGES}, **pictures()}
     old = {
         path: text for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text
     }
