@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from components.i18n import Words
@@ -60,12 +60,17 @@ def figures(
     most_calls: int | None = None,
     workflow: WorkflowName = "self_corrective",
     look: Literal["", "strip"] = "",
+    under_way: tuple[float, int] = (0.0, 0),
 ) -> None:
     """Draw the five figures; before a run they are dashes, for the ``workflow`` that is chosen.
 
     ``most_calls`` is the worst case of this configuration; ``strip`` sets them in one row of one card.
+    ``under_way`` is what a live run adds to its record: milliseconds until now, and calls that have not ended.
     """
-    cards = (_card(item) for item in figures_of(record, words, most_calls, workflow))
+    elapsed_ms, waiting = under_way
+    if record is not None and elapsed_ms > record.duration_ms:
+        record = replace(record, duration_ms=elapsed_ms)
+    cards = (_card(item) for item in figures_of(record, words, most_calls, workflow, waiting=waiting))
     draw((node("div", f"figures {look}".strip(), *cards),), words, key=key)
 
 
@@ -75,6 +80,8 @@ def figures_of(
     most_calls: int | None = None,
     workflow: WorkflowName = "self_corrective",
     measures: tuple[Measure, Measure] | None = None,
+    *,
+    waiting: int = 0,
 ) -> tuple[Figure, ...]:
     """What the five cards say; ``measures`` instead of those of the run's own workflow, to set it beside another."""
     if record is None:
@@ -92,7 +99,7 @@ def figures_of(
         _outcome(record, words),
         drawn[first](record, words),
         drawn[second](record, words),
-        _calls(record, words, most_calls),
+        _calls(record, words, most_calls, waiting),
         _time(record, words),
     )
 
@@ -218,14 +225,18 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
     return Figure(label, change.course, f"{moved_text(change)} · {note}", note_look=look)
 
 
-def _calls(record: RunRecord, words: Words, most_calls: int | None) -> Figure:
+def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int) -> Figure:
     parts = [words("figure.at_most", n=most_calls)] if most_calls else []
     if record.built_in_calls:
         parts.append(words("figure.built_in", n=record.built_in_calls))
     if record.cached_calls:
         parts.append(words("figure.cached", n=record.cached_calls))
-    fill = record.calls / most_calls if most_calls else None
-    return Figure(words("figure.calls"), str(record.calls), " · ".join(parts), fill=fill)
+    if waiting:
+        # Alone: a longer note would wrap, and push the answer down and up again while it is read.
+        parts = [words("figure.waiting", n=waiting)]
+    calls = record.calls + waiting
+    fill = calls / most_calls if most_calls else None
+    return Figure(words("figure.calls"), str(calls), " · ".join(parts), fill=fill)
 
 
 def _time(record: RunRecord, words: Words) -> Figure:

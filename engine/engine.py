@@ -267,6 +267,11 @@ class Engine:
         """Block until every event so far is in the file of runs; False where it cannot be written at the moment."""
         return self._store.flush()
 
+    def under_way(self, run_id: str) -> tuple[float, int]:
+        """Milliseconds that a live run has taken until now, and the model calls that wait for their end."""
+        run = self._runs.find(run_id)
+        return (run.clock.elapsed_ms(), run.calls_under_way) if run is not None and run.active else (0.0, 0)
+
     def active_runs(self) -> int:
         return self._runs.active()
 

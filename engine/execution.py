@@ -71,6 +71,7 @@ async def _run(
         generation_allowance_s=resources.settings.generation_allowance_s,
         run_id=run.id,
         attachments=run.record.attachments,
+        note_calls=run.note_calls,
         trial=run.record.trial,
     )
     module = workflow(config.workflow)

@@ -23,6 +23,8 @@ class LiveRun:
         self.task: asyncio.Task[None] | None = None
         """What runs it; belongs to the engine's event loop."""
         self.clock = RunClock(0.0)
+        self.calls_under_way = 0
+        """Model calls that have begun and not ended; written on the engine's event loop alone."""
         self._on_event = on_event
         self._events: list[Event] = []
         self._record: RunRecord | None = None
@@ -67,6 +69,10 @@ class LiveRun:
             listeners = tuple(self._listeners)
         for wake in listeners:
             wake()
+
+    def note_calls(self, change: int) -> None:
+        """Some roles report the end of a call alone: there are never fewer than none."""
+        self.calls_under_way = max(0, self.calls_under_way + change)
 
     def stop(self) -> None:
         """Cancel the task, once; only on the loop that it belongs to."""

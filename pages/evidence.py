@@ -75,7 +75,8 @@ def evidence(
         found = None if record.active else engine.what_if(record, tried(chosen, record.config))
         with st.container(key="line"):
             line(record, found, chosen, words)
-        figures(record, words, key="figures", most_calls=engine.worst_case_calls(record.config), look="strip")
+        most, now = engine.worst_case_calls(record.config), engine.under_way(run_id)
+        figures(record, words, key="figures", most_calls=most, look="strip", under_way=now)
         with st.container(key="answer_line"):
             beside = st.columns(ANSWER_AND_WHAT_IF, gap="small")
         with beside[0]:

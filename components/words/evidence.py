@@ -181,6 +181,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "figure.by_round": ("by round {course}", "各轮 {course}"),
     "figure.bar": ("bar {value}", "阈值 {value}"),
     "figure.gate_count": ("gate: {n} relevant", "条件：{n} 个相关"),
+    "figure.waiting": ("{n} under way", "{n} 次进行中"),
     "figure.at_most": ("of at most {n}", "至多 {n} 次"),
     "figure.built_in": ("{n} built in", "内置 {n} 次"),
     "figure.cached": ("{n} from cache", "缓存命中 {n} 次"),

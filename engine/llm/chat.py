@@ -215,6 +215,7 @@ class ChatModel:
             raise ModelTimeout.after(self.name, 0)
         reception = _Reception(hear)
         start_ms, began = trace.now_ms(), time.perf_counter()
+        trace.calling()
         value: ReplyT | None = None
         error = "interrupted"
         try:

@@ -201,6 +201,8 @@ class RunContext:
     trial: bool = False
     """Whether the run is to show what settings do (:attr:`engine.values.RunRecord.trial`)."""
     visits: Counter[str] = field(default_factory=Counter)
+    note_calls: Callable[[int], None] = lambda change: None
+    """Told of every model call that begins (1) or ends (-1)."""
 
     def warn(self, error: WorkbenchError, node: str = "") -> None:
         self.emit(Warned(warning=fault_of(error, node)))
@@ -238,7 +240,12 @@ class NodeTrace:
     draft: int = 0
     """Number of the answer that is being written, in a workflow that writes several."""
 
+    def calling(self) -> None:
+        self.run.note_calls(1)
+
     def call(self, call: ModelCall) -> None:
+        if not (call.built_in or call.cached):
+            self.run.note_calls(-1)
         if call.built_in:
             self.built_in_calls += 1
         else:

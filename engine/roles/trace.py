@@ -23,6 +23,9 @@ Vector = NDArray[np.float32]
 class Trace(Protocol):
     """Where a role reports what it does while it does it; every method returns at once."""
 
+    def calling(self) -> None:
+        """A chat model is being asked; ``call`` follows when that has ended, however it ended."""
+
     def call(self, call: ModelCall) -> None:
         """One model invocation ended; node, round and start are filled in by the receiver where left at defaults."""
 
@@ -44,6 +47,8 @@ class Trace(Protocol):
 
 class SilentTrace:
     """A trace that hears nothing and never runs out of time; for direct use of a role."""
+
+    def calling(self) -> None: ...
 
     def call(self, call: ModelCall) -> None: ...
 

@@ -34,6 +34,9 @@ class RecordingTrace:
     """Called after each token."""
     began: float = field(default_factory=time.perf_counter)
 
+    def calling(self) -> None:
+        """Counted by the calls that end."""
+
     def call(self, call: ModelCall) -> None:
         self.calls.append(call)
 

@@ -14,6 +14,9 @@ class Listening:
         self.tokens: list[str] = []
         self._now_ms = 0.0
 
+    def calling(self) -> None:
+        """Counted by the calls that end."""
+
     def call(self, call: ModelCall) -> None:
         self.calls.append(call)
 

@@ -125,6 +125,9 @@ class _Attaching:
         self.attaching.restart()
         self.trace.restart()
 
+    def calling(self) -> None:
+        self.trace.calling()
+
     def call(self, call: ModelCall) -> None:
         self.trace.call(call)
 

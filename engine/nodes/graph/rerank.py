@@ -88,6 +88,9 @@ class _Heard:
         self._tell = tell
         self.verdicts: dict[PassageId, Verdict] = {}
 
+    def calling(self) -> None:
+        self._trace.calling()
+
     def call(self, call: ModelCall) -> None:
         self._trace.call(call)
 
