@@ -81,10 +81,12 @@ def found_before_text(race: ModeRace, words: Words) -> str:
         for gate, count in gates.items()
     )
     elsewhere = len(race.led) - len(race.only_graph) - len(race.rescued)
-    said = [words("race.unseen", n=len(race.only_graph))]
-    said += [words("race.rescued", n=len(race.rescued), why=why)] if gates else []
-    said += [words("race.elsewhere", n=elsewhere)] if elsewhere else []
-    return " ".join(said)
+    said = words("race.unseen", n=len(race.only_graph)) if race.only_graph else words("race.unseen.none")
+    if gates:
+        said = words("presenter.joint", first=said, second=words("race.rescued", n=len(race.rescued), why=why))
+    if elsewhere:
+        said = words("presenter.joint", first=said, second=words("race.elsewhere", n=elsewhere))
+    return said
 
 
 def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:

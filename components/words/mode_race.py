@@ -61,14 +61,12 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "Only the graph found {n} of them: they are not among the candidates of any vector search here.",
         "其中 {n} 个只有图谱找到：不在任何一次向量检索的候选之中。",
     ),
+    "race.unseen.none": ("Vector searches had found all of them too.", "这些片段也都出现在向量检索的候选之中。"),
     "race.rescued": (
-        "{n} of them vectors alone had found too, and dropped: {why}.",
-        "另有 {n} 个单靠向量也找到过，但被淘汰：{why}。",
+        "Vectors alone had found and dropped {n}: {why}.",
+        "单靠向量找到但淘汰了 {n} 个：{why}。",
     ),
-    "race.elsewhere": (
-        "{n} of them the vectors of another mode found.",
-        "另有 {n} 个由其他模式里的向量找到。",
-    ),
+    "race.elsewhere": ("The vectors of another mode found {n}.", "其他模式里的向量找到 {n} 个。"),
     "race.dropped.below_threshold.n": ("{n} below the similarity threshold", "{n} 个低于相似度阈值"),
     "race.dropped.beyond_top_k.n": ("{n} beyond top-k", "{n} 个在 top-k 之外"),
     "race.dropped.otherwise.n": ("{n} at a later stage", "{n} 个在后续环节"),

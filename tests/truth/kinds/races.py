@@ -43,11 +43,16 @@ def race_rows(records: Sequence[RunRecord], words: Words) -> dict[PassageId, str
 def _found_before(said: str, led: set[PassageId], by_vectors: set[PassageId], naive: Sequence[Candidate]) -> Claim:
     dropped = led & {item.passage.id for item in naive}
     wanted = [len(led - by_vectors)]
-    told = [int(item) for item in numbers(said)]
+    new = re.search(r"found (\d+) of them|其中 (\d+) 个", said)
+    told = [int(new.group(1) or new.group(2)) if new else 0]
     wrong = [] if told[0] == wanted[0] else [f"{wanted[0]} were found by no vectors"]
     if dropped:
-        counted = re.search(r"(\d+)[^:：\d]*[:：]", said.split(".", 1)[-1].split("。", 1)[-1])
-        wrong += [] if counted and int(counted.group(1)) == len(dropped) else [f"{len(dropped)} were dropped"]
+        counted = re.search(r"dropped (\d+):|淘汰了 (\d+) 个：", said)
+        wrong += (
+            []
+            if counted and int(counted.group(1) or counted.group(2)) == len(dropped)
+            else [f"{len(dropped)} were dropped"]
+        )
         below = re.search(r"(\d+) (?:below|个低于)", said)
         seen = {item.passage.id: item.gate for item in sorted(naive, key=lambda item: item.margin)}
         low = sum(seen[name] == "below_threshold" for name in dropped)
