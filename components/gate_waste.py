@@ -10,13 +10,17 @@ from engine.waste import GateWaste
 
 def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:
     """Draw the note; true when the reader wants the other gate."""
+    icon = node("span", "icon", "!", aria_hidden="true")
+    text = node("div", "grow", node("p", "", waste_text(waste, words)))
+    action = button(words("waste.use"), "use", "button")
+    return draw((node("div", "box warn", icon, text, action, role="status"),), words, key=key) == "use"
+
+
+def waste_text(waste: GateWaste, words: Words) -> str:
+    """When enough verified passages were there, and what came after."""
     cost = [words.count("waste.rewrites", waste.rewrites)]
     if waste.calls:
         cost.append(words.count("waste.calls", waste.calls))
     cost.append(duration_text(waste.saved_ms))
     fact = words.count("waste.fact", waste.relevant, round=waste.round)
-    saved = words("waste.saved", cost=words("list.joint").join(cost))
-    icon = node("span", "icon", "!", aria_hidden="true")
-    text = node("div", "grow", node("p", "", f"{fact} {saved}"))
-    action = button(words("waste.use"), "use", "button")
-    return draw((node("div", "box warn", icon, text, action, role="status"),), words, key=key) == "use"
+    return f"{fact} {words('waste.saved', cost=words('list.joint').join(cost))}"

@@ -10,8 +10,16 @@ from components.what_if_text import rich
 from engine.pinned import PinnedEffect
 from engine.whatif.diagnosis import Diagnosis
 from engine.whatif.flips import Flip
+from engine.wording import apart
 
-_COUNTS = frozenset({"rounds", "rank", "top_k", "passed", "expected", "rewrites", "judged", "citations", "removed"})
+_COUNTS = frozenset(
+    {"rounds", "rank", "top_k", "passed", "expected", "rewrites", "judged", "citations", "removed", "wanted"}
+)
+_BESIDE = (
+    *(("p", "bar"), ("rate", "bar"), ("similarity", "threshold")),
+    *(("rate_first", "rate_last"), ("best_first", "best_last")),
+)
+"""Figures that a sentence holds against each other: they look as different as they are."""
 
 
 def remedy_box(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None, words: Words, *, key: str) -> bool:
@@ -39,9 +47,14 @@ def why_text(found: Diagnosis, words: Words) -> str:
         key = f"{key}.time"
     if found.failure == "unsupported_answer" and not found.figures.get("verified"):
         key = f"{key}.unverified"
+    if "wanted" in found.figures:
+        key = f"{key}.count"
     if "no" in found.figures:
         key = f"{key}.no"
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
+    for one, other in _BESIDE:
+        if one in figures and other in figures:
+            figures[one], figures[other] = apart(found.figures[one], found.figures[other])
     single = f"{key}.one"
     return words(single if figures.get("rounds") == "1" and single in words else key, **figures)
 

@@ -314,6 +314,11 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
         "and rewriting ({rewrites} ×) did not change that.",
         "有 {passed} 个片段通过，但最高通过率为 {rate}，低于阈值 {bar}；重写了 {rewrites} 次也没能改变。",
     ),
+    "failure.budget_spent.why.count": (
+        "Passages that passed: {passed}. The gate asks for {wanted} in the rounds that count, and rewriting "
+        "({rewrites} ×) did not change that.",
+        "有 {passed} 个片段通过，而所计轮次内的放行条件是 {wanted} 个；重写了 {rewrites} 次也没能改变。",
+    ),
     "failure.budget_spent.why.time": (
         "The run took {seconds} s of the {budget} s that it was given.",
         "运行用了 {seconds} 秒，时限 {budget} 秒。",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.decide import gate_in
+from engine.decide import gate_in, passed_ids
 from engine.values import Candidate, PassageId, RunRecord, Verdict
 
 Failure = Literal[
@@ -73,7 +73,7 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
     expected = {passage_id for passage_id, places in met.items() if places}
     found = [item for current in record.rounds for item in current.candidates if item.passage.id in expected]
     if not found:
-        return Diagnosis("nothing_retrieved", {"rounds": len(record.rounds)}, labelled=True)
+        return Diagnosis("nothing_retrieved", _searches(record), labelled=True)
     given = {passage.id for passage in record.context.passages} if record.context else set()
     if given & expected:
         spent = _spent(record)
@@ -88,7 +88,8 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
     judged = _verdicts(record)
     missed = [item.passage.id for item in kept if item.passage.id in judged]
     if not missed:
-        return Diagnosis("budget_spent", _time(record), labelled=True)
+        # Kept and not judged: for want of time, or a fault that is shown as one.
+        return Diagnosis("budget_spent", _time(record), labelled=True) if _late(record) else None
     best_id = max(missed, key=lambda name: judged[name].reach)
     return Diagnosis("grader_too_strict", _refused(judged[best_id], record), (best_id,), labelled=True)
 
@@ -97,8 +98,8 @@ def _by_what_it_shows(record: RunRecord) -> Diagnosis | None:
     if record.outcome == "answered_unverified":
         return _unsupported(record)
     if not any(current.candidates for current in record.rounds):
-        return Diagnosis("nothing_retrieved", {"rounds": len(record.rounds)})
-    if record.decisions and record.decisions[-1].reason == "deadline":
+        return Diagnosis("nothing_retrieved", _searches(record))
+    if _late(record):
         return Diagnosis("budget_spent", _time(record))
     if record.outcome == "answered_forced":
         return _unsupported(record) or _drifted(record) or _spent(record)
@@ -116,7 +117,7 @@ def _nothing_passed(record: RunRecord) -> Diagnosis:
     ]
     if passing:
         # It passed and still nothing was given: no round that judged it had kept it.
-        best = max(passing, key=lambda item: judged[item.passage.id].p_relevant)
+        best = max(passing, key=lambda item: item.passage.similarity)
         return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,))
     closest = max(candidates, key=lambda item: item.passage.similarity)
     missing = record.config.similarity_threshold - closest.passage.similarity
@@ -154,17 +155,17 @@ def _drifted(record: RunRecord) -> Diagnosis | None:
 
 def _spent(record: RunRecord) -> Diagnosis | None:
     """Verified passages were there, and the gate was never met before time or rewrites were over."""
-    if record.decisions and record.decisions[-1].reason == "deadline":
+    if _late(record):
         return Diagnosis("budget_spent", _time(record))
     if record.outcome != "answered_forced" or record.context is None:
         return None
-    rates = [decision.pass_rate for decision in record.decisions]
-    figures = {
-        "rewrites": len(record.rewrites),
-        "passed": len(record.context.passages),
-        "rate": max(rates, default=0.0),
-        "bar": record.config.grade_pass_threshold,
-    }
+    passed = {name for current in record.rounds for name in passed_ids(current, record.config)}
+    figures: dict[str, float] = {"rewrites": len(record.rewrites), "passed": len(passed)}
+    if record.config.gate == "min_relevant":
+        figures["wanted"] = record.config.min_relevant
+    else:
+        rates = [decision.pass_rate for decision in record.decisions]
+        figures |= {"rate": max(rates, default=0.0), "bar": record.config.grade_pass_threshold}
     return Diagnosis("budget_spent", figures, tuple(passage.id for passage in record.context.passages))
 
 
@@ -202,6 +203,14 @@ def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:
             if verdict.relevant is not None or passage_id not in found:
                 found[passage_id] = verdict
     return found
+
+
+def _late(record: RunRecord) -> bool:
+    return bool(record.decisions) and record.decisions[-1].reason == "deadline"
+
+
+def _searches(record: RunRecord) -> dict[str, float]:
+    return {"rounds": sum(current.searched for current in record.rounds)}
 
 
 def _time(record: RunRecord) -> dict[str, float]:

@@ -9,13 +9,15 @@ import pytest
 from components.i18n import UiLanguage, Words, words_for
 from engine.values import RunRecord
 from tests.truth.claims import Claim
-from tests.truth.kinds import changes, figures, races, rewrites
+from tests.truth.kinds import changes, diagnoses, figures, races, rewrites
 from tests.truth.runs import every_run, raced_runs
 
 Kind = Callable[[RunRecord, Words], Iterator[Claim]]
 
 KINDS: Mapping[str, tuple[Kind, int]] = {
     "rewrite reasons": (rewrites.claims, 100),
+    "diagnoses": (diagnoses.claims, 40),
+    "gate waste": (diagnoses.waste_claims, 5),
     "figures": (figures.claims, 300),
     "remedies and flips": (changes.claims, 80),
 }
