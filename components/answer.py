@@ -30,7 +30,7 @@ def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | Non
 
 
 def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
-    """Look and words of the badge: on how many verified passages the answer rests, or why it does not."""
+    """Look and words of the badge: how many of the passages given to it passed, or why none did."""
     given = len(record.context.passages) if record.context else 0
     unsearched = direct_badge(record, words)
     if unsearched is not None:

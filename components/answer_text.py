@@ -20,16 +20,19 @@ CiteCell = Callable[[str], Node | None]
 _IMAGE_OR_LINK = re.compile(r"(!?)\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\)")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|(\d{1,2})[.)、])\s+(.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)#*\s*$")
-_INLINE = re.compile(r"\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]|\[(?P<cell>T\d{1,2}:[A-Z]{1,2}\d{1,4})\]")
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})[^`]*$")
+_INLINE = re.compile(
+    r"`(?P<code>[^`\n]+)`|\*\*(?P<strong>[^*\n]+)\*\*|\[(?P<marker>\d{1,3})\]|\[(?P<cell>T\d{1,2}:[A-Z]{1,2}\d{1,4})\]"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A paragraph, a heading or a whole list of an answer."""
 
-    kind: Literal["paragraph", "heading", "bullets", "numbers"]
+    kind: Literal["paragraph", "heading", "bullets", "numbers", "code"]
     items: tuple[str, ...]
-    """One text for a paragraph or a heading, one per item of a list."""
+    """One text for a paragraph, a heading or a block of code, one per item of a list."""
     start: int = 1
 
 
@@ -39,8 +42,18 @@ def answer_blocks(text: str) -> tuple[Block, ...]:
     Everything else, raw HTML included, stays the text it is.
     """
     blocks: list[Block] = []
-    for raw in _IMAGE_OR_LINK.sub(_words_alone, text).splitlines():
-        line = raw.strip()
+    fence, code = "", list[str]()
+    for raw in text.splitlines():
+        mark = _FENCE.match(raw)
+        if fence and not (mark and mark.group(1).startswith(fence) and not raw.strip().strip(fence[0])):
+            code.append(raw)
+            continue
+        if mark:
+            if fence:
+                blocks.append(Block("code", ("\n".join(code),)))
+            fence, code = ("", []) if fence else (mark.group(1), [])
+            continue
+        line = _IMAGE_OR_LINK.sub(_words_alone, raw).strip()
         item = _LIST_ITEM.match(line)
         heading = _HEADING.match(line)
         if item:
@@ -49,6 +62,8 @@ def answer_blocks(text: str) -> tuple[Block, ...]:
             blocks.append(Block("heading", (heading.group(1).strip(),)))
         elif line:
             blocks.append(Block("paragraph", (line,)))
+    if code:  # the answer stopped inside it, or is still being written
+        blocks.append(Block("code", ("\n".join(code),)))
     return tuple(blocks)
 
 
@@ -65,6 +80,8 @@ def answer_prose(text: str, cite: Cite = no_citation, cell: CiteCell = no_citati
             items = (node("li", "", *inline(item, cite, cell)) for item in block.items)
             numbered = block.kind == "numbers"
             drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
+        elif block.kind == "code":
+            drawn.append(node("pre", "", node("code", "", block.items[0])))
         else:
             drawn.append(
                 node("p", "subheading" if block.kind == "heading" else "", *inline(block.items[0], cite, cell))
@@ -87,12 +104,15 @@ def still_markers(record: RunRecord, words: Words) -> Cite:
 
 
 def inline(text: str, cite: Cite, cell: CiteCell = no_citation) -> list[Node | str]:
-    """One line of an answer: plain text, strong text, and citations in place of their markers."""
+    """One line of an answer: plain text, strong text, code, and citations in place of their markers outside code."""
     made: list[Node | str] = []
     end = 0
     for match in _INLINE.finditer(text):
         made.append(text[end : match.start()])
         end = match.end()
+        if match.group("code"):
+            made.append(node("code", "", match.group("code")))
+            continue
         if match.group("strong"):
             made.append(node("strong", "", *inline(match.group("strong"), cite, cell)))
             continue

@@ -4,7 +4,8 @@
 const IMAGE_OR_LINK = /(!?)\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"\n]*")?\)/g;
 const LIST_ITEM = /^\s*(?:[-*•]|(\d{1,2})[.)、])\s+(.*)$/;
 const HEADING = /^#{1,6}\s+(.*?)#*\s*$/;
-const INLINE = /\*\*([^*\n]+)\*\*|\[(\d{1,3})\]/g;
+const FENCE = /^\s*(`{3,}|~{3,})[^`]*$/;
+const INLINE = /\*\*([^*\n]+)\*\*|\[(\d{1,3})\]|`([^`\n]+)`/g;
 const waiting = new WeakMap();
 
 /** Let the element of `root` that waits for a run follow its answer; any earlier one stops. */
@@ -35,8 +36,18 @@ function writeAnswer(place, { text, passages }, fire) {
   const label = place.dataset.label;
   const inline = (line) => pieces(line, passages, label, fire);
   const made = [];
-  for (const raw of text.replace(IMAGE_OR_LINK, wordsAlone).split("\n")) {
-    const line = raw.trim();
+  let code = null;
+  for (const raw of text.split("\n")) {
+    if (FENCE.test(raw)) {
+      if (!code) made.push(el("pre", {}, [(code = el("code", {}))]));
+      else code = null;
+      continue;
+    }
+    if (code) {
+      code.append((code.textContent ? "\n" : "") + raw);
+      continue;
+    }
+    const line = raw.replace(IMAGE_OR_LINK, wordsAlone).trim();
     const item = line.match(LIST_ITEM);
     const heading = line.match(HEADING);
     if (item) addItem(made, item[1], inline(item[2]));
@@ -66,7 +77,8 @@ function pieces(line, passages, label, fire) {
     made.push(line.slice(end, match.index));
     end = match.index + match[0].length;
     const id = match[2] && passages[match[2]];
-    if (match[1]) made.push(el("strong", {}, pieces(match[1], passages, label, fire)));
+    if (match[3]) made.push(el("code", {}, [match[3]]));
+    else if (match[1]) made.push(el("strong", {}, pieces(match[1], passages, label, fire)));
     else if (id) made.push(citation(match[2], id, label, fire));
     else made.push(match[0]);
   }

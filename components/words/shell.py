@@ -23,7 +23,7 @@ SHELL = {
     "list.last": (" and ", "和"),
     "ask.label": ("Question", "问题"),
     "ask.placeholder": ("Ask something of the collection…", "向知识库提问……"),
-    "ask.proposed": ("What fasting glucose level means diabetes today?", "妊娠期糖尿病怎么诊断？"),
+    "ask.proposed": ("What are the main symptoms of diabetes?", "妊娠期糖尿病怎么诊断？"),
     "ask.run": ("Run", "运行"),
     "ask.stop": ("Stop", "停止"),
     "ask.again": ("Try again", "重试"),

@@ -43,6 +43,7 @@ class _Fact:
     unit: str
     before: tuple[str, ...]
     after: tuple[str, ...]
+    written: str = ""
 
     def conflicts(self, other: _Fact) -> bool:
         """The same unit of measure and the same words next to it, with another figure."""
@@ -72,17 +73,22 @@ def contradictions(statements: Sequence[Statement]) -> list[tuple[Statement, Sta
     """
     pairs: list[tuple[Statement, Statement]] = []
     told: set[str] = set()
-    facts = {item.text: list(_facts(item.plain)) for item in statements}
     for first, second in combinations(statements, 2):
         if first.text in told or second.text in told or first.text == second.text:
             continue
-        differ = any(a.conflicts(b) for a in facts[first.text] for b in facts[second.text])
-        # A list of figures gives several of one thing itself, and says nothing against another one.
-        listed = _lists_one_thing(facts[first.text]) or _lists_one_thing(facts[second.text])
-        if (differ and not listed and not _agree(facts[first.text], facts[second.text])) or _denies(first, second):
+        if differing_figures(first.plain, second.plain) or _denies(first, second):
             pairs.append((first, second))
             told.update((first.text, second.text))
     return pairs
+
+
+def differing_figures(first: str, second: str) -> tuple[str, str] | None:
+    """The figures of one thing, as written, on which two sentences differ; None where they do not."""
+    one, other = list(_facts(first)), list(_facts(second))
+    # A list of figures gives several of one thing itself, and says nothing against another one.
+    if _agree(one, other) or _lists_one_thing(one) or _lists_one_thing(other):
+        return None
+    return next(((a.written, b.written) for a in one for b in other if a.conflicts(b)), None)
 
 
 def _denies(first: Statement, second: Statement) -> bool:
@@ -110,7 +116,7 @@ def _facts(text: str) -> Iterator[_Fact]:
             continue
         before = _SENTENCE_PARTS.split(folded[: found.start()])[-1]
         after = _SENTENCE_PARTS.split(folded[found.end() :])[0]
-        yield _Fact(value, unit, tuple(terms(before)[-_AROUND:]), tuple(terms(after)[:_AROUND]))
+        yield _Fact(value, unit, tuple(terms(before)[-_AROUND:]), tuple(terms(after)[:_AROUND]), found.group().strip())
 
 
 def _head(first: Sequence[str], second: Sequence[str]) -> int:

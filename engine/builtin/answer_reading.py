@@ -14,6 +14,7 @@ Part = Literal["claim", "lead", "gap", "note", "question", "aside"]
 """``gap`` says what is missing, ``note`` speaks of the answer itself, ``aside`` says nothing that could be checked."""
 
 MARKER = re.compile(r"\[(\d{1,3})\]")
+_FENCE = "```"
 _TAIL = re.compile(r"(?:[”’」』）》】)\"']|\s*\[\d{1,3}\])*")
 """What belongs to a sentence behind its full stop: closing quotes, brackets and markers."""
 _STOP = re.compile(r"[。！？]+|[.!?]+(?=\s|$|[”’)\"\]\[])|\n+")
@@ -69,12 +70,15 @@ def statements(answer: str) -> list[Statement]:
     """The statements of an answer in order; what stands between them is white space alone."""
     made = []
     for text, paragraph in _pieces(answer):
-        markers = tuple(dict.fromkeys(int(number) for number in MARKER.findall(text)))
+        read = () if text.startswith(_FENCE) else MARKER.findall(text)
+        markers = tuple(dict.fromkeys(int(number) for number in read))
         made.append(Statement(text, _part(text, markers), markers, paragraph))
     return made
 
 
 def _part(text: str, markers: tuple[int, ...]) -> Part:
+    if text.startswith(_FENCE):
+        return "aside"
     plain = MARKER.sub(" ", text).strip()
     if _NOTE.search(plain):
         return "note"
@@ -90,14 +94,21 @@ def _part(text: str, markers: tuple[int, ...]) -> Part:
 
 
 def _pieces(answer: str) -> Iterator[tuple[str, int]]:
-    """Text and paragraph of each sentence; a line of a list is a paragraph of its own."""
+    """Text and paragraph of each sentence; a line of a list, and a block of code, is a paragraph of its own."""
     paragraph = 0
+    code: list[str] = []
     for line in answer.split("\n"):
+        if code or line.startswith(_FENCE):
+            code.append(line)
+            if len(code) > 1 and line.startswith(_FENCE):
+                yield "\n".join(code), paragraph
+                paragraph, code = paragraph + 1, []
+            continue
         if not line.strip():
             continue
         start = 0
         lead = _LEAD.match(line)
-        if lead and not _GAP.search(lead.group()):
+        if lead and not _GAP.search(lead.group()) and not _NOTE.search(lead.group()):
             yield line[: lead.end()].strip(), paragraph
             start = lead.end()
         for end in [*_ends(line, start), len(line)]:
@@ -105,6 +116,8 @@ def _pieces(answer: str) -> Iterator[tuple[str, int]]:
                 yield text, paragraph
             start = end
         paragraph += 1
+    if code:
+        yield "\n".join(code), paragraph
 
 
 def _ends(line: str, start: int) -> Iterator[int]:

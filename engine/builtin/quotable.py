@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from engine.language import sentences
 
@@ -15,7 +16,12 @@ LONGEST_HAN = 160
 _HEADING = re.compile(r"^\s*(?:#{1,6}(?:\s.*)?|[=\-*_~]{3,}|[|:\-\s]+)$")
 _LIST_SIGN = re.compile(r"^\s*(?:>\s*)*(?:[-*+•·●▪◦–]\s+|\(?\d{1,3}[.)、]\s*(?=\D)|[①-⑳]\s*)?(?:\[[ xX]\]\s+)?")
 _STEP = re.compile(r"^\s*\(?(\d{1,2})[.)、]\s*(?=\D)")
-_STRESS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])|`([^`]+)`")
+_STRESS = re.compile(r"`[^`]+`|(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[ \t]*$")
+_MOST_CODE = 12
+"""Lines of one block of code that are quoted."""
+_LONGEST_CODE = 160
+"""Characters of one of them."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _BARS = re.compile(r"\s*\|\s*")
 _FULL_STOP = re.compile(r"[.!?…。！？；;:：]['\"”’）)】\]]*$")
@@ -24,8 +30,16 @@ _OPEN_END = re.compile(
 )
 """A sentence splitter stops here, but the sentence goes on: clauses, factorials, abbreviations, initials."""
 _CLOSING = re.compile(r"^[”’」』）》】)\]]+")
+_END = "\ue000"
+_SHOWS = re.compile(
+    r"(?:this|the above|the previous|these) (?:commands?|code|will|example|snippets?|lines?)\b"
+    r"|(?:这|该|此|上|以上)[^，。]{0,6}(?:命令|指令|代码|示例|例子)",
+    re.IGNORECASE,
+)
+"""What speaks of the code that stands before it."""
 _PAIRS = (("“", "”"), ("「", "」"), ("『", "』"))
 _MARKER_LIKE = re.compile(r"([\[【［])(?=\d)")
+_MARKER_IN_CODE = re.compile(r"([\[【［])(?=(?:\d|[Tt]\d)[^\]】］\n]{0,20}[\]】］])")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _LEANS = re.compile(
     r"^(?:(?:it|its|they|their|them|this|these|those|that|he|she|his|her|such|here|both|even so|however|but|so|thus|"
@@ -36,16 +50,41 @@ _LEANS = re.compile(
 )
 
 
-def quotable_sentences(text: str, heading: str = "") -> list[str]:
-    """The sentences of a passage in order, each on one line; ``heading`` is left out where the text repeats it.
+@dataclass(frozen=True, slots=True)
+class Quotable:
+    """A sentence on one line, and the block of code right behind it, or before it where it speaks of that."""
+
+    text: str
+    code: str = ""
+
+
+def quotable(text: str, heading: str = "") -> list[Quotable]:
+    """The sentences of a passage in order; ``heading`` is left out where the text repeats it.
 
     Brackets before digits get a space, so that a quoted ``[3]`` or ``[0, 1]`` cannot pass for a marker of the answer.
     """
-    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip() and not _HEADING.match(line)]
-    if lines and heading and _bare(lines[0]) == _bare(heading):
-        lines = lines[1:]
-    cleaned = "\n".join(_unwrapped(_with_steps_together(lines)))
-    return [_balanced(shortened(whole)) for whole in _whole(sentences(cleaned)) if any(map(str.isalnum, whole))]
+    found: list[Quotable] = []
+    begun = leads = after_code = False
+    for kind, lines in _blocks(text.replace("\r", "\n").split("\n")):
+        if kind == "code":
+            if leads and not found[-1].code:
+                found[-1] = Quotable(found[-1].text, _code(lines))
+            after_code = True
+            continue
+        said = [line for line in _with_ends(lines) if line.strip() and not _HEADING.match(line)]
+        if said and not begun and heading and _bare(said[0]) == _bare(heading):
+            said = said[1:]
+        cleaned = "\n".join(_unwrapped(_with_steps_together(said))).replace(_END, "")
+        whole = [_balanced(shortened(part)) for part in _whole(sentences(cleaned)) if any(map(str.isalnum, part))]
+        shown = found[-1].code if found and after_code else ""
+        found.extend(Quotable(part, shown if n == 0 and _SHOWS.match(part) else "") for n, part in enumerate(whole))
+        begun, leads, after_code = True, bool(whole), False
+    return found
+
+
+def quotable_sentences(text: str, heading: str = "") -> list[str]:
+    """The sentences of :func:`quotable` alone."""
+    return [item.text for item in quotable(text, heading)]
 
 
 def leans_on_previous(sentence: str) -> bool:
@@ -73,6 +112,45 @@ def ends(sentence: str) -> str:
     if _FULL_STOP.search(sentence):
         return sentence
     return sentence + ("。" if _HAN.search(sentence) else ".")
+
+
+def _with_ends(lines: list[str]) -> Iterator[str]:
+    """The lines, with a sign behind the last one of each paragraph: that was not broken for width."""
+    for number, line in enumerate(lines):
+        ends = number + 1 < len(lines) and not lines[number + 1].strip() and line.strip() and not _STEP.match(line)
+        yield f"{line.rstrip()}{_END}" if ends and not _HEADING.match(line) else line
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Stretches of text and of code, without the fences; a passage may begin or end in the middle of code."""
+    marks = [number for number, line in enumerate(lines) if _FENCE.match(line)]
+    if len(marks) % 2 and not _language(lines[marks[0]]) and _looks_like_code(lines[: marks[0]]):
+        yield "code", lines[: marks[0]]
+        lines, marks = lines[marks[0] + 1 :], [mark - marks[0] - 1 for mark in marks[1:]]
+    start = 0
+    for number, mark in enumerate([*marks, len(lines)]):
+        yield ("code" if number % 2 else "text"), lines[start:mark]
+        start = mark + 1
+
+
+def _language(line: str) -> str:
+    found = _FENCE.match(line)
+    return found.group(2) if found else ""
+
+
+def _looks_like_code(lines: list[str]) -> bool:
+    told = [line.strip() for line in lines if line.strip()]
+    signs = sum(line.endswith((";", "{", "}", ")", "(", ",", ">", "]")) or "=" in line for line in told)
+    return bool(told) and signs * 2 >= len(told)
+
+
+def _code(lines: list[str]) -> str:
+    """A block between fences, cut where it is long; brackets around numbers cannot pass for markers."""
+    kept = "\n".join(line.rstrip()[:_LONGEST_CODE] for line in lines).strip("\n").split("\n")
+    if len(kept) > _MOST_CODE:
+        kept = [*kept[:_MOST_CODE], "…"]
+    text = _MARKER_IN_CODE.sub(r"\1 ", "\n".join(kept).replace("```", "``"))
+    return f"```\n{text}\n```" if text.strip() else ""
 
 
 def _whole(pieces: Iterable[str]) -> list[str]:
@@ -111,7 +189,7 @@ def _line(line: str) -> str:
     if found.startswith("|"):
         found = _BARS.sub(", ", found.strip("| \t"))
     found = _LINK.sub(r"\1", found)
-    found = _STRESS.sub(lambda match: match.group(2) or match.group(3) or "", found)
+    found = _STRESS.sub(lambda match: match.group(2) or match.group(), found)
     return _MARKER_LIKE.sub(r"\1 ", " ".join(found.split()))
 
 
@@ -138,7 +216,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
     whole: list[str] = []
     for line in lines:
         previous = whole[-1] if whole else ""
-        if previous and not _FULL_STOP.search(previous) and _goes_on(previous, line):
+        if previous and not previous.endswith(_END) and not _FULL_STOP.search(previous) and _goes_on(previous, line):
             whole[-1] = previous + ("" if _HAN.match(line) and _HAN.search(previous[-1]) else " ") + line
         else:
             whole.append(line)

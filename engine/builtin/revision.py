@@ -11,9 +11,10 @@ from engine.builtin.answer_kind import Asked
 from engine.builtin.answer_parts import KIND_THERE, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
 from engine.builtin.answer_reading import MARKER, Statement, statements
 from engine.builtin.answer_support import Shown, best_support, shown_passages
-from engine.builtin.generator import Asking, Quote, compose, missing_terms, quotes_of
+from engine.builtin.generator import Asking, Quote, compose, quotes_of
 from engine.builtin.quotable import ends, leans_on_previous
 from engine.builtin.terms import terms
+from engine.builtin.unmentioned import missing_terms
 from engine.conversation import Revision
 from engine.roles import GenerationRequest
 from engine.suggestion_wording import KINDS

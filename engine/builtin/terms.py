@@ -16,6 +16,7 @@ import rjieba
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
     r"|(?P<number>\d+(?:[.,]\d+)*(?![A-Za-z\d]))"
+    r"|(?P<joined>(?<![\w-])[a-z]-[a-z]{2,}(?![\w-]))"
     r"|(?P<word>[^\W_\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+(?:['\u2019][A-Za-z]+)?)"
 )
 
@@ -181,6 +182,10 @@ def _pairs(folded: str) -> Iterator[tuple[str, str]]:
                     yield word, word
         elif match.lastgroup == "number":
             yield found.replace(",", ""), found
+        elif match.lastgroup == "joined":
+            # The names of v-if and v-for would be lost with their second halves.
+            tail = found[2:]
+            yield (found, found) if tail in STOP_EN or tail in _ASKING_EN else (stem(tail), tail)
         else:
             lower = found.lower().replace("\u2019", "'")
             single = len(found) == 1 and (found.islower() or lower in STOP_EN)

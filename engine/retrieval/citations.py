@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from engine.values import Citation, Passage
 
-_MARKER = re.compile(r"[\[【［](\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)[\]】］]")
+_MARKER = re.compile(
+    r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|[\[【［](?P<numbers>\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)[\]】］]", re.DOTALL
+)
 _SEPARATOR = re.compile(r"\s*[,，、;；]\s*")
 
 
@@ -24,14 +26,17 @@ class ResolvedAnswer:
 def resolve(text: str, passages: Sequence[Passage]) -> ResolvedAnswer:
     """Normalise the markers of a text (``[1, 2]`` and ``【1】`` too) and bind them to the passages given.
 
-    A marker that points nowhere is removed and reported, so that no citation can be invented.
+    A marker that points nowhere is removed and reported, so that no citation can be invented. ``row[0]`` in code is
+    no marker.
     """
     used: dict[int, Citation] = {}
     removed: list[str] = []
 
     def normalise(match: re.Match[str]) -> str:
+        if match.group("code"):
+            return match.group()
         kept = []
-        for part in _SEPARATOR.split(match.group(1)):
+        for part in _SEPARATOR.split(match.group("numbers")):
             number = int(part)
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]

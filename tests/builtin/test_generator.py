@@ -56,8 +56,8 @@ def test_two_passages_that_contradict_each_other_are_both_quoted() -> None:
 
 def test_what_no_passage_mentions_is_said() -> None:
     """SC-07: says honestly what is missing."""
-    assert "\n\nNot in the passages: Walmart." in answer(
-        "What do insulin pens cost at Walmart?", "Insulin pens cost about 40 dollars each."
+    assert "\n\nNot in the passages: refrigerator." in answer(
+        "How long does opened insulin keep outside the refrigerator?", "Opened insulin keeps for 28 days outside."
     )
     assert "\n\n资料中没有直接提到：医保。" in answer("胰岛素医保能报销吗？", "胰岛素可以报销一部分。")
 
@@ -204,3 +204,27 @@ def test_any_text_gives_an_answer_with_valid_markers_streamed_as_it_is(
 @given(ANY_TEXT, LANGUAGES, st.integers(0, 20), st.none() | st.floats(0, 1))
 def test_any_question_gives_an_abstention(question: str, language: Language, kept: int, best: float | None) -> None:
     assert abstention(question, language, kept, best).strip()
+
+
+INSTALL = (
+    'Make an environment first. Then install it with:\n\n```console\n$ pip install "fastapi[1]"\n```\n\nNow run it.'
+)
+
+
+def test_the_code_that_a_sentence_leads_to_is_quoted_below_it() -> None:
+    said = answer("How do I install it with pip?", INSTALL)
+    assert 'Then install it with: [1]\n\n```\n$ pip install "fastapi[ 1]"\n```' in said
+    assert not resolve(said, [passage("x")]).removed
+
+
+def test_code_that_stands_before_the_sentence_about_it_is_quoted_too() -> None:
+    text = "```sh\nnpm create vue\n```\n\nThis command creates a new project."
+    assert answer("Which command creates a new project?", text).endswith(
+        "This command creates a new project. [1]\n\n```\nnpm create vue\n```"
+    )
+
+
+def test_code_is_never_quoted_as_a_sentence() -> None:
+    torn = "return item;\n}\n```\n\nThe server listens on one port."  # cut off in the middle of code
+    assert quotable_sentences(INSTALL) == ["Make an environment first.", "Then install it with:", "Now run it."]
+    assert quotable_sentences(torn) == ["The server listens on one port."]

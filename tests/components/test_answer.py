@@ -38,8 +38,8 @@ def test_raw_html_stays_the_text_it_is() -> None:
 @pytest.mark.parametrize(
     ("outcome", "look", "text"),
     [
-        ("answered", "pass", "✓ 3 verified passages"),
-        ("answered_forced", "warn", "! forced · 3 verified passages"),
+        ("answered", "pass", "✓ 3 passages passed"),
+        ("answered_forced", "warn", "! forced · 3 passages passed"),
         ("answered_unverified", "fault", "! not verified"),
         ("abstained", "grey", "– abstained"),
         ("cancelled", "fault", "✗ incomplete"),

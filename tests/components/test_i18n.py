@@ -116,9 +116,9 @@ def test_a_missing_key_is_an_error_and_not_a_blank() -> None:
 
 
 def test_one_thing_and_many_things_are_counted_differently_in_english() -> None:
-    assert EN.count("badge.verified", 1) == "✓ 1 verified passage"
-    assert EN.count("badge.verified", 4) == "✓ 4 verified passages"
-    assert ZH.count("badge.verified", 1) == "✓ 1 个已核实片段"
+    assert EN.count("badge.verified", 1) == "✓ 1 passage passed"
+    assert EN.count("badge.verified", 4) == "✓ 4 passages passed"
+    assert ZH.count("badge.verified", 1) == "✓ 1 个片段通过质检"
 
 
 def test_parameters_with_braces_are_not_read_as_fields() -> None:

@@ -147,7 +147,21 @@ def _row(tokens: Sequence[Token], place: int, line: str, closed: frozenset[str])
 
 
 def _words(children: Sequence[Token], closed: frozenset[str]) -> str:
-    return "".join(_word(token, closed) for token in children)
+    made: list[str] = []
+    closing = apart = False
+    for token in children:
+        said = _word(token, closed)
+        tag = token.type == "html_inline" and not said
+        if said:
+            # Two elements next to each other, of which a page shows one, would run into one word.
+            made.append(f" {said}" if apart and made and _in_word(made[-1][-1]) and _in_word(said[0]) else said)
+        apart = tag and (apart or (closing and not token.content.startswith("</")))
+        closing = tag and (closing or token.content.startswith("</"))
+    return "".join(made)
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "`"
 
 
 def _word(token: Token, closed: frozenset[str]) -> str:

@@ -1,0 +1,150 @@
+"""What a question speaks of that no passage mentions: said below an answer, or instead of one."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import rjieba
+
+from engine.builtin.evidence import Question, weigh
+from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.terms import Idf, is_han
+from engine.language import language_of
+from engine.values import Passage
+
+if TYPE_CHECKING:
+    from engine.builtin.generator import Asking
+
+_TELLING = 0.6
+"""Share of the heaviest term's weight from which a missing term is worth naming."""
+_RARE = 5.0
+"""Weight that it needs as well: nobody misses common words."""
+_NAMED = 5
+_MOST_OF_IT = 0.4
+"""Share of the question's weight from which a missing word is what the question is about."""
+_LATIN = re.compile(r"[A-Za-z][\w.+#-]*(?:[ \t]+[A-Za-z][\w.+#-]*)*", re.ASCII)
+_CAPITALS = re.compile(r"\b(?:[A-Z][\w.+#'’-]*|[a-z]+[A-Z]\w*)(?:[ \t]+(?:[A-Z][\w.+#'’-]*|\d+))*")
+_FIRST = re.compile(r"\S+")
+_SHORT = 3
+"""Letters up to which a name must stand alone: AI is not in main."""
+_ACRONYM = re.compile(r"\w*?[A-Z]\w*[A-Z]")
+_DONE = re.compile(r"(?:ing|ed|ize|ise|en|ly)$")
+"""Forms of verbs and adverbs, which a passage may well put in other words."""
+
+
+def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Telling terms of the question that no passage mentions, neither as such nor under another name."""
+    question = asking.question
+    covered: set[str] = set()
+    for passage in passages:
+        covered.update(weigh(question, passage.text, passage.similarity, heading=heading_of(passage)).covered)
+    text = " ".join(f"{heading_of(passage)} {passage.text}" for passage in passages).casefold()
+    named = [known for known, names in other_names(question.text) if any(stands_in(name, text) for name in names)]
+    says = {form: idf().weight(term) for term, form in question.forms.items()}
+    bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
+    return tuple(
+        form
+        for form, weight in says.items()
+        if form not in covered
+        and weight >= bar
+        and _names_something(form)
+        and not _in_characters(form, text)
+        and not any(form.casefold() in known for known in named)
+    )[:_NAMED]
+
+
+def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool = False) -> tuple[str, ...]:
+    """Names in the question that stand in no passage: without them nothing in the passages is about what was asked.
+
+    A name is what a question writes in capitals inside a sentence, or in Latin script inside a Chinese one; it is
+    known where one of its words is. Words that are no names count where they are most of what the question says.
+    Where all passages are in another language (``foreign``), only names in Latin script can be compared.
+    """
+    question = asking.question
+    text = " ".join(f"{heading_of(item)} {item.text}" for item in passages)
+    missing = [form for form in missing_terms(asking, passages) if not _is_named(form, text)]
+    shares = shares_of(question)
+    han = [form for form in missing if is_han(form) and not foreign]
+    if math.fsum(shares[form] for form in han) >= _MOST_OF_IT:
+        return tuple(missing)
+    rare = () if foreign else missing
+    most = [form for form in rare if shares[form] >= _MOST_OF_IT and not is_han(form) and not _DONE.search(form)]
+    folded = unicodedata.normalize("NFKC", question.text).strip()
+    new = [] if foreign else [form for form in question.forms.values() if _is_new(form, text)]
+    names = _LATIN if language_of(folded) == "zh" else _CAPITALS
+    first = _FIRST.match(folded)
+    start = first.end() if first and not _ACRONYM.match(first.group()) else 0  # its capital says nothing
+    told = [found.group() for found in names.finditer(folded, 0 if names is _LATIN else start)]
+    unknown = [name for name in told if not any(_is_named(word, text) for word in name.split())]
+    if foreign and len(unknown) == len(told) and not any(map(_ACRONYM.match, unknown)):
+        unknown = []  # the passages may write the names in another script
+    named = [form for form in missing if form in most or any(form in name for name in unknown)]
+    absent = tuple(form for form in question.forms.values() if form in named or form in new)
+    # What one part of a question asks may well be answered without the name in another part.
+    clauses = asking_clauses(folded)
+    if len(clauses) > 1 and not all(any(form in clause for form in absent) for clause in clauses):
+        return ()
+    return tuple(map(_base, absent))
+
+
+def _is_new(form: str, text: str) -> bool:
+    """Whether a Chinese word is in no dictionary, as names of products are, and none of its characters in the text."""
+    unheard = is_han(form) and len(form) > 1 and not rjieba.has_word(form)
+    return unheard and not any(char in text for char in form) and all(_is_noun(tag) for _, tag in rjieba.tag(form))
+
+
+def _is_noun(tag: str) -> bool:
+    return tag[0] in "nj" or tag == "vn"
+
+
+def _is_named(word: str, text: str) -> bool:
+    """Whether a name stands in a text, however it is joined: Web-Socket, web socket and WebSocket are one name."""
+    letters = _letters(_base(word))
+    if len(letters) > _SHORT:
+        return letters in _letters(text)
+    return re.search(rf"(?<![a-z0-9]){re.escape(_base(word).casefold())}(?![a-z0-9])", text.casefold()) is not None
+
+
+def _base(form: str) -> str:
+    return re.sub(r"['’]s$", "", form)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+
+
+def shares_of(question: Question) -> dict[str, float]:
+    total = math.fsum(question.weights) or 1.0
+    return {form: weight / total for form, weight in zip(question.forms.values(), question.weights, strict=True)}
+
+
+def heading_of(passage: Passage) -> str:
+    return f"{passage.title}\n{passage.section}".strip()
+
+
+def _in_characters(form: str, text: str) -> bool:
+    """Whether half of the characters of a Chinese word stand in a text: words are cut by guess, and 四元 has the 元
+    of 元素."""
+    return is_han(form) and 2 * sum(char in text for char in form) >= len(form)
+
+
+def _names_something(form: str) -> bool:
+    """Whether a reader would look for the word: in Chinese a noun or an abbreviation, elsewhere all but numbers."""
+    if not is_han(form):
+        return not form[0].isdigit()
+    return rjieba.has_word(form) and all(_is_noun(tag) for _, tag in rjieba.tag(form))
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether a name, or a word of the same family, stands in a text: urination, urine."""
+    return name in text or (name.isascii() and len(name) > 6 and name[:4] in text)
+
+
+@lru_cache(maxsize=1)
+def idf() -> Idf:
+    return Idf.load()

@@ -1,0 +1,89 @@
+"""Refusing where the main term or the fact asked for stands nowhere, and not crying wolf (T12, T13)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.builtin.generator import BuiltinGenerator
+from engine.language import language_of
+from engine.roles import GenerationRequest
+from engine.values import Passage, PassageId
+
+DOCS_ZH = "FastAPI 可以用 WebSocket 连接客户端。要连接数据库，请先创建引擎。消息会放进后台任务的队列。"
+DOCS_EN = "FastAPI can connect clients with WebSockets. To connect a database, create an engine first."
+
+
+def answer(question: str, *texts: str, title: str = "") -> str:
+    passages = tuple(
+        Passage(PassageId(f"p{number}"), f"p{number}.md", text, 0.5, 0.9, title=title)
+        for number, text in enumerate(texts, 1)
+    )
+    return asyncio.run(BuiltinGenerator().generate(GenerationRequest(question, passages, language_of(question), True)))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "named"),
+    [
+        ("FastAPI 如何连接 Kafka 消息队列？", DOCS_ZH, "Kafka"),
+        ("How do I connect FastAPI to Kafka?", DOCS_EN, "Kafka"),
+        ("Can kafka be used?", DOCS_EN, "kafka"),
+        ("FastAPI 怎样开发微信小程序？", DOCS_ZH, "微信"),
+        ("How do I connect FastAPI to PostgreSQL?", DOCS_ZH, "PostgreSQL"),
+        ("What do insulin pens cost at Walmart?", "Insulin pens cost about 40 dollars each.", "Walmart"),
+        ("How does AI change the main rules?", "The main rules of chess change with time, said the chairman.", "AI"),
+    ],
+)
+def test_a_question_whose_main_term_stands_nowhere_is_refused_and_the_term_named(
+    question: str, text: str, named: str
+) -> None:
+    """SC-07: invents nothing, says honestly what is missing."""
+    said = answer(question, text)
+    assert named in said
+    assert "[1]" not in said
+    assert "rather not guess" in said or "不作猜测" in said
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How do I use Web-Sockets in FastAPI?", DOCS_EN),
+        ("怎样使用 websocket 连接客户端？", DOCS_ZH),
+        ("Does slimming cure diabetes?", "Weight loss can bring diabetes into remission."),
+        ("What did Martin Luther demand?", "Luther demanded a debate about indulgences in his theses."),
+        ("How many edges does a tree have, and what is Cayley's formula?", "A tree with n vertices has n − 1 edges."),
+        ("胰岛素医保能报销吗？", "胰岛素可以报销一部分。"),
+        ("What did Euler prove?", "欧拉证明了七桥问题没有解。"),
+    ],
+)
+def test_what_is_written_otherwise_or_only_part_of_the_question_is_answered(question: str, text: str) -> None:
+    assert "[1]" in answer(question, text)
+
+
+def test_a_name_in_the_title_of_the_source_is_mentioned() -> None:
+    text = "Run the server and then install the package with pip."
+    assert "[1]" in answer("How do I install Uvicorn?", text, title="Uvicorn")
+    assert "[1]" not in answer("How do I install Uvicorn?", text)
+
+
+@pytest.mark.parametrize(
+    ("question", "without", "given"),
+    [
+        ("How much does FastAPI Cloud cost per month?", "FastAPI Cloud takes the cost of one month off your mind.",
+         "FastAPI Cloud costs 20 dollars per month."),
+        ("FastAPI 是哪一年发布的？", "FastAPI 发布以后很快流行起来。", "FastAPI 于 2018 年发布。"),
+        ("Who wrote the first version of FastAPI?", "The first version of FastAPI was written in a hurry.",
+         "The first version of FastAPI was written by Sebastián Ramírez."),
+    ],
+)  # fmt: skip
+def test_a_fact_of_the_kind_asked_for_must_be_there(question: str, without: str, given: str) -> None:
+    assert "[1]" not in answer(question, without)
+    assert "[1]" in answer(question, given)
+
+
+def test_a_chinese_term_whose_characters_stand_there_is_not_called_missing() -> None:
+    """The words are cut by guess: 四元集合 has the 元 of 元素."""
+    said = answer("四个元素的集合上有多少个等价关系？", "四元集合上有 15 个等价关系，这个数叫贝尔数 B(4)。")
+    assert "15 个等价关系" in said
+    assert "没有直接提到" not in said
