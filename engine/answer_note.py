@@ -34,13 +34,15 @@ _DENIAL = re.compile(
 def note_on(record: RunRecord, outcome: Outcome) -> AnswerNote:
     """The note of a run that ends so; empty for an answer that cites, and wherever nothing was given to cite.
 
-    A built-in generator quotes with markers or abstains, so a denial in its answer is a passage's own sentence.
+    A built-in generator quotes with markers or says that it cannot tell: a denial beside a marker is a passage's own.
     """
     given = record.context
     if outcome not in _ANSWERED or given is None or not (given.passages or given.tables):
         return ""
-    if record.config.models.generator.built_in or not record.answer.strip():
+    if not record.answer.strip():
         return ""
+    if record.config.models.generator.built_in:
+        return "" if record.citations or record.cell_citations else "cannot_tell"
     if denies(record.answer):
         return "cannot_tell"
     return "" if record.citations or record.cell_citations else "uncited"

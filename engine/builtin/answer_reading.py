@@ -43,6 +43,9 @@ _NOTE = re.compile(
     r"(?:不一|不同|并不一致|有分歧|互相矛盾))",
     re.IGNORECASE,
 )
+_DIFFER = re.compile(
+    r"\b(?:sources|passages) (?:differ|disagree|contradict)|(?:资料|来源)[^。]{0,8}(?:不一|矛盾|有分歧)", re.IGNORECASE
+)
 _LEAST_TERMS = 2
 """Content terms from which a sentence says something that could be wrong."""
 
@@ -74,6 +77,11 @@ def statements(answer: str) -> list[Statement]:
         markers = tuple(dict.fromkeys(int(number) for number in read))
         made.append(Statement(text, _part(text, markers), markers, paragraph))
     return made
+
+
+def sources_differ(answer: str) -> bool:
+    """Whether an answer says itself that its sources contradict each other."""
+    return any(item.part == "note" and _DIFFER.search(item.text) for item in statements(answer))
 
 
 def _part(text: str, markers: tuple[int, ...]) -> Part:

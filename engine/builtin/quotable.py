@@ -64,21 +64,21 @@ def quotable(text: str, heading: str = "") -> list[Quotable]:
     Brackets before digits get a space, so that a quoted ``[3]`` or ``[0, 1]`` cannot pass for a marker of the answer.
     """
     found: list[Quotable] = []
-    begun = leads = after_code = False
+    begun = leads = False
+    before = ""
     for kind, lines in _blocks(text.replace("\r", "\n").split("\n")):
         if kind == "code":
             if leads and not found[-1].code:
                 found[-1] = Quotable(found[-1].text, _code(lines))
-            after_code = True
+            before = _code(lines)
             continue
         said = [line for line in _with_ends(lines) if line.strip() and not _HEADING.match(line)]
         if said and not begun and heading and _bare(said[0]) == _bare(heading):
             said = said[1:]
         cleaned = "\n".join(_unwrapped(_with_steps_together(said))).replace(_END, "")
         whole = [_balanced(shortened(part)) for part in _whole(sentences(cleaned)) if any(map(str.isalnum, part))]
-        shown = found[-1].code if found and after_code else ""
-        found.extend(Quotable(part, shown if n == 0 and _SHOWS.match(part) else "") for n, part in enumerate(whole))
-        begun, leads, after_code = True, bool(whole), False
+        found.extend(Quotable(part, before if n == 0 and _SHOWS.match(part) else "") for n, part in enumerate(whole))
+        begun, leads, before = True, bool(whole), ""
     return found
 
 

@@ -502,3 +502,12 @@ def test_a_direct_answerer_that_fails_is_stood_in_for_by_plain_words() -> None:
     assert record.outcome == "answered"
     assert record.answer.startswith("There is nothing here to search for.")
     assert [item.node for item in record.warnings] == ["direct_response"]
+
+
+def test_an_answer_whose_sources_contradict_each_other_is_not_remembered_as_a_fact() -> None:
+    """DL-06"""
+    told = "It is so [1].\n\nThe sources differ: 7.0 mmol/L [1] / 7.8 mmol/L [2]."
+    resources = relevant(generator=FakeGenerator(text=told))
+    record = finished(resources)
+    assert record.answer.startswith("It is so")
+    assert (resources.memory.kept, record.remembered) == ([], None)

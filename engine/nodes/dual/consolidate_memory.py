@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from engine.builtin.answer_reading import sources_differ
 from engine.errors import MemorySlow, WorkbenchError
 from engine.events import MemoryKept
 from engine.language import normalised_query
@@ -22,11 +23,14 @@ _NODE = "consolidate_memory"
 async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Keep the answer that stands, unless of a trial; a store that cannot be written is a warning.
 
-    Not kept are answers without a search, which rest on a memory or on nothing, and those that nobody judged.
+    Not kept are answers without a search, which rest on a memory or on nothing, those that nobody judged, and those
+    whose sources contradict each other: a memory would tell them as plain facts.
     """
     draft = best_draft(state["drafts"])
     remembers = dual_options(run.config).memory and not run.trial
     if draft is None or draft.direct or draft.evaluation is None or not remembers:
+        return {}
+    if sources_differ(draft.text):
         return {}
     memory = _memory(state["question"], draft, run)
     limit_s = at_most_s(run, MEMORY_S)
