@@ -29,7 +29,7 @@ from components.config_widgets import (
     warning,
 )
 from components.i18n import Words
-from components.settings_of import ALL_ROLES, SETTINGS_OF, option_names, roles_of
+from components.settings_of import ALL_ROLES, SETTINGS_OF, names_settings, option_names, roles_of
 from components.url_state import put_into_url, take_from_url
 from engine.config import (
     BUILTIN,
@@ -52,16 +52,9 @@ from engine.policies.answers import shared_model
 from engine.values import SourceKind
 
 FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+COLLECTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _BUILT_IN = RoleModels()
 _GATES: tuple[GatePolicy, ...] = ("min_relevant", "pass_rate")
-_SETTINGS = frozenset(
-    {
-        "workflow",
-        *(name for workflow, names in SETTINGS_OF.items() for name in (*names, *option_names(workflow))),
-        *ALL_ROLES,
-    }
-) - {"collection"}
 _OPENED = "gate_of_address"
 """Session key of the gate of the address that the session began with."""
 _WANTED = "settings_wanted"
@@ -157,7 +150,7 @@ def config_panel(
     workflow = _workflow(words, surroundings.workflows)
     sizes = {item.name: item.passages for item in collections}
     usual = RunConfig().collection
-    collection = collection_picker(words, sizes, usual, lambda name: _NAME.fullmatch(name) is not None)
+    collection = collection_picker(words, sizes, usual, lambda name: COLLECTION_NAME.fullmatch(name) is not None)
     # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
     wordless = {item.name for item in collections if not item.full_text}
     search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))
@@ -249,8 +242,8 @@ def _gate_of_address() -> GatePolicy:
     address is what somebody opened: later the controls write into it.
     """
     if _OPENED not in st.session_state:
-        given = set(st.query_params)
-        st.session_state[_OPENED] = OLD_GATE if given & _SETTINGS and "gate" not in given else RunConfig().gate
+        old = names_settings(st.query_params) and "gate" not in st.query_params
+        st.session_state[_OPENED] = OLD_GATE if old else RunConfig().gate
     return cast(GatePolicy, st.session_state[_OPENED])
 
 

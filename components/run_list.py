@@ -64,6 +64,10 @@ class RunLine:
     note: str = ""
     """What a demo is there to show."""
     damaged: bool = False
+    collection: str = ""
+    """Where it searched, unless that goes without saying."""
+    settings: str = ""
+    """In what it differs from other runs of its question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,7 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
         "id": item.id,
         "href": f"{base}/?run={item.id}",
         "question": item.question if item.question.strip() else words("runs.untitled"),
+        "settings": item.settings,
         "outcome": f"{sign} {outcome_text(item.outcome, words)}",
         "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",
         "look": look,
@@ -138,6 +143,8 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
         badges.append(_badge("damaged", "fault", words))
     if item.workflow != "self_corrective":
         badges.append({"look": "plain", "text": _workflow(item, words), "tip": ""})
+    if item.collection:
+        badges.append({"look": "plain", "text": item.collection, "tip": words("runs.collection.tip")})
     if item.parent:
         badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
     if item.batch:

@@ -20,7 +20,7 @@ from components.phrases import (
     reason_text,
 )
 from components.run_link import run_link
-from components.what_if_text import COMPLETE
+from components.what_if_text import COMPLETE, collection_text
 from engine.side_by_side import Lane, SideBySide
 from engine.values import Decision, Passage, PassageId, RunRecord
 
@@ -58,11 +58,19 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 def _verdict(found: SideBySide, words: Words) -> Node:
     names = words("list.joint").join(words(f"workflow.{name}") for name in found.better)
-    said = words(f"side.enough.{_finding(found)}", workflows=names)
+    searched = _searched(found, words)
+    said = words(f"side.enough.{_finding(found)}", workflows=names, collection=searched)
     good = found.enough in _GOOD
     icon = node("span", "icon", "✓" if good else "→", aria_hidden="true")
-    text = node("div", "grow", node("strong", "", said), node("p", "muted small", words("side.same_time")))
+    notes = f"{words('side.searched', collection=searched)} · {words('side.same_time')}"
+    text = node("div", "grow", node("strong", "", said), node("p", "muted small", notes))
     return node("div", f"box {'pass' if good else 'plain'}", icon, text, role="status")
+
+
+def _searched(found: SideBySide, words: Words) -> str:
+    """The collections of these runs; a link may bring together runs of several."""
+    names = dict.fromkeys(lane.record.config.collection for lane in found.lanes)
+    return words("list.joint").join(collection_text(name, words) for name in names)
 
 
 def _finding(found: SideBySide) -> str:

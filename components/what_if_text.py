@@ -29,10 +29,21 @@ def setting_name(name: str, words: Words) -> str:
     return words(f"settings.model.{name}" if name in ALL_ROLES else f"settings.{name}")
 
 
+def collection_text(name: str, words: Words) -> str:
+    """What a collection is called on the pages: its own name, except the samples."""
+    return words("settings.collection.samples") if name == RunConfig().collection else name
+
+
+def collection_mark(name: str, words: Words) -> str:
+    """A collection inside a sentence of ours, which is Markdown."""
+    text = collection_text(name, words)
+    return text if text != name else f"`{name.replace('`', '')}`"
+
+
 def value_text(name: str, value: Any, words: Words) -> str:
     """The value of a setting as the panel shows it; two thresholds that differ never look alike."""
-    if name == "collection" and value == RunConfig().collection:
-        return words("settings.collection.samples")
+    if name == "collection":
+        return collection_text(value, words)
     if isinstance(value, float) and round(value, 2) != value:
         return f"{value:.4f}".rstrip("0")
     return setting_text(name, value, words)

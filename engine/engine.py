@@ -238,6 +238,10 @@ class Engine:
         """Runs, newest first: at most ``limit`` of those that the filters of ``records.listing.Wanted`` let through."""
         return self._store.list(limit, **filters)
 
+    def run_configs(self, run_ids: Sequence[RunId]) -> dict[RunId, RunConfig]:
+        """Settings of stored runs, by id; those that cannot be read are left out."""
+        return self._store.configs(run_ids)
+
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
         self._archive.require_own(run_id)

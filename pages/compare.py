@@ -11,6 +11,7 @@ from components.faults import fault_box
 from components.i18n import Words
 from components.phrases import node_text
 from components.url_state import put_into_url, take_from_url
+from components.what_if_text import collection_mark
 from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -70,8 +71,10 @@ def pickers(engine: Engine, words: Words) -> dict[Side, str]:
     left, right = st.columns(2, gap="medium")
     with left:
         first = picker(words, "a", choices)
+        searched(engine, words, first)
     with right:
         second = picker(words, "b", choices)
+        searched(engine, words, second)
     return {"a": first, "b": second}
 
 
@@ -97,6 +100,16 @@ def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
     )
     put_into_url(side, str(chosen or ""), "")
     return str(chosen or "")
+
+
+def searched(engine: Engine, words: Words, run_id: str) -> None:
+    """Where a chosen run searched, by which workflow."""
+    record = record_of(engine, words, run_id, "a", quiet=True)
+    if record is None:
+        return
+    named = f"workflow.{record.workflow}"
+    loop = words(named) if named in words else record.workflow
+    st.caption(words("compare.searched", workflow=loop, collection=collection_mark(record.config.collection, words)))
 
 
 def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:

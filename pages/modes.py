@@ -9,6 +9,7 @@ from components.i18n import Words
 from components.mode_race import mode_race_view, mode_text
 from components.sample_questions import sample_buttons
 from components.url_state import base_path, put_into_url, take_from_url
+from components.what_if_text import collection_mark
 from engine.config import ROLES_OF, Mode, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -17,6 +18,7 @@ from engine.samples import multi_hop_questions
 from engine.values import Fault, RunRecord
 from pages.knowledge_state import aim_at
 from pages.remembered import remembered
+from pages.searched import searched_collection
 from pages.started_together import start_all
 from pages.system_hint import models_played
 
@@ -34,7 +36,11 @@ def modes_view(engine: Engine, words: Words) -> None:
     st.markdown(f"##### {words('race.title')}")
     st.caption(words("race.intro"))
     records = _opened(engine, words)
-    _ask(engine, records, words)
+    asked_at, searched = st.columns([3, 1], gap="medium")
+    with searched:
+        collection = searched_collection(engine, words, records, _RUNS)
+    with asked_at:
+        _ask(engine, records, collection, words)
     faults: list[Fault] = st.session_state.pop(_FAULTS, [])
     for place, fault in enumerate(faults):
         fault_box(fault, words, key=f"race_fault_{place}")
@@ -63,7 +69,7 @@ def _opened(engine: Engine, words: Words) -> list[RunRecord]:
     return found
 
 
-def _ask(engine: Engine, records: list[RunRecord], words: Words) -> None:
+def _ask(engine: Engine, records: list[RunRecord], collection: str, words: Words) -> None:
     active = any(record.active for record in records)
     samples = _samples(words)
     with st.form("race_form", border=False):
@@ -90,9 +96,6 @@ def _ask(engine: Engine, records: list[RunRecord], words: Words) -> None:
         for record in records:
             engine.cancel(record.id)
         st.rerun()
-    # A race opened by its link goes on where its runs searched.
-    raced = records[0].config.collection if records else RunConfig().collection
-    collection = str(st.session_state.get("collection") or raced)
     _about_graph(engine, collection, words)
     picked = sample_buttons(samples, words, disabled=active)
     asked = picked or ((question or "").strip() if pressed else "")
@@ -118,18 +121,16 @@ def _about_graph(engine: Engine, collection: str, words: Words) -> None:
         # Each run says for itself what it could not reach.
         return
     if state is not None or not engine.ready:
-        st.caption(words("race.settings", collection=_plain(collection)))
+        st.caption(words("race.settings", collection=collection_mark(collection, words)))
         return
     with st.container(horizontal=True, vertical_alignment="center", key="race_no_graph"):
-        st.caption(f":material/warning: {words('race.no_graph', collection=_plain(collection))}", width="content")
+        st.caption(
+            f":material/warning: {words('race.no_graph', collection=collection_mark(collection, words))}",
+            width="content",
+        )
         if st.button(words("race.no_graph.build"), type="tertiary", icon=":material/hub:", key="race_build"):
             aim_at("graph", collection)
             st.switch_page("knowledge.py")
-
-
-def _plain(name: str) -> str:
-    """A collection's name inside a sentence of ours, which is Markdown."""
-    return f"`{name.replace('`', '')}`"
 
 
 def _begin(engine: Engine, question: str, modes: list[Mode], collection: str) -> None:

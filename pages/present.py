@@ -11,6 +11,7 @@ from components.faults import fault_box
 from components.i18n import Words
 from components.presenter import demo_buttons, presenter, stage_style, what_if_line, what_if_slider
 from components.url_state import put_into_url, take_from_url
+from components.what_if_text import collection_mark
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
@@ -34,6 +35,7 @@ def stage_view(engine: Engine, words: Words) -> None:
     with st.container(key="stage_question"):
         # Somebody else's words: never read as Markdown.
         st.text(record.question)
+        st.caption(words("presenter.searched", collection=collection_mark(record.config.collection, words)))
     if record.active:
         st.info(words("presenter.active"))
         return

@@ -10,12 +10,15 @@ from typing import cast, get_args
 
 import streamlit as st
 
+from components.config_panel import COLLECTION_NAME
 from components.faults import fault_box
 from components.i18n import Words
 from components.phrases import outcome_text
+from components.run_differences import told_apart
 from components.run_list import RunLine, RunListEvent, run_list
 from components.url_state import base_path, put_into_url, take_from_url
-from engine.config import WorkflowName
+from components.what_if_text import collection_text
+from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.nodes.run_context import fault_of
@@ -35,6 +38,7 @@ _WATCH_S = 1.5
 _LONGEST_SEARCH = 200
 _NAMED_IN_DIALOG = 5
 _FAULT = "runs_fault"
+_COLLECTION = "runs_collection"
 
 
 def list_view(engine: Engine, words: Words) -> None:
@@ -64,13 +68,14 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     """The filters, which the address holds too."""
     counts = engine.tags()
     if st.session_state.pop("runs_clear", False):
-        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", "")):
+        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", ""), (_COLLECTION, "")):
             st.session_state[name] = value
     outcomes = get_args(Outcome)
     tags = [tag for tag in counts if tag != BATCH]
     take_from_url("outcome", "", lambda given: given in outcomes)
     take_from_url("loop", "", lambda given: given in MODULES)
     take_from_url("tag", "", lambda given: given in counts)
+    take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
     if st.session_state["tag"] not in ("", *tags):
         st.session_state["tag"] = ""
     with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -93,19 +98,37 @@ def narrowed(engine: Engine, words: Words) -> Filters:
         tag = st.selectbox(
             words("runs.tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165
         )
+        collection = st.selectbox(
+            words("runs.collection"),
+            ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
+            format_func=lambda name: collection_text(name, words) if name else words("runs.collection.any"),
+            key=_COLLECTION,
+            width=165,
+        )
         batches = bool(counts.get(BATCH)) and st.toggle(
             words("runs.batches"), key="batches", help=words("runs.batches.help"), bind="query-params"
         )
     put_into_url("outcome", str(outcome or ""), "")
     put_into_url("loop", str(loop or ""), "")
     put_into_url("tag", str(tag or ""), "")
+    put_into_url("collection", str(collection or ""), "", key=_COLLECTION)
     return Filters(
         text=(text or "").strip() or None,
         outcome=cast("Outcome | None", outcome or None),
         workflow=cast("WorkflowName | None", loop or None),
         tag=tag or None,
+        collection=collection or None,
         without_tag=None if batches else BATCH,
     )
+
+
+def collections_of(engine: Engine, chosen: str) -> list[str]:
+    """Collections that runs may have searched: those that are there, and the chosen one although it may be gone."""
+    try:
+        known = [item.name for item in engine.collections()] if engine.ready else []
+    except WorkbenchError:
+        known = []
+    return list(dict.fromkeys(name for name in (*known, chosen) if name))
 
 
 def _outcome_label(words: Words, outcome: str) -> str:
@@ -129,7 +152,10 @@ def stored(engine: Engine, words: Words, filters: Filters) -> None:
         nothing(engine, words, filters)
         return
     bar = st.container(key="run_bar", horizontal=True, vertical_alignment="center", gap="small")
-    event = run_list([line(item) for item in shown], words, key="run_list", base=base_path())
+    configs = engine.run_configs([item.id for item in shown])
+    apart = told_apart([(item.id, item.question) for item in shown], configs, words)
+    lines = [line(item, settings=apart.get(item.id, "")) for item in shown]
+    event = run_list(lines, words, key="run_list", base=base_path())
     with bar:
         act(engine, words, shown, [item for item in shown if item.id in event.selected], more=len(found) > limit)
     if len(found) > limit and st.button(words("runs.more"), icon=":material/expand_more:", key="runs_more"):
@@ -139,7 +165,7 @@ def stored(engine: Engine, words: Words, filters: Filters) -> None:
     follow(engine, tuple(item.id for item in shown if item.outcome is None))
 
 
-def line(item: RunSummary, note: str = "") -> RunLine:
+def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
     """What the list shows of a run; tags with a meaning of their own have a place of their own."""
     return RunLine(
         id=item.id,
@@ -156,12 +182,14 @@ def line(item: RunSummary, note: str = "") -> RunLine:
         parent=item.parent,
         note=note,
         damaged=item.damaged,
+        settings=settings,
+        collection=item.collection if item.collection != RunConfig().collection else "",
     )
 
 
 def nothing(engine: Engine, words: Words, filters: Filters) -> None:
     """No run to show: what to do next."""
-    if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"]:
+    if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"] or filters["collection"]:
         st.info(words("runs.no_match"))
         if st.button(words("runs.clear"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
             st.session_state["runs_clear"] = True

@@ -20,6 +20,7 @@ from engine.values import Fault, RunRecord
 from engine.workflows import MODULES
 from pages.modes import modes_view
 from pages.opening import opening
+from pages.searched import searched_collection
 from pages.started_together import start_all
 from pages.system_hint import models_played
 
@@ -45,7 +46,11 @@ def loops_view(engine: Engine, words: Words) -> None:
     st.markdown(f"##### {words('side.title')}")
     st.caption(words("side.intro"))
     records = opened(engine, words)
-    ask(engine, words, records)
+    asked_at, searched = st.columns([3, 1], gap="medium")
+    with searched:
+        collection = searched_collection(engine, words, records, "sides")
+    with asked_at:
+        ask(engine, words, records, collection)
     faults: list[Fault] = st.session_state.pop(_FAULTS, [])
     for place, fault in enumerate(faults):
         fault_box(fault, words, key=f"side_fault_{place}")
@@ -89,7 +94,7 @@ def opened(engine: Engine, words: Words) -> list[RunRecord]:
     return found
 
 
-def ask(engine: Engine, words: Words, records: list[RunRecord]) -> None:
+def ask(engine: Engine, words: Words, records: list[RunRecord], collection: str) -> None:
     """The question, the workflows, and what starts or stops them."""
     active = any(record.active for record in records)
     with st.form("side_form", border=False):
@@ -124,23 +129,21 @@ def ask(engine: Engine, words: Words, records: list[RunRecord]) -> None:
     if pressed and not chosen:
         st.warning(words("side.pick.none"), icon=":material/checklist:")
     elif asked or pressed:
-        begin(engine, asked, [name for name in MODULES if name in (chosen or ())])
+        begin(engine, asked, [config_of(name, collection) for name in MODULES if name in (chosen or ())])
 
 
-def begin(engine: Engine, question: str, workflows: list[WorkflowName]) -> None:
+def begin(engine: Engine, question: str, configs: list[RunConfig]) -> None:
     """Start all of them at the same time; one that cannot be started does not keep back the others."""
-    ids, faults = start_all(engine, question, [config_of(name) for name in workflows])
+    ids, faults = start_all(engine, question, configs)
     st.session_state[_FAULTS] = faults
     if ids:
         st.session_state[_NEXT] = ids
     st.rerun()
 
 
-def config_of(workflow: WorkflowName) -> RunConfig:
-    """The workflow's own defaults on the workbench's collection and with its models."""
-    models = models_played(ROLES_OF[workflow])
-    collection = str(st.session_state.get("collection") or RunConfig().collection)
-    return RunConfig(workflow=workflow, collection=collection, models=models)
+def config_of(workflow: WorkflowName, collection: str) -> RunConfig:
+    """The workflow's own defaults on this collection, with the models of the panel."""
+    return RunConfig(workflow=workflow, collection=collection, models=models_played(ROLES_OF[workflow]))
 
 
 def columns(engine: Engine, words: Words, ids: list[str], *, active: bool) -> None:

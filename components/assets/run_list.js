@@ -75,7 +75,7 @@ function line(root, view, row) {
   const when = moment(row.started, lang);
   return el("tr", { role: "row", "data-id": row.id, class: row.damaged ? "damaged" : "" }, [
     cell("select", "", fixed ? [] : [box]),
-    cell("question", "", [link, marks.length ? el("div", { class: "marks" }, marks) : ""]),
+    cell("question", "", [link, row.settings ? el("div", { class: "settings" }, [row.settings]) : "", marks.length ? el("div", { class: "marks" }, marks) : ""]),
     cell("outcome", "", [el("span", { class: "chip " + row.look, title: row.outcome_tip || null }, [row.outcome])]),
     cell("rounds num", words.rounds, [el("span", { title: row.rounds_tip }, [row.rounds])]),
     cell("calls num", words.calls, [el("span", { title: row.calls_tip }, [row.calls])]),

@@ -12,6 +12,7 @@ COMPARE: dict[str, tuple[str, str]] = {
     ),
     "compare.a": ("Run A", "运行 A"),
     "compare.b": ("Run B", "运行 B"),
+    "compare.searched": ("{workflow} · collection {collection}", "{workflow} · 集合 {collection}"),
     "compare.swap": ("Swap A and B", "交换 A 与 B"),
     "compare.pick": ("Choose a run, or type to search", "选一次运行，或输入文字查找"),
     "compare.open_now": ("open in the workbench", "工作台中打开的"),

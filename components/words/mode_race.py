@@ -28,9 +28,9 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "在上方提问：所选的每种模式会同时作答。需要把两个片段连起来的问题，最能看出图谱的用处。",
     ),
     "race.settings": (
-        "Each mode runs with the defaults of graph + vectors, on {collection}, with the models chosen on the "
-        "workbench. Every run is kept as a record.",
-        "每种模式使用图谱＋向量的默认设置，检索 {collection}，模型与工作台所选相同。每次运行都会存下记录。",
+        "Each mode runs with the defaults of graph + vectors, on {collection}, with the models chosen on the page "
+        "Ask. Every run is kept as a record.",
+        "每种模式使用图谱＋向量的默认设置，检索 {collection}，模型与“提问”页所选相同。每次运行都会存下记录。",
     ),
     "race.no_graph": (
         "{collection} has no knowledge graph: the modes that need one will say what they fell back on.",

@@ -15,6 +15,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "逐步回放这次运行，每一步用一句话说明；不会重新执行任何东西。",
     ),
     "presenter.back": ("Workbench", "返回工作台"),
+    "presenter.searched": ("asked of the collection {collection}", "检索的集合：{collection}"),
     "presenter.demos": ("Recorded demos:", "录制好的示例："),
     "presenter.demos.help": (
         "A recorded run: it needs no model, no knowledge base and no network, and what-if works on it.",

@@ -12,8 +12,8 @@ SIDE_BY_SIDE = {
     "side.pick": ("Workflows", "工作流"),
     "side.pick.none": ("Choose at least one workflow.", "请至少选择一种工作流。"),
     "side.settings": (
-        "Each workflow runs with its own defaults, on this collection, with the models chosen on the workbench.",
-        "每种工作流使用各自的默认设置，检索此知识库，模型与工作台所选相同。",
+        "Each workflow runs with its own defaults and with the models chosen on the page Ask.",
+        "每种工作流使用各自的默认设置，模型与“提问”页所选相同。",
     ),
     "side.run": ("Run all", "全部运行"),
     "side.stop": ("Stop all", "全部停止"),
@@ -27,7 +27,8 @@ SIDE_BY_SIDE = {
         "The runs shared this machine, so each took longer than it would alone.",
         "这些运行同时占用本机，各自耗时都比单独运行长。",
     ),
-    "side.open": ("Open on the workbench", "在工作台打开"),
+    "side.open": ("Open on Ask", "在“提问”页打开"),
+    "side.searched": ("Searched: {collection}", "检索的集合：{collection}"),
     "side.answer": ("Answer", "回答"),
     "side.no_answer": ("no answer", "没有回答"),
     "side.path": ("Path", "路径"),
@@ -63,8 +64,8 @@ SIDE_BY_SIDE = {
     ),
     "side.enough.only_it": ("Only the four-node loop answered.", "只有四节点循环作答。"),
     "side.enough.nobody": (
-        "No loop answered: the collection may not hold it.",
-        "没有一种循环作答：知识库里可能没有相关内容。",
+        "No loop answered: the collection {collection} may not hold it.",
+        "没有一种循环作答：集合“{collection}”里可能没有相关内容。",
     ),
     "side.enough.cut_short": (
         "No loop answered, but not every run came to its end.",

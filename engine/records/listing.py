@@ -51,6 +51,10 @@ WHERE (:started_at IS NULL OR (started_at, id) < (:started_at, :id))
 ORDER BY started_at DESC, id DESC LIMIT :limit"""
 _SOUND = "SELECT count(*), sum(json_valid(data)), sum(kind = 'run_started') FROM events WHERE run_id = ?"
 
+_STARTED = """
+SELECT data FROM events WHERE kind = 'run_started' AND run_id IN (SELECT value FROM json_each(?))
+"""
+
 _EQUAL = ("outcome", "workflow", "collection")
 _OUTCOMES = frozenset((None, *get_args(Outcome)))
 _TYPES = (str, str, str, str, str, str | None, str, int | float, int, int, str, str)
@@ -197,6 +201,11 @@ def rows_of(connection: sqlite3.Connection, run_id: RunId) -> tuple[str | None, 
     rows = connection.execute("SELECT data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)).fetchall()
     pieces = connection.execute("SELECT pieces FROM partial_answers WHERE run_id = ?", (run_id,)).fetchone()
     return (str(owner[0]) if owner else None), [data for (data,) in rows], (pieces[0] if pieces else "[]")
+
+
+def beginnings_of(connection: sqlite3.Connection, run_ids: Sequence[RunId]) -> list[str]:
+    """The event that each of these runs began with, as JSON."""
+    return [data for (data,) in connection.execute(_STARTED, (json.dumps(run_ids),))]
 
 
 def events_sound(connection: sqlite3.Connection, run_id: RunId) -> bool:

@@ -7,12 +7,14 @@ import logging
 import sqlite3
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
+from engine.config import RunConfig
 from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
 from engine.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
 from engine.records import faults
@@ -24,6 +26,7 @@ from engine.records.listing import (
     Filters,
     RunSummary,
     Wanted,
+    beginnings_of,
     events_sound,
     rows_of,
     stored,
@@ -186,6 +189,25 @@ class RunStore:
             except sqlite3.Error as error:
                 raise faults.unreadable(self._path, error) from None
         return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)[: wanted.limit]
+
+    def configs(self, run_ids: Sequence[RunId]) -> dict[RunId, RunConfig]:
+        """Settings of these runs; one that cannot be read, or that is gone, is left out.
+
+        Raises ``RecordError`` where the file cannot be read.
+        """
+        # Memory before file, as for a list.
+        buffered = self._buffer.everything()
+        started = [event for run_id in run_ids for event in buffered.get(run_id, ())]
+        if self._path.exists():
+            try:
+                with reading(self._path) as connection:
+                    rows = beginnings_of(connection, [run_id for run_id in run_ids if run_id not in buffered])
+            except sqlite3.Error as error:
+                raise faults.unreadable(self._path, error) from None
+            for data in rows:
+                with suppress(WorkbenchError, TypeError):
+                    started.append(event_from_json(data))
+        return {event.run_id: event.config for event in started if isinstance(event, RunStarted)}
 
     def _listed(self, wanted: Wanted, buffered: Mapping[RunId, RunSummary]) -> Summaries:
         with reading(self._path) as connection:

@@ -45,10 +45,13 @@ def test_runs_that_were_stopped_blame_no_collection(language: UiLanguage) -> Non
     words = words_for(language)
     ended = [replace(FOUR, outcome="abstained", answer=""), record("dual_loop", "fallback")]
     stopped = [replace(item, outcome="cancelled") for item in ended]
-    assert words("side.enough.nobody") in texts(side_by_side_nodes(side_by_side(ended), words))
+    named = words("side.enough.nobody", collection=words("settings.collection.samples"))
+    assert named in texts(side_by_side_nodes(side_by_side(ended), words))
     said = texts(side_by_side_nodes(side_by_side(stopped), words))
     assert words("side.enough.cut_short") in said
-    assert words("side.enough.nobody") not in said
+    assert named not in said
+    own = [replace(item, config=replace(item.config, collection="wiki")) for item in ended]
+    assert words("side.enough.nobody", collection="wiki") in texts(side_by_side_nodes(side_by_side(own), words))
 
 
 def test_the_path_prints_each_inequality_and_texts_stay_texts() -> None:

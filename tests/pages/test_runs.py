@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
 from components.run_list import RunLine, run_row
+from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import RecordError
 from engine.process import use_engine
@@ -306,3 +307,20 @@ def test_the_question_before_deleting_says_what_the_runs_are_needed_for(own: Eng
         EN.count("runs.delete.pinned", 1),
         EN.count("runs.delete.evidence", 1),
     ]
+
+
+def test_runs_of_one_question_say_in_what_they_differ_and_which_collection_they_searched(engine: Engine) -> None:
+    question = "Which runs are told apart?"
+    one, other = engine.run(question, RunConfig(top_k=4)), engine.run(question, RunConfig(top_k=7))
+    app = opened("runs", q=question)
+    assert f"{EN('settings.top_k')} 4" in inline(app)
+    assert f"{EN('settings.top_k')} 7" in inline(app)
+    assert opened_ids(opened("runs", q=question, collection="samples")) == {one.id, other.id}
+    elsewhere = opened("runs", q=question, collection="elsewhere")
+    assert EN("runs.no_match") in visible(elsewhere)
+    assert given(elsewhere, "collection") == "elsewhere"
+
+
+def opened_ids(app: AppTest) -> set[str]:
+    """The runs that the list shows."""
+    return {row["id"] for item in app.get("bidi_component") for row in json.loads(item.proto.json).get("rows", [])}

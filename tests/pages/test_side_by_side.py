@@ -6,7 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
+from engine.config import RunConfig
 from engine.engine import Engine
+from engine.knowledge.ingest import IngestItem
 from engine.workflows import MODULES
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
@@ -73,3 +75,39 @@ def test_a_blank_question_is_refused_with_its_remedy(engine: Engine) -> None:
     assert not app.exception
     assert "WB1" in inline(app)
     assert given(app, "sides") == ""
+
+
+@pytest.fixture(scope="module")
+def own(shared_engine: Engine) -> str:
+    shared_engine.ingest(
+        [IngestItem("tea.md", data=b"# Tea\n\nGreen tea is steeped for two minutes at eighty degrees.")], "tea"
+    )
+    return "tea"
+
+
+@pytest.mark.parametrize("versus", ["workflows", "modes"])
+def test_the_address_names_the_collection_that_is_searched(engine: Engine, own: str, versus: str) -> None:
+    app = opened("side_by_side", versus=versus, collection=own)
+    assert setting(app, "collection").value == own
+    words = words_for("en")
+    setting(app, "side_workflows" if versus == "workflows" else "race_modes").set_value([])
+    app.text_input[0].set_value("How long is green tea steeped?")
+    started = ["self_corrective"] if versus == "workflows" else ["naive"]
+    setting(app, "side_workflows" if versus == "workflows" else "race_modes").set_value(started)
+    run = words("side.run" if versus == "workflows" else "race.run")
+    button(app, lambda label: label == run).click().run()
+    (run_id,) = given(app, "sides" if versus == "workflows" else "race").split(",")
+    assert engine.wait(run_id, _PATIENCE_S)
+    assert engine.record(run_id).config.collection == own
+
+
+def test_a_link_to_runs_brings_their_collection_and_what_is_said_names_it(engine: Engine, own: str) -> None:
+    words = words_for("en")
+    asked = [
+        RunConfig(collection=own, max_rewrites=0),
+        RunConfig(collection=own, workflow="answer_evaluation", max_rewrites=0),
+    ]
+    ids = [engine.run("Who won the chess championship of 1972?", config).id for config in asked]
+    app = opened("side_by_side", sides=",".join(ids))
+    assert setting(app, "collection").value == own
+    assert words("side.enough.nobody", collection=own) in inline(app)

@@ -311,3 +311,17 @@ def test_an_id_that_no_file_can_hold_is_unknown_and_leaves_nothing_locked(store:
         other.execute("BEGIN IMMEDIATE")
         other.execute("ROLLBACK")
     assert store.tag(fold_all(events).id, "mine") == ("mine",)
+
+
+def test_settings_are_read_of_runs_in_memory_and_in_the_file(tmp_path: Path) -> None:
+    path, run = tmp_path / "runs.db", RunId("a" * 32)
+    with RunStore(path) as store:
+        append_all(store, recorded_run(1, "answered", run_id=run))
+        config = store.load(run).config
+        assert store.configs([run, RunId("gone")]) == {run: config}
+    with RunStore(path) as store:
+        assert store.configs([run, RunId("gone")]) == {run: config}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE events SET data = '{' WHERE kind = 'run_started'")
+    with RunStore(path) as store:
+        assert store.configs([run]) == {}
