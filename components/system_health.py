@@ -86,6 +86,8 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
         return [f"{name} {value}".strip() for name, value in detail.items()]
     if item.part == "faults":
         count = int(detail.get("count", "0"))
+        if count and item.fault is None:
+            return [words.count("health.fact.faults.over", count)]
         return [words.count("health.fact.faults", count) if count else words("health.fact.faults.none")]
     found = [_kind(detail, words)] if "kind" in detail else []
     found += [_model(detail["model"], words)] if "model" in detail else []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, Unpack
 
 from engine.archive import Archive
@@ -15,7 +15,8 @@ from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
 from engine.beforehand import warnings_before
 from engine.config import RoleModel, RunConfig, WorkflowName
-from engine.errors import InvalidQuestion, UnknownMemory, WorkbenchError
+from engine.data_folder import DataFolder
+from engine.errors import DataFolderGone, InvalidQuestion, UnknownMemory
 from engine.evaluation.opening import Evaluations
 from engine.events import Event
 from engine.fork import branch_off
@@ -30,6 +31,7 @@ from engine.live_runs import LiveRuns
 from engine.llm.discovery import OllamaStatus
 from engine.loop_thread import LoopThread
 from engine.nodes.run_context import fault_of
+from engine.noted_faults import NotedFault, NotedFaults
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
 _PATIENCE_S = 0.5
 """How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
-_KEPT_FAULTS = 50
 
 
 class Engine:
@@ -62,10 +63,11 @@ class Engine:
         """Tells this engine from any other that may answer at the same address later."""
         self._closing = threading.Lock()
         self._closed = False
-        self._faults: deque[Fault] = deque(maxlen=_KEPT_FAULTS)
+        self._faults = NotedFaults()
+        self._folder = DataFolder(settings.data_dir)
+        self._folder_gone = False
         self._evaluations = Evaluations(self)
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        self._store = RunStore(settings.data_dir / "runs.db", on_fault=self._note_fault)
+        self._store = RunStore(settings.data_dir / "runs.db", on_fault=self._faults.note, on_over=self._faults.over)
         self.resources = resources or Resources(settings)
         self._archive = Archive(self._store)
         self._loop = LoopThread("engine-loop")
@@ -74,8 +76,8 @@ class Engine:
         self.graphs = Graphs(self._loop, self.resources, self.ingestions)
         self.library = Library(self._loop, self.resources, self.ingestions.jobs)
         self.connections = Connections(self._loop, self.resources)
-        self.host = Host(self._loop, self.resources, lambda: self.faults)
-        self._loop.submit(self.resources.warm_up())
+        self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
+        self._loop.submit(self._warm_up())
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Self:
@@ -132,6 +134,7 @@ class Engine:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:
             raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
+        self._require_folder()
         return self._runs.begin(question, config, run_id=run_id, attachments=admitted(attachments, config), trial=trial)
 
     def fork(
@@ -150,6 +153,7 @@ class Engine:
         at round 0, or where the parent, a branch itself, parted. Raises ``UnknownRun``, ``RunNotOver``,
         ``ForkRefused`` and ``TooManyRuns``.
         """
+        self._require_folder()
         record = self.record(parent) if isinstance(parent, str) else parent
         longest = self.settings.max_question_chars
         branch = branch_off(
@@ -245,11 +249,13 @@ class Engine:
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
         self._archive.require_own(run_id)
+        self._require_folder()
         return self._store.tag(run_id, tag)
 
     def untag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Take a tag from a run and return those left; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
         self._archive.require_own(run_id)
+        self._require_folder()
         return self._store.untag(run_id, tag)
 
     def tags(self) -> dict[str, int]:
@@ -260,6 +266,7 @@ class Engine:
         """Remove a record; raises ``RunActive`` while it runs, ``ReadOnlyRun``, ``UnknownRun`` where there is none."""
         self._archive.require_own(run_id)
         self._runs.require_over(run_id)
+        self._require_folder()
         self._store.delete(run_id)
         self._runs.forget(run_id)
 
@@ -358,7 +365,11 @@ class Engine:
 
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
-        self._loop.submit(self.resources.warm_up())
+        self._loop.submit(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        for fault in await self.resources.warm_up() or ():
+            self._faults.note(fault)
 
     def source_kinds(self, collection: str) -> tuple[SourceKind, ...]:
         """Kinds of sources that the quality-control loop finds in a collection; raises ``UnknownCollection``."""
@@ -419,8 +430,22 @@ class Engine:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What went wrong apart from any run, e.g. a disk that is full: the last fifty, newest last."""
-        return tuple(self._faults)
+        """What went wrong apart from any run and is not over, e.g. a disk that is full: newest last."""
+        return tuple(fault for fault in self.noted_faults if not fault.over_since)
 
-    def _note_fault(self, error: WorkbenchError) -> None:
-        self._faults.append(Fault(error.code, error.fact, error.remedy, error.params))
+    @property
+    def noted_faults(self) -> tuple[NotedFault, ...]:
+        """The last fifty with their times, those that are over among them; newest last."""
+        with suppress(DataFolderGone):
+            self._require_folder()
+        return self._faults.all()
+
+    def _require_folder(self) -> None:
+        """Raise ``DataFolderGone`` where what is written now would not be found again; noted once."""
+        try:
+            self._folder.require()
+        except DataFolderGone as fault:
+            if not self._folder_gone:
+                self._folder_gone = True
+                self._faults.note(fault)
+            raise

@@ -6,7 +6,7 @@ import atexit
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from engine.engine import Engine
 from engine.running_app import NOTE
@@ -43,9 +43,12 @@ def serving(port: int) -> Iterator[None]:
     settings = engine.settings
     note = settings.data_dir / NOTE
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - only compared with
-    note.write_text(json.dumps({"url": f"http://{host}:{port}", "instance": engine.instance}), encoding="utf-8")
+    # Where a disk is full, command lines do not find the app; it answers all the same.
+    with suppress(OSError):
+        note.write_text(json.dumps({"url": f"http://{host}:{port}", "instance": engine.instance}), encoding="utf-8")
     try:
         yield
     finally:
-        note.unlink(missing_ok=True)
+        with suppress(OSError):
+            note.unlink(missing_ok=True)
         engine.close()

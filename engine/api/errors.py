@@ -23,6 +23,8 @@ from engine.errors import (
     AttachmentsNotTaken,
     AttachmentTooLarge,
     AttachmentUnsupported,
+    DataFolderGone,
+    DataFolderUnwritable,
     EmbeddingMismatch,
     EngineClosed,
     ForkRefused,
@@ -123,6 +125,7 @@ _STATUS: Final[Mapping[str, int]] = {
             TooManyAttachments,
         ),
         503: (
+            DataFolderGone,
             ReaderMissing,
             TooManyRuns,
             EngineClosed,
@@ -132,7 +135,7 @@ _STATUS: Final[Mapping[str, int]] = {
             ModelUnreachable,
         ),
         504: (ModelTimeout, ReadingTimedOut),
-        507: (JobDiskFull, StoreFull),
+        507: (DataFolderUnwritable, JobDiskFull, StoreFull),
     }.items()
     for error in errors
 }

@@ -27,6 +27,7 @@ from engine.errors.base import (
     InvalidSettings,
     WorkbenchError,
 )
+from engine.errors.data_folder import DataFolderGone, DataFolderUnwritable
 from engine.errors.evaluation import (
     BatchActive,
     DataSetTooLarge,
@@ -170,8 +171,10 @@ from engine.errors.store import (
     NothingToSwitch,
     ReversedStore,
     SamplesStay,
+    StoreDamaged,
     StoreError,
     StoreFull,
+    StoreHalfMade,
     StoreLocked,
     StoreRefused,
     StoreSlow,
@@ -213,6 +216,8 @@ __all__ = [
     "CrossEncoderMissing",
     "CrossEncoderPackageMissing",
     "CrossEncoderUnusable",
+    "DataFolderGone",
+    "DataFolderUnwritable",
     "DataSetTooLarge",
     "DataSetUnusable",
     "DiskFull",
@@ -317,8 +322,10 @@ __all__ = [
     "SourceTooManyPages",
     "SourceUnreadable",
     "SourceUnsupported",
+    "StoreDamaged",
     "StoreError",
     "StoreFull",
+    "StoreHalfMade",
     "StoreLocked",
     "StoreRefused",
     "StoreSlow",

@@ -149,6 +149,40 @@ class StoreUnreadable(StoreError):
         )
 
 
+_MOVE_AWAY = (
+    "Close the workbench and restore the folder from a backup, or move it away: the samples come back by themselves, "
+    "your own sources have to be ingested again."
+)
+
+
+class StoreDamaged(StoreError):
+    """Files of the embedded store hold something else than it wrote."""
+
+    code = "WB239"
+
+    @classmethod
+    def at(cls, path: str, why: str) -> Self:
+        return cls(
+            f"The knowledge base {path!r} is damaged: {why[:200]}",
+            remedy=_MOVE_AWAY,
+            params={"path": path, "why": why[:200]},
+        )
+
+
+class StoreHalfMade(StoreError):
+    """Files of the embedded store are missing that others of it need, as after its folder was deleted under it."""
+
+    code = "WB240"
+
+    @classmethod
+    def at(cls, path: str) -> Self:
+        return cls(
+            f"The knowledge base {path!r} is only half there: part of its files was deleted, or never written.",
+            remedy=_MOVE_AWAY,
+            params={"path": path},
+        )
+
+
 class ForeignCollection(StoreError):
     """A collection that another program made can be searched, but not changed."""
 

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from engine.host.values import ModelDetails, ModelSpeed, PartHealth, Provider, SettingValue
+from engine.noted_faults import NotedFault
 from engine.roles import CollectionInfo
 from engine.values import Fault
 from engine.version import __version__
@@ -156,7 +157,10 @@ def _collection(info: CollectionInfo) -> str:
 
 
 def _fault(fault: Fault) -> str:
-    return f"{fault.code}: {_cell(fault.fact)}"
+    if not isinstance(fault, NotedFault):
+        return f"{fault.code}: {_cell(fault.fact)}"
+    over = f", over since {fault.over_since}" if fault.over_since else ""
+    return f"{fault.code} at {fault.since}{over}: {_cell(fault.fact)}"
 
 
 def _cell(text: str) -> str:

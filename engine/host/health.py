@@ -49,6 +49,7 @@ from engine.knowledge.milvus_connection import embedded
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.nodes.run_context import fault_of
+from engine.noted_faults import NotedFault
 from engine.records.faults import unreadable
 from engine.records.schema import reading
 from engine.resources import Resources
@@ -297,6 +298,7 @@ async def _faults(resources: Resources, faults: Sequence[Fault]) -> list[PartHea
     damage = resources.speeds.damage
     known = [*faults, *([fault_of(damage)] if damage is not None else [])]
     facts = {"count": str(len(known))}
-    if not known:
+    lasting = [fault for fault in known if not (isinstance(fault, NotedFault) and fault.over_since)]
+    if not lasting:
         return [PartHealth("faults", "ok", facts)]
-    return [PartHealth("faults", "warning", {**facts, "code": known[-1].code}, known[-1])]
+    return [PartHealth("faults", "warning", {**facts, "code": lasting[-1].code}, lasting[-1])]

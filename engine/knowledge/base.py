@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.config import BUILTIN, SearchMethod
+from engine.data_folder import DataFolder
 from engine.errors import (
     EmbeddingMismatch,
     ForeignCollection,
@@ -23,6 +24,7 @@ from engine.knowledge.graph.keeping import without_passages
 from engine.knowledge.graph.opening import KeptGraphs, graph_store
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
+from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
@@ -53,6 +55,7 @@ class KnowledgeBase:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._folder = DataFolder(settings.data_dir)
         self._stores: dict[str, MilvusStore] = {}
         self.foreign = ForeignCollections(settings)
         """Collections of other programs, connected under names of ours."""
@@ -301,8 +304,10 @@ class KnowledgeBase:
         if self._graphs is not None:
             await self._graphs.close()
         await self.foreign.close()
-        for store in self._stores.values():
-            await store.close()
+        for uri, store in self._stores.items():
+            # Closing writes what is left: into a folder that was deleted it would put a store that is half there.
+            if not (embedded(uri) and self._folder.gone):
+                await store.close()
 
     async def version(self) -> str:
         """Version of the server of the settings, or of the embedded store."""
@@ -343,6 +348,7 @@ class KnowledgeBase:
         if address and address != self._settings.store_uri:
             return self._at(address)
         await self.ready()
+        self._folder.require()
         return self._at(self._settings.store_uri)
 
     def _at(self, uri: str) -> MilvusStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import threading
 import time
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.errors import StoreError
+from engine.errors import StoreDamaged, StoreError
 from engine.knowledge.milvus_errors import Place, told_as_ours, translate
 
 Client = Any
@@ -55,8 +56,8 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
 
     Blocks for up to ``timeout_s``, the first time also for the import (2 s).
 
-    Raises ``StoreLocked``, ``StoreUnreadable``, ``StoreFull`` for a folder; ``StoreUnreachable``, ``StoreRefused`` for
-    a server.
+    Raises ``StoreLocked``, ``StoreUnreadable``, ``StoreDamaged``, ``StoreFull`` for a folder; ``StoreUnreachable``,
+    ``StoreRefused`` for a server.
     """
     place = Place(uri)
     with told_as_ours(place):
@@ -70,6 +71,7 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
         folder = Path(uri).absolute()
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):
+            _check_described(folder)
             # A proxy set for the machine must not be asked for an address on this machine.
             client = pymilvus.MilvusClient(
                 str(folder), timeout=timeout_s, dedicated=True, grpc_options={"grpc.enable_http_proxy": 0}
@@ -90,6 +92,16 @@ def disconnect(client: Client, uri: str) -> None:
             if _open_folders[folder] <= 0:
                 del _open_folders[folder]
                 importlib.import_module("milvus_lite.server_manager").server_manager_instance.release_server(folder)
+
+
+def _check_described(folder: Path) -> None:
+    """Raise ``StoreDamaged`` where what describes a collection is no JSON: the store would open without it."""
+    for name in ("schema.json", "manifest.json"):
+        for path in folder.glob(f"collections/*/{name}"):
+            try:
+                json.loads(path.read_bytes())
+            except ValueError:
+                raise StoreDamaged.at(str(folder), f"{path.parent.name}/{name} is not what it wrote.") from None
 
 
 @contextmanager

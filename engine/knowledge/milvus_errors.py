@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import (
+    StoreDamaged,
     StoreError,
     StoreFull,
+    StoreHalfMade,
     StoreLocked,
     StoreRefused,
     StoreUnreachable,
@@ -22,7 +24,19 @@ from engine.errors import (
     WorkbenchError,
 )
 
-Kind = Literal["unreachable", "unknown", "refused", "full", "locked", "unreadable", "busy", "old_server", "failed"]
+Kind = Literal[
+    "unreachable",
+    "unknown",
+    "refused",
+    "full",
+    "locked",
+    "unreadable",
+    "damaged",
+    "half_made",
+    "busy",
+    "old_server",
+    "failed",
+]
 
 BY_CLASS: Mapping[str, Kind] = {
     "MilvusException": "failed",
@@ -53,8 +67,8 @@ BY_CLASS: Mapping[str, Kind] = {
     "ServerVersionIncompatibleException": "old_server",
     # Milvus Lite raises these inside our process while it opens its folder.
     "DataDirLockedError": "locked",
-    "WALCorruptedError": "unreadable",
-    "ManifestCorruptedError": "unreadable",
+    "WALCorruptedError": "damaged",
+    "ManifestCorruptedError": "damaged",
     "MilvusLiteError": "failed",
 }
 """What each exception class means where neither its code nor its text says more."""
@@ -83,6 +97,12 @@ _BY_TEXT: tuple[tuple[str, Kind], ...] = (
     ("permission denied", "refused"),
     ("server unavailable", "unreachable"),
     ("channel closed", "unreachable"),
+    # What the embedded store says of its own files; it passes on what reading them raised.
+    ("file exists", "half_made"),
+    ("codec can't decode", "damaged"),
+    ("magic bytes", "damaged"),
+    ("corrupt", "damaged"),
+    ("pickled", "damaged"),
 )
 
 
@@ -116,6 +136,8 @@ _TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
     "refused": lambda place, _: StoreRefused.at(place.address),
     "full": lambda place, _: StoreFull.at(place.address),
     "locked": lambda place, _: StoreLocked.at(place.address),
+    "damaged": lambda place, why: StoreDamaged.at(place.address, why),
+    "half_made": lambda place, _: StoreHalfMade.at(place.address),
     "unreadable": lambda place, why: StoreUnreadable.at(place.address, why),
     "busy": lambda place, _: StoreError(
         f"The Milvus server at {place.address} turns requests away: it is overloaded or its memory is full.",

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import RecordError, WorkbenchError
 
 OnFault = Callable[[WorkbenchError], None]
+
+
+def unheard(_: WorkbenchError) -> None:
+    """For what nobody asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hears:
+    """Who is told of a fault when it begins, and when it is over."""
+
+    fault: OnFault
+    over: OnFault = unheard
+
 
 _FULL = ("the disk is full", "Free some space on that disk")
 _LOCKED = ("another process keeps it locked", "Close the other workbench or the tool that has it open")

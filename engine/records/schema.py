@@ -67,7 +67,6 @@ def connect(path: Path) -> sqlite3.Connection:
 
     Raises ``RecordError`` for a newer format, ``sqlite3.Error`` or ``OSError`` where it cannot be opened or read.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         _require_known(connection, path)

@@ -55,12 +55,20 @@ class RunStore:
     """The records of all runs in one SQLite file, which several processes may use at once; safe from any thread.
 
     ``append`` returns at once; a thread writes. What the disk does not take stays in memory, is listed and loaded from
-    there, and is tried again until it works; ``on_fault`` hears of it once each time it begins, on any thread.
+    there, and is tried again until it works; ``on_fault`` hears of it once each time it begins, ``on_over`` each time
+    it ends, on any thread.
     A run whose process ended without finishing it is read as *interrupted*, with everything it had.
     Raises ``RecordError`` for a file that a newer version wrote.
     """
 
-    def __init__(self, path: Path, *, on_fault: faults.OnFault = log_fault, open_file: Connect = connect) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        on_fault: faults.OnFault = log_fault,
+        on_over: faults.OnFault = faults.unheard,
+        open_file: Connect = connect,
+    ) -> None:
         self._path = path
         self._locks = path.parent / "instances"
         self._buffer = RunBuffer()
@@ -71,12 +79,14 @@ class RunStore:
         self._damaged: set[RunId] = set()
         self._instance: Instance | None = None
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             sweep(self._locks)
             self._instance = Instance(self._locks)
         except (OSError, sqlite3.Error) as error:
             on_fault(faults.unwritable(self._locks, error))
         self._owner = self._instance.id if self._instance else uuid.uuid4().hex
-        self._writer = RecordWriter(path, self._buffer, owner=self._owner, on_fault=on_fault, open_file=open_file)
+        hears = faults.Hears(on_fault, on_over)
+        self._writer = RecordWriter(path, self._buffer, owner=self._owner, hears=hears, open_file=open_file)
         try:
             self._writer.start()
         except RecordError:

@@ -45,13 +45,11 @@ _Command = tuple[Callable[[], Any], "Future[Any]"]
 class RecordWriter:
     """Writes what :class:`RunBuffer` holds; a failure is reported once and the events stay in memory until it works."""
 
-    def __init__(
-        self, path: Path, buffer: RunBuffer, *, owner: str, on_fault: faults.OnFault, open_file: Connect
-    ) -> None:
+    def __init__(self, path: Path, buffer: RunBuffer, *, owner: str, hears: faults.Hears, open_file: Connect) -> None:
         self._path = path
         self._buffer = buffer
         self._owner = owner
-        self._on_fault = on_fault
+        self._hears = hears
         self._open_file = open_file
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -122,7 +120,9 @@ class RecordWriter:
             self._buffer.failed()
             self._failed(error)
         else:
-            self._fault, self._not_before = None, 0.0
+            ended, self._fault, self._not_before = self._fault, None, 0.0
+            if ended is not None:
+                self._tell(self._hears.over, ended)
 
     def _write_to_file(self, snapshots: Sequence[Snapshot]) -> Sequence[Snapshot]:
         """Returns what was written: into a file opened anew goes all that is known, for it may be a new one."""
@@ -243,8 +243,11 @@ class RecordWriter:
             self._report(self._fault)
 
     def _report(self, fault: WorkbenchError) -> None:
+        self._tell(self._hears.fault, fault)
+
+    def _tell(self, whom: faults.OnFault, fault: WorkbenchError) -> None:
         try:
-            self._on_fault(fault)
+            whom(fault)
         except Exception:
             _log.exception("the receiver of record faults failed")
 

@@ -390,11 +390,11 @@ def test_health_says_what_is_going_on(tmp_path: Path) -> None:
     gate = Gate()
     with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, engine):
         engine.start("first")
-        engine._note_fault(StoreLocked.at("knowledge.db"))
+        engine._faults.note(StoreLocked.at("knowledge.db"))
         body = client.get("/api/health").json()
     assert (body["status"], body["ready"], body["active_runs"]) == ("ok", True, 1)
     assert body["version"]
-    assert [set(item) for item in body["faults"]] == [{"code", "fact", "remedy"}]
+    assert [set(item) for item in body["faults"]] == [{"code", "fact", "remedy", "since", "over_since"}]
 
 
 def test_collections_are_listed_with_what_they_were_built_with(served: tuple[TestClient, Engine]) -> None:

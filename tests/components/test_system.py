@@ -56,6 +56,7 @@ def test_numbers_of_a_part_are_put_in_words() -> None:
     assert facts[0] == "Milvus server 2.5"
     assert {"1 collection", "12,000 passages"} <= set(facts)
     assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["none since the start"]
+    assert part_facts(PartHealth("faults", "ok", {"count": "2"}), EN) == ["2 since the start, all over"]
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         with Engine.open(settings) as opened:
             opened.wait_until_ready()
             opened.run(QUESTION, RunConfig(top_k=1))
-            opened._note_fault(StoreUnreachable.at("http://planted-user:PLANTED-milvus@10.0.0.9:19530"))
+            opened._faults.note(StoreUnreachable.at("http://planted-user:PLANTED-milvus@10.0.0.9:19530"))
             yield opened
 
 

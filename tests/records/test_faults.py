@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import engine
 from engine.errors import RecordError, WorkbenchError
 from engine.events import Event, fold_all
+from engine.noted_faults import NotedFaults
 from engine.records.schema import FORMAT, connect
 from engine.records.store import RunStore
 from engine.values import RunId
@@ -83,6 +85,22 @@ def test_a_full_disk_is_reported_once_and_the_runs_are_written_when_there_is_roo
     with RunStore(path) as again:
         assert [again.load(f"run-{number}").outcome for number in range(5)] == ["answered"] * 5
     assert len(faults) == 1
+
+
+def test_a_spell_of_trouble_that_ended_is_told_as_over(path: Path) -> None:
+    noted = NotedFaults()
+    disk = SmallDisk(pages=12)
+    with RunStore(path, on_fault=noted.note, on_over=noted.over, open_file=disk) as store:
+        for number in range(5):
+            append_all(store, recorded_run(2, run_id=f"run-{number}"))
+            store.flush()
+        (full,) = noted.all()
+        assert (datetime.fromisoformat(full.since).tzinfo, full.over_since) == (UTC, "")
+        disk.pages = 100_000
+        assert store.flush()
+        (over,) = noted.all()
+    assert over.since == full.since
+    assert datetime.fromisoformat(over.over_since) >= datetime.fromisoformat(over.since)
 
 
 def test_each_new_spell_of_trouble_is_reported_anew(path: Path, faults: list[WorkbenchError]) -> None:
@@ -306,19 +324,27 @@ def test_a_file_that_breaks_while_it_is_open_is_replaced_and_the_run_goes_on_who
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no open file")
-def test_a_folder_deleted_under_a_running_program_is_made_again_with_the_run_that_goes_on(path: Path) -> None:
+def test_a_folder_taken_away_under_a_running_program_is_not_made_anew_and_is_written_once_it_is_back(
+    path: Path, faults: list[WorkbenchError]
+) -> None:
+    """A folder made anew would lack the knowledge base and all earlier runs, and nobody would have been told."""
     folder = path.parent / "data"
     events = recorded_run(2)
-    with RunStore(folder / "runs.db") as store:
+    with RunStore(folder / "runs.db", on_fault=faults.append) as store:
         for event in events[:20]:
             store.append(RunId("run-1"), event)
         store.flush()
-        shutil.rmtree(folder)
+        folder.rename(path.parent / "elsewhere")
         for event in events[20:]:
             store.append(RunId("run-1"), event)
-        assert store.flush()
+        assert not store.flush()
         assert store.load("run-1") == fold_all(events)
-        assert (folder / "runs.db").exists()
+        assert not folder.exists()
+        assert len(faults) == 1
+        (path.parent / "elsewhere").rename(folder)
+        assert store.flush()
+    with RunStore(folder / "runs.db") as again:
+        assert again.load("run-1") == fold_all(events)
 
 
 def test_a_newer_format_is_refused_with_a_remedy_and_left_as_it_is(path: Path) -> None:

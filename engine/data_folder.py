@@ -1,0 +1,51 @@
+"""The folder of everything that the program writes: that it can be written, and that it is still the same one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from engine.errors import DataFolderGone, DataFolderUnwritable
+
+
+class DataFolder:
+    """Made where it is missing, and remembered: a folder made anew under its name has nothing of the old one in it.
+
+    Raises ``DataFolderUnwritable`` where it cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataFolderUnwritable.at(str(path), error.strerror or type(error).__name__) from None
+        self._identity = _identity(path)
+
+    @property
+    def gone(self) -> bool:
+        """Whether it was deleted, moved or replaced since."""
+        return _identity(self._path) != self._identity
+
+    def require(self) -> None:
+        """Raises ``DataFolderGone`` where nothing that is written would be found again."""
+        if self.gone:
+            raise DataFolderGone.at(str(self._path))
+
+
+def require_writable(path: Path) -> None:
+    """Raises ``DataFolderUnwritable`` unless a file can be made in the folder, which is made where it is missing."""
+    DataFolder(path)
+    try:
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise DataFolderUnwritable.at(str(path), error.strerror or type(error).__name__) from None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

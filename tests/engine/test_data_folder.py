@@ -1,0 +1,163 @@
+"""A data folder that is deleted, replaced, read-only or damaged: said as a fact with a remedy, and nothing made up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.data_folder import DataFolder, require_writable
+from engine.engine import Engine
+from engine.errors import DataFolderGone, DataFolderUnwritable, GraphDamaged, StoreDamaged, StoreHalfMade
+from engine.knowledge.items import IngestItem
+from engine.settings import Settings
+from tests.api.served import calling
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = IngestItem(name="a.md", data=b"# Sky\n\nThe sky is blue.")
+
+
+def settings(folder: Path) -> Settings:
+    return Settings(data_dir=folder, embedding_model="hashing")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the samples in it, closed; to be copied."""
+    folder = tmp_path_factory.mktemp("made") / "data"
+    with Engine(settings(folder)) as engine:
+        engine.wait_until_ready()
+    return folder
+
+
+def test_writing_is_refused_once_the_folder_was_deleted_and_no_half_store_is_left(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    engine = Engine(settings(folder))
+    try:
+        engine.wait_until_ready()
+        engine.flush()
+        folder.rename(tmp_path / "elsewhere")
+        for work in (
+            lambda: engine.run("What is diabetes?"),
+            lambda: engine.ingest([OWN], "own"),
+            lambda: engine.ingestions.start([OWN], "own"),
+            lambda: engine.tag_run("x", "y"),
+            lambda: engine.delete_source("samples", "a.md"),
+        ):
+            with pytest.raises(DataFolderGone) as refused:
+                work()
+            assert str(folder) in refused.value.fact
+        assert [fault.code for fault in engine.faults] == [DataFolderGone.code]
+    finally:
+        engine.close()
+    assert not (folder / "knowledge.db").exists()
+
+
+def test_a_folder_made_anew_under_the_same_name_is_another_one(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "data")
+    folder.require()
+    (tmp_path / "data").rename(tmp_path / "old")
+    (tmp_path / "data").mkdir()
+    with pytest.raises(DataFolderGone):
+        folder.require()
+    (tmp_path / "data").rmdir()
+    (tmp_path / "old").rename(tmp_path / "data")
+    folder.require()
+
+
+def test_the_api_says_that_the_folder_is_gone(tmp_path: Path) -> None:
+    with calling(tmp_path / "data") as (client, engine):
+        engine.flush()
+        (tmp_path / "data").rename(tmp_path / "elsewhere")
+        answer = client.post("/api/self-corrective-rag", json={"query": "first"})
+        health = client.get("/api/health").json()
+        (tmp_path / "elsewhere").rename(tmp_path / "data")
+    assert (answer.status_code, answer.json()["code"]) == (503, DataFolderGone.code)
+    (fault,) = health["faults"]
+    assert fault["code"] == DataFolderGone.code
+    assert (bool(fault["since"]), fault["over_since"]) == (True, "")
+
+
+def test_a_store_that_is_half_there_is_named_at_the_next_start(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    for described in folder.glob("knowledge.db/collections/*/schema.json"):
+        described.unlink()
+    with Engine(settings(folder)) as engine, pytest.raises(StoreHalfMade) as refused:
+        engine.wait_until_ready()
+    assert str(folder / "knowledge.db") in refused.value.fact
+    assert "move it away" in refused.value.remedy
+
+
+@pytest.mark.parametrize("pattern", ["schema.json", "manifest.json", "*.parquet", "*.idx", "*"])
+def test_damaged_files_of_the_store_are_named_as_damage(made: Path, tmp_path: Path, pattern: str) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    hit = [path for path in (folder / "knowledge.db").rglob(pattern) if path.is_file()]
+    assert hit
+    for path in hit:
+        path.write_bytes(os.urandom(3000))
+    with Engine(settings(folder)) as engine, pytest.raises(StoreDamaged) as refused:
+        engine.wait_until_ready()
+    assert "is damaged" in refused.value.fact
+    assert "move it away" in refused.value.remedy
+
+
+def test_a_damaged_file_of_graphs_is_in_the_health(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    (folder / "graphs.db").write_bytes(os.urandom(5000))
+    with Engine(settings(folder)) as engine:
+        engine._loop.call(engine._warm_up())
+        assert GraphDamaged.code in [fault.code for fault in engine.faults]
+
+
+def test_a_place_where_no_folder_can_be_made_is_a_fact_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    with pytest.raises(DataFolderUnwritable, match="WORKBENCH_DATA_DIR"):
+        Engine(settings(tmp_path / "file" / "data"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folder permissions are POSIX")
+def test_a_read_only_folder_ends_the_start_with_a_remedy_and_no_traceback(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o555)
+    for parent in (tmp_path, *tmp_path.parents[:3]):
+        if parent != Path("/tmp"):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    # Whoever runs as root may write everywhere, so the program is run as somebody else then.
+    script = """
+import os, sys
+import engine.serving
+if os.geteuid() == 0:
+    os.setuid(65534)
+from engine.__main__ import _main
+sys.argv = ["engine", "serve"]
+os.execve = lambda *_: print("started")
+sys.exit(_main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "WORKBENCH_DATA_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    folder.chmod(0o755)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "cannot be written" in done.stderr
+    assert "WORKBENCH_DATA_DIR" in done.stderr
+
+
+def test_a_folder_that_can_be_written_is_left_as_it_is(tmp_path: Path) -> None:
+    require_writable(tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []
