@@ -73,7 +73,7 @@ def _grade_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     ended = lines([_time_of(name, record, words), saved])
     if tone in ("fault", "stopped"):
         return (*_unfinished(name, record, words), *ended)
-    passed = _passed_line(rates, words)
+    passed = lines_of_passing(rates, words)
     return (passed, *ended) if passed else ended
 
 
@@ -88,16 +88,23 @@ def _unfinished(name: str, record: Plain, words: Words) -> Lines:
     return lines([say(words, "judged", n=done, total=total), _time_of(name, record, words)])
 
 
-def _passed_line(rates: Sequence[str], words: Words) -> tuple[str, ...]:
+def lines_of_passing(rates: Sequence[str], words: Words) -> tuple[str, ...]:
     if not rates:
         return ()
     if len(rates) == 1:
         return (say(words, "passed_once", a=rates[0]),)
-    ends = {"a": rates[0], "b": rates[-1], "all": ", ".join(rates[:-1])}
+    ends = {"a": rates[0], "b": rates[-1], "all": ", ".join(rates[:-1]), "best": max(rates, key=_share_of)}
+    # Where there is no room for every round, the best one is not left out.
+    better = _share_of(ends["best"]) > _share_of(ends["b"])
     return (
         say(words, "passed_twice" if len(rates) == 2 else "passed_often", **ends),
-        say(words, "passed_span", **ends),
+        say(words, "passed_best" if better else "passed_last", **ends),
     )
+
+
+def _share_of(rate: str) -> float:
+    passed, kept = rate.split("/")
+    return int(passed) / int(kept) if int(kept) else 0.0
 
 
 def _rewrite_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:

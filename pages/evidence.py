@@ -38,6 +38,7 @@ from engine.values import PassageId, RunRecord
 from engine.waste import gate_waste
 from engine.whatif import WhatIf
 from pages.fork import fork_panel_of
+from pages.marking import invitation
 from pages.remedy import remedy_panel
 from pages.run_graph import graph_tab
 from pages.what_if import map_of, replayed, tried, what_if_panel
@@ -83,7 +84,7 @@ def evidence(
             cited = result(engine, record, words, again)
         with beside[1]:
             cited = what_if_panel(engine, record, found, words) or cited
-        cited = st.session_state.pop("cited_in_loop", None) or cited
+        cited = st.session_state.pop("cited_elsewhere", None) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
             # All passages are shown then, whatever node was chosen; it would hide them again at the next press.
@@ -92,10 +93,15 @@ def evidence(
         if found is not None:
             below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
             with below[0]:
+                marked = invitation(engine, record, words)
                 waste_of_the_gate(record, words)
                 remedy_panel(engine, replayed(record), words)
             with below[1]:
                 map_of(record, found, words)
+            if marked is not None:
+                # The picture is drawn already: only the next run opens the passages and all of them.
+                st.session_state["cited_elsewhere"] = marked
+                st.rerun()
         tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=None if cited else node)
 
     watch()
@@ -190,7 +196,7 @@ def tabs(
                 pressed = loop_tab(record, words, key="loop")
         if pressed is not None:
             # The tabs are drawn already: another one can only be opened by the next run.
-            st.session_state["cited_in_loop"] = pressed
+            st.session_state["cited_elsewhere"] = pressed
             st.rerun()
     with by_name["passages"]:
         given = passages_table(

@@ -62,9 +62,16 @@ function unfinished(name, record, words) {
 function passedLine(rates, words) {
   if (!rates.length) return [];
   if (rates.length === 1) return [say(words, "passed_once", { a: rates[0] })];
-  const ends = { a: rates[0], b: rates.at(-1), all: rates.slice(0, -1).join(", ") };
-  if (rates.length === 2) return [say(words, "passed_twice", ends), say(words, "passed_span", ends)];
-  return [say(words, "passed_often", ends), say(words, "passed_span", ends)];
+  const best = rates.reduce((most, rate) => (shareOf(rate) > shareOf(most) ? rate : most));
+  const ends = { a: rates[0], b: rates.at(-1), all: rates.slice(0, -1).join(", "), best };
+  // Where there is no room for every round, the best one is not left out.
+  const short = say(words, shareOf(best) > shareOf(ends.b) ? "passed_best" : "passed_last", ends);
+  return [say(words, rates.length === 2 ? "passed_twice" : "passed_often", ends), short];
+}
+
+function shareOf(rate) {
+  const [passed, kept] = rate.split("/").map(Number);
+  return kept ? passed / kept : 0;
 }
 
 function rewriteFacts(name, record, words) {

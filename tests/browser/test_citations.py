@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenTab
+from tests.browser.server import App
 
 pytestmark = pytest.mark.browser
 _LIT_UP = """() => new Promise((done) => {
@@ -39,3 +40,18 @@ def test_a_pressed_citation_lights_up_its_row_without_bending_the_table(open_tab
     assert [(round(cell["x"]), round(cell["width"])) for cell in seen["cells"]] == [
         (round(head["x"]), round(head["width"])) for head in seen["heads"]
     ]
+
+
+def test_the_invitation_to_mark_leads_to_the_buttons_of_a_judgement(open_tab: OpenTab, app: App) -> None:
+    record = app.post("/api/runs", {"question": "Which railway leads from Bergen to Lisbon?"})
+    tab = open_tab()
+    page = tab.open(f"/?lang=en&run={record['id']}")
+    page.get_by_role("tab", name="Timeline").click()
+    tab.settle()
+    page.get_by_role("button", name="Mark a passage").click()
+    helps = page.locator("tr.detail:not([hidden])").get_by_role("button", name="It helps")
+    expect(helps).to_be_visible()
+    tab.settle()
+    helps.click()
+    expect(page.locator("tr.row.open")).to_contain_text("you: helps")
+    expect(page.get_by_role("button", name="Mark a passage")).to_have_count(0)

@@ -1,0 +1,15 @@
+"""The sentence that asks which passage should have answered, and the button that leads to the passages."""
+
+from __future__ import annotations
+
+from components.i18n import Words
+from components.markup import button, draw, node
+
+
+def marking_box(words: Words, *, refused: bool, key: str) -> bool:
+    """Draw the question; true when the reader wants to mark a passage. A refusal may have been right."""
+    why = " ".join([words("mark.why"), words("mark.none")]) if refused else words("mark.why")
+    text = node("div", "grow", node("strong", "", words("mark.ask")), node("p", "muted small", why))
+    icon = node("span", "icon", "?", aria_hidden="true")
+    action = button(words("mark.go"), "mark", "button")
+    return draw((node("div", "box plain", icon, text, action, role="note"),), words, key=key) == "mark"

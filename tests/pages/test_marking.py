@@ -1,0 +1,53 @@
+"""The invitation to mark the passage that should have answered, and what a mark makes of the diagnosis."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.i18n import words_for
+from engine.engine import Engine
+from tests.pages.driving import ask, inline, opened
+
+EN = words_for("en")
+FORCED = "Please tell me about the main symptoms of diabetes."
+PRICE = "How much does a box of insulin glargine pens cost?"
+"""A sample question that nothing answers: to refuse it is right."""
+REFUSED = "Which airline flies from Oslo to Lima?"
+
+
+@pytest.mark.parametrize(
+    ("question", "outcome", "settings"),
+    [(FORCED, "answered_forced", {"grade_pass_threshold": "1", "max_rewrites": "0"}), (REFUSED, "abstained", {})],
+)
+def test_a_run_that_fell_short_asks_which_passage_should_have_answered(
+    engine: Engine, question: str, outcome: str, settings: dict[str, str]
+) -> None:
+    app = opened(**settings)
+    record = engine.record(ask(app, engine, question))
+    assert record.outcome == outcome
+    assert EN("mark.ask") in inline(app)
+    assert (EN("mark.none") in inline(app)) == (outcome == "abstained")
+    assert EN("remedy.by_looks") in inline(app)
+    passage = record.rounds[0].candidates[-1].passage.id
+    engine.evaluation.set_label(question, passage, True)
+    app.run()
+    assert EN("mark.ask") not in inline(app)
+    assert EN("remedy.by_labels") in inline(app)
+
+
+def test_a_passage_marked_as_no_help_leaves_the_question_open(engine: Engine) -> None:
+    app = opened()
+    record = engine.record(ask(app, engine, "Who sells tickets for the opera in Vienna?"))
+    assert record.outcome == "abstained"
+    engine.evaluation.set_label(record.question, record.rounds[0].candidates[0].passage.id, False)
+    app.run()
+    assert EN("mark.ask") in inline(app)
+
+
+def test_nobody_is_asked_where_the_right_passage_is_known_or_the_run_answered(engine: Engine) -> None:
+    app = opened()
+    ask(app, engine, "What is a truth table?")
+    assert EN("mark.ask") not in inline(app)
+    record = engine.record(ask(app, engine, PRICE))
+    assert record.outcome == "abstained"
+    assert EN("mark.ask") not in inline(app)
