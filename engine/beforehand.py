@@ -16,14 +16,15 @@ from engine.values import SourceKind
 class KindsOf(Protocol):
     """Who knows which kinds of sources a run would find: :class:`engine.resources.Resources`."""
 
-    async def source_kinds(self, config: RunConfig) -> tuple[SourceKind, ...]: ...
+    async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]: ...
 
 
 async def warnings_before(question: str, config: RunConfig, resources: KindsOf) -> tuple[WorkbenchError, ...]:
     """What a run is to be warned of, of the quality loop as its first step will; raises what makes it impossible."""
     if config.workflow != "quality_loop":
         return gate_warnings(config)
-    return bar_warnings(ceiling_of(question, config, await resources.source_kinds(config) or ("vector",)), config)
+    kinds = await resources.source_kinds(config, question) or ("vector",)
+    return bar_warnings(ceiling_of(question, config, kinds), config)
 
 
 def ceiling_of(question: str, config: RunConfig, kinds: tuple[SourceKind, ...]) -> Ceiling:

@@ -39,6 +39,7 @@ from engine.config import (
 from engine.errors import WorkbenchError
 from engine.gate_reach import gate_warnings
 from engine.graph_command import add_graph
+from engine.history_command import add_history
 from engine.host.doctor import add_doctor
 from engine.ingest_command import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
 from engine.record_printing import print_record
@@ -121,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_eval_arguments(judge)
     judge.set_defaults(command=_eval)
 
+    add_history(commands)
     add_doctor(commands)
 
     serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")

@@ -37,6 +37,7 @@ from engine.resources import Resources
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.settings import Settings
 from engine.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
+from engine.weak_points import WeakPoints
 from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
@@ -390,6 +391,11 @@ class Engine:
     def forget_every_memory(self) -> int:
         """Remove all memories for good, passed and failed; returns how many there were."""
         return self._loop.call(self.resources.knowledge.memory().forget_all())
+
+    @property
+    def weak_points(self) -> WeakPoints:
+        """The history of weak points, which runs fill; its calls raise ``WeakPointsUnusable``."""
+        return self.resources.knowledge.weak_points
 
     # -- evaluation ---------------------------------------------------------------------------------------------
 

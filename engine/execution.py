@@ -94,6 +94,11 @@ async def _run(
     last = run.record.decisions[-1]
     if last.reason == "grader_failed":
         return GraderFailed.all_unreadable(config.models.grader.model, last.kept)
+    if roles.note is not None:
+        try:
+            await roles.note(run.record, module.ending(run.record)[0])
+        except WorkbenchError as failure:
+            context.warn(failure)
     return None
 
 

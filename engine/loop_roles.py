@@ -5,6 +5,7 @@ Each loop's own modules are imported when a run of it is made: most runs are of 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from engine.llm.prompts import (
 )
 from engine.nodes.run_context import AnswerRoles, DualRoles, GraphRoles, QualityRoles, WebRetriever
 from engine.retrieval.search import CollectionRetriever
-from engine.roles import Evaluator, Grader, Reranker, Rewriter
+from engine.roles import Evaluator, Grader, Reranker, Rewriter, StoredPassage
 from engine.settings import Settings
 from engine.values import Strategy
 
@@ -86,7 +87,15 @@ def source_kinds(
     """Searches the kinds of sources of a run's collection."""
     from engine.retrieval.source_kinds import SourceKinds
 
-    return SourceKinds(retriever, config, looks, _graphs_of(config, settings, knowledge))
+    graphs = _graphs_of(config, settings, knowledge)
+    collection = retriever.manifest["collection"]
+
+    async def weak_points(question: str) -> list[StoredPassage]:
+        return await asyncio.to_thread(knowledge.weak_points.passages, collection, question)
+
+    # Of another store nothing is noted, whatever its collections are called.
+    history = None if graphs is None else weak_points
+    return SourceKinds(retriever, config, looks, graphs, weak_points=history, vectors=knowledge.weak_point_vectors)
 
 
 def quality_roles(config: RunConfig, settings: Settings, kinds: SourceKinds, grader: Grader) -> QualityRoles:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -38,8 +38,9 @@ from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Generator, Grader, Rewriter
 from engine.settings import Settings
-from engine.values import SourceKind
+from engine.values import Outcome, RunRecord, SourceKind
 from engine.version import __version__
+from engine.weak_points import weak_point_of
 from engine.workflows import compiled
 
 _STATUS_KEPT_S = 30.0
@@ -98,6 +99,7 @@ class Resources:
             grader=self._grader(config, retriever, digests),
             rewriter=self._rewriter(config.models.rewriter),
             generator=self._generator(config.models.generator),
+            note=self._noting(config, retriever.manifest["collection"]),
         )
         roles, own = await self._of_the_loop(config, roles, retriever)
         manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **own}
@@ -137,10 +139,22 @@ class Resources:
             case _:
                 return roles, {}
 
-    async def source_kinds(self, config: RunConfig) -> tuple[SourceKind, ...]:
+    async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         """Kinds of sources that a run of the quality-control loop would find in its collection."""
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
-        return await source_kinds(config, self.settings, retriever, self.knowledge, self.graph_looks).kinds()
+        return await source_kinds(config, self.settings, retriever, self.knowledge, self.graph_looks).kinds(question)
+
+    def _noting(self, config: RunConfig, collection: str) -> Callable[[RunRecord, Outcome], Awaitable[None]] | None:
+        """Collections of another store have no history: a name there is not a name here."""
+        if config.milvus_address not in ("", self.settings.store_uri):
+            return None
+
+        async def note(record: RunRecord, outcome: Outcome) -> None:
+            point = weak_point_of(record, outcome, collection)
+            if point is not None:
+                await asyncio.to_thread(self.knowledge.weak_points.note, point)
+
+        return note
 
     async def fresh_grader(self, config: RunConfig) -> Grader:
         """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own."""

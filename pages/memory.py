@@ -19,6 +19,7 @@ from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.values import Memory, RunRecord
 from pages.stored_runs import finished_record
+from pages.weak_points import weak_points_view
 
 _SWITCH = "memory"
 """Name of the setting, and key of its control in the panel."""
@@ -44,11 +45,19 @@ def memory_view(engine: Engine, words: Words) -> None:
         return
     if not memories and not records:
         nothing(words)
+        with st.expander(words("history.title"), expanded=True):
+            weak_points_view(engine, words)
         return
     memory_figures(MemoryFigures.of(memories, records), words, key="memory_figures")
-    ledger_tab, recalls_tab = st.tabs(
-        [words("memory.tab.ledger", n=len(memories)), words("memory.tab.recalls", n=len(records))]
+    ledger_tab, recalls_tab, history_tab = st.tabs(
+        [
+            words("memory.tab.ledger", n=len(memories)),
+            words("memory.tab.recalls", n=len(records)),
+            words("history.title"),
+        ]
     )
+    with history_tab:
+        weak_points_view(engine, words)
     with ledger_tab:
         if memories:
             ledger(engine, words, memories, records)

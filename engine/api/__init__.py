@@ -23,6 +23,7 @@ from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.waiting import event_stream, finished, while_connected
+from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.config import RunConfig, config_from_dict, models_from_dict
 from engine.engine import Engine
@@ -77,6 +78,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     add_host(api, get_engine)
     add_knowledge(api, get_engine)
     add_graphs(api, get_engine)
+    add_weak_points(api, get_engine)
     return api
 
 

@@ -168,6 +168,12 @@ class RunRequest(CheckRequest):
     left behind."""
 
 
+class SwitchRequest(_Body):
+    """Body of ``PUT /api/collections/{name}/weak-points``."""
+
+    on: StrictBool
+
+
 class GraphRequest(_Body):
     """Body of ``POST /api/collections/{name}/graph``."""
 

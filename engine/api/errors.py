@@ -65,6 +65,7 @@ from engine.errors import (
     UnknownJob,
     UnknownMemory,
     UnknownRun,
+    UnknownWeakPoint,
     WorkbenchError,
 )
 from engine.values import RunRecord
@@ -94,7 +95,7 @@ _STATUS: Final[Mapping[str, int]] = {
     error.code: status
     for status, errors in {
         403: (AddressNotListed, ReadOnlyRun),
-        404: (GraphMissing, UnknownCollection, UnknownEntity, UnknownJob, UnknownMemory, UnknownRun),
+        404: (GraphMissing, UnknownCollection, UnknownEntity, UnknownJob, UnknownMemory, UnknownRun, UnknownWeakPoint),
         409: (
             RunActive,
             RunNotOver,

@@ -121,6 +121,8 @@ from engine.errors.record import (
     RunNotOver,
     TooManyRuns,
     UnknownRun,
+    UnknownWeakPoint,
+    WeakPointsUnusable,
 )
 from engine.errors.remote import (
     ConnectionsDamaged,
@@ -346,8 +348,10 @@ __all__ = [
     "UnknownProvider",
     "UnknownQuerySet",
     "UnknownRun",
+    "UnknownWeakPoint",
     "UnreadableReply",
     "UnusableCollection",
+    "WeakPointsUnusable",
     "WebSearchError",
     "WebSearchMalformed",
     "WebSearchRefused",

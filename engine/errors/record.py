@@ -215,6 +215,32 @@ class BarNeedsRewrite(WorkbenchError):
         )
 
 
+class WeakPointsUnusable(WorkbenchError):
+    """The file of the history of weak points cannot be read or written."""
+
+    code = "WB604"
+
+    @classmethod
+    def because(cls, path: str, why: str) -> Self:
+        return cls(
+            f"The history of weak points in {path!r} cannot be used: {why}.",
+            remedy="Check space and permissions of its folder; delete the file to begin a new history.",
+            params={"path": path, "why": why},
+        )
+
+
+class UnknownWeakPoint(WorkbenchError):
+    code = "WB605"
+
+    @classmethod
+    def named(cls, point_id: str) -> Self:
+        return cls(
+            f"There is no weak point {point_id[:64]!r}.",
+            remedy="It may have been deleted; open the list again.",
+            params={"point": point_id[:64]},
+        )
+
+
 class TooManyRuns(WorkbenchError):
     code = "WB503"
 

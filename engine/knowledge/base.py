@@ -40,6 +40,7 @@ from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.samples.graph import ensure_sample_graph
 from engine.settings import Settings
 from engine.values import Fault, PassageId
+from engine.weak_points import WeakPoints
 
 _OLLAMA = "ollama:"
 _LONGEST_PREFIX = 500
@@ -63,6 +64,9 @@ class KnowledgeBase:
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
         self._memory: MilvusMemory | None = None
+        self.weak_points = WeakPoints(settings.data_dir / "weak_points.db")
+        self.weak_point_vectors: dict[tuple[str, str], Vector] = {}
+        """By model and text: entries are short, few, and looked through by every run of the quality-control loop."""
         self._graphs: KeptGraphs | None = None
         self._opening: asyncio.Task[None] | None = None
         self.opened_in_s: float | None = None

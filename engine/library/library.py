@@ -152,6 +152,7 @@ class Library:
         async with renamed(self._knowledge.graphs, info.name, new_name):
             found = await store.rename(info.name, new_name, keep_old=keep_old)
         await self._knowledge.memory().rename_collection(info.name, new_name)
+        await asyncio.to_thread(self._knowledge.weak_points.rename_collection, info.name, new_name)
         return found
 
     async def _set_alias(self, alias: str, collection: str) -> CollectionInfo:
@@ -175,6 +176,7 @@ class Library:
         await self._check_idle(info)
         async with dropped(self._knowledge.graphs, collection):
             await (await self._knowledge.own_store()).drop(collection)
+        await asyncio.to_thread(self._knowledge.weak_points.delete_all, collection)
 
     async def _search(self, collection: str, query: str, limit: int, method: SearchMethod) -> list[FoundPassage]:
         query = self._checked_query(query)

@@ -40,8 +40,10 @@ from engine.values import (
     FoundSection,
     ModelCall,
     NodeExecution,
+    Outcome,
     Passage,
     PassageId,
+    RunRecord,
     SourceKind,
     Verdict,
 )
@@ -65,8 +67,8 @@ class Retriever(Protocol):
 class KindRetriever(Protocol):
     """Searches one source kind of a collection; similarities as of :class:`Retriever`."""
 
-    async def kinds(self) -> tuple[SourceKind, ...]:
-        """Those that the collection has passages of, in the order of ``SOURCE_KINDS``."""
+    async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
+        """Those that there is something of for a run of ``question``, in the order of ``SOURCE_KINDS``."""
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval: ...
 
@@ -154,6 +156,8 @@ class Roles:
     dual: DualRoles | None = None
     answers: AnswerRoles | None = None
     graph: GraphRoles | None = None
+    note: Callable[[RunRecord, Outcome], Awaitable[None]] | None = None
+    """Notes in the history of weak points how a run ended; None where its collection can have none."""
 
 
 class RunClock:

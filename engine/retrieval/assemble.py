@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.config import RunConfig
 from engine.decide import kept_passages, passed_ids
-from engine.values import Context, Passage, PassageId, Round
+from engine.values import WEAK_POINT, Context, Passage, PassageId, Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ def _best(chosen: Sequence[tuple[Round, Sequence[PassageId]]]) -> list[Passage]:
     for current, ids in chosen:
         wanted = set(ids)
         for item in current.candidates:
-            if item.passage.id not in wanted:
+            # A question that was not answered well is worth knowing to the score, and no evidence for an answer.
+            if item.passage.id not in wanted or item.passage.id.startswith(WEAK_POINT):
                 continue
             verdict = current.verdicts.get(item.passage.id)
             scored = _Scored(item.passage, verdict.p_relevant if verdict else 0.0)

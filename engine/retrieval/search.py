@@ -137,14 +137,22 @@ class CollectionRetriever:
         within = Within(sections=tuple((item.source, item.section) for item in sections))
         return SectionRetrieval(sections, await self._search(query, limit, within))
 
-    async def measured(self, query: str, stored: Sequence[StoredPassage]) -> Retrieval:
+    async def measured(
+        self, query: str, stored: Sequence[StoredPassage], known: dict[tuple[str, str], Vector] | None = None
+    ) -> Retrieval:
         """Passages that no store holds, such as web results, with their similarity to the query, best first.
 
-        Each is embedded with the collection's model, so that its similarity means what it means everywhere (SC-09).
+        Each is embedded with the collection's model, so that its similarity means what it means everywhere (SC-09);
+        vectors that are ``known`` by model and text are not made again, and new ones are added to them.
         """
+        known = {} if known is None else known
         vector = await self._embed(query)
-        vectors = await self._embedder.embed_passages([item.text for item in stored])
-        hits = [Hit(item, float(np.dot(vector, row))) for item, row in zip(stored, vectors, strict=True)]
+        model = f"{self._embedder.model_id} {self._embedder.passage_prefix}"
+        fresh = list(dict.fromkeys(item.text for item in stored if (model, item.text) not in known))
+        if fresh:
+            for text, row in zip(fresh, await self._embedder.embed_passages(fresh), strict=True):
+                known[model, text] = row
+        hits = [Hit(item, float(np.dot(vector, known[model, item.text]))) for item in stored]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: -hit.cosine))
 
     async def these(self, query: str, ids: Sequence[PassageId]) -> Retrieval:

@@ -15,14 +15,15 @@ from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.graph_search import SEEDING_PASSAGES, GraphSearch
 from engine.retrieval.mode_values import ModeRequest
 from engine.retrieval.search import CollectionRetriever
-from engine.roles import StoredPassage
+from engine.roles import StoredPassage, Vector
 from engine.roles.graph import GraphInfo, GraphStore
 from engine.values import SOURCE_KINDS, Passage, SourceKind
 
 GRAPH_S = 3.0
 """Longest wait for the graph: a round waits for its slowest list, and has ten seconds for everything."""
 
-WeakPoints = Callable[[], Awaitable[list[StoredPassage]]]
+WeakPoints = Callable[[str], Awaitable[list[StoredPassage]]]
+"""Entries of the history that a run of a question may find, newest first."""
 
 
 class SourceKinds:
@@ -39,25 +40,30 @@ class SourceKinds:
         config: RunConfig,
         looks: GraphLooks,
         open_graphs: Callable[[], GraphStore] | None,
+        *,
         weak_points: WeakPoints | None = None,
+        vectors: dict[tuple[str, str], Vector] | None = None,
     ) -> None:
         self._retriever = retriever
         self._config = config
         self._looks = looks
         self._open_graphs = open_graphs
         self._weak_points = weak_points
+        self._vectors = {} if vectors is None else vectors
         self._collection = retriever.manifest["collection"]
         self._looked = asyncio.Lock()
         self._graph: GraphInfo | WorkbenchError | None = None
         self._asked = False
         self._entries: list[StoredPassage] = []
 
-    async def kinds(self) -> tuple[SourceKind, ...]:
-        """Those that there is something of, in the order of ``SOURCE_KINDS``.
+    async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
+        """Those that there is something of for a run of ``question``, in the order of ``SOURCE_KINDS``.
 
         A graph that cannot be reached counts as there: whoever searches it is told the fault.
         """
         await self._look()
+        if question and not self._entries and self._weak_points is not None:
+            self._entries = await self._weak_points(question)
         there = set(await self._retriever.kinds())
         if self._graph is not None:
             there.add("graph")
@@ -66,14 +72,14 @@ class SourceKinds:
         return tuple(kind for kind in SOURCE_KINDS if kind in there)
 
     async def manifest(self) -> dict[str, str]:
-        """What a record says of the kinds: which there are, whether a graph is searched, how long the history is."""
+        """What a record says of the kinds: which the collection has, and whether a graph is searched."""
         kinds = await self.kinds()
         said = {"source_kinds": ",".join(kinds)}
         if "graph" in kinds:
             said["graph_kind"] = "knowledge_graph" if self._graph is not None else "entity_notes"
         if isinstance(self._graph, GraphInfo):
             said["graph_fingerprint"] = self._graph.fingerprint
-        return {**said, "weak_points": str(len(self._entries))} if self._entries else said
+        return said
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
         """At most ``limit`` passages of one kind, best first."""
@@ -104,7 +110,7 @@ class SourceKinds:
         return replace(nearest, passages=tuple(item.passage for item in part.found[:limit]))
 
     async def _of_history(self, query: str, limit: int) -> Retrieval:
-        entries = await self._retriever.measured(query, self._entries)
+        entries = await self._retriever.measured(query, self._entries, self._vectors)
         if "temporal" not in await self._retriever.kinds():
             return replace(entries, passages=entries.passages[:limit])
         dated = await self._retriever.search_kind(query, "temporal", limit)
@@ -119,7 +125,6 @@ class SourceKinds:
                 return
             self._asked = True
             self._graph = await self._found_graph()
-            self._entries = await self._weak_points() if self._weak_points is not None else []
 
     async def _found_graph(self) -> GraphInfo | WorkbenchError | None:
         if self._open_graphs is None:

@@ -33,6 +33,8 @@ Quantity = Literal[
 SourceKind = Literal["vector", "graph", "temporal"]
 """Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
 SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")
+WEAK_POINT = "weak-point:"
+"""What ids of entries of the history of weak points begin with; they are searched, and never shown to a generator."""
 Strategy = Literal["hierarchical_search", "direct_chunk_search", "web_search"]
 STRATEGIES: tuple[Strategy, ...] = ("hierarchical_search", "direct_chunk_search", "web_search")
 """Search strategies of the dual loop, in the order in which they are tried (SPEC DL-03)."""

@@ -55,7 +55,7 @@ class FakeKinds:
     from_round: int = 0
     """Round from which errors and hanging begin."""
 
-    async def kinds(self) -> tuple[SourceKind, ...]:
+    async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
         if self.kinds_hang:
             await asyncio.Event().wait()
         if self.kinds_error is not None:
@@ -154,7 +154,7 @@ class LoopResources:
         quality = QualityRoles(self.kinds, self.router, self.reranker or GraderReranker(self.grader))
         return Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, quality=quality), {"grader": "fake"}
 
-    async def source_kinds(self, config: RunConfig) -> tuple[SourceKind, ...]:
+    async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         return await self.kinds.kinds()
 
     async def warm_up(self) -> None:

@@ -157,7 +157,7 @@ def test_a_bar_that_cannot_be_reached_is_warned_of_before_anything_is_searched(
         assert seen.index("warned") < seen.index("retrieved")
 
     class Known:
-        async def source_kinds(self, chosen: RunConfig) -> tuple[Any, ...]:
+        async def source_kinds(self, chosen: RunConfig, question: str = "") -> tuple[Any, ...]:
             return kinds
 
     before = asyncio.run(warnings_before("first", config(**settings), Known()))
@@ -385,7 +385,7 @@ def test_kinds_that_cannot_be_learned_later_fall_back_to_the_knowledge_base() ->
     """SC-13"""
 
     class GoneLater(FakeKinds):
-        async def kinds(self) -> Any:
+        async def kinds(self, question: str = "") -> Any:
             self.kinds_error = NO_STORE if self.searched else None
             return await super().kinds()
 

@@ -29,7 +29,7 @@ async def question_router(state: Mapping[str, Any], run: RunContext, trace: Node
     if former is not None and (nothing_new(state) or left_s <= 0):
         routing = former
     else:
-        request = RoutingRequest(state["question"], state["query"], await _kinds(run, trace, first=not rounds))
+        request = RoutingRequest(state["question"], state["query"], await _kinds(state, run, trace))
         routing = await _routing(request, run, trace)
         if not rounds:
             # A router sets shares; what there is to be found is not known before everything was looked at once.
@@ -45,15 +45,15 @@ def warn_of_the_bar(run: RunContext, kinds: tuple[SourceKind, ...], routing: Rou
         run.warn(warning, "question_router")
 
 
-async def _kinds(run: RunContext, trace: NodeTrace, *, first: bool) -> tuple[SourceKind, ...]:
+async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> tuple[SourceKind, ...]:
     """Kinds that the collection has; ``vector`` where that cannot be learned after a first round, or in time."""
     try:
         async with asyncio.timeout(trace.time_left_s()):
-            return await quality_roles(run).retriever.kinds() or ("vector",)
+            return await quality_roles(run).retriever.kinds(state["question"]) or ("vector",)
     except TimeoutError:
         run.warn(StoreSlow.within(deadline_s(run.config)), trace.node)
     except WorkbenchError as failure:
-        if first:
+        if not state["rounds"]:
             raise
         run.warn(failure, trace.node)
     return ("vector",)

@@ -171,7 +171,7 @@ class _Everyone:
         self._takes("search", query, where)
         return Retrieval(self.world.found(query, where, limit), 0.7, "none")
 
-    async def kinds(self) -> tuple[SourceKind, ...]:
+    async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
         return SOURCE_KINDS
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:

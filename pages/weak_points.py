@@ -1,0 +1,71 @@
+"""The part History of the view Memory: weak points that runs noted, their switch, and deleting them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from components.faults import fault_box
+from components.i18n import Words
+from components.url_state import base_path
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.nodes.run_context import fault_of
+from engine.weak_points import WeakPoint
+
+_A_PAGE = 20
+
+
+def weak_points_view(engine: Engine, words: Words) -> None:
+    """The history of one collection: what it is, its switch, and its entries."""
+    st.caption(words("history.intro"))
+    try:
+        names = [item.name for item in engine.collections() if not item.read_only]
+        found = engine.weak_points.list()
+    except WorkbenchError as error:
+        fault_box(fault_of(error), words, key="history_fault")
+        return
+    # Entries of a collection that is gone are listed too: nobody could delete them otherwise.
+    every = list(dict.fromkeys([*(item.collection for item in found), *names]))
+    if not every:
+        return
+    with st.container(key="history_bar", horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.selectbox(words("history.collection"), every, key="history_collection", width=280)
+        _switch(engine, words, chosen)
+    own = [item for item in found if item.collection == chosen]
+    if not own:
+        st.info(words("history.empty"))
+        return
+    pages = -(-len(own) // _A_PAGE)
+    number = st.pagination(pages, key=f"history_page_{pages}") if pages > 1 else 1
+    for item in own[(number - 1) * _A_PAGE : number * _A_PAGE]:
+        _entry(engine, words, item)
+
+
+def _switch(engine: Engine, words: Words, collection: str) -> None:
+    on = engine.weak_points.is_on(collection)
+    wanted = st.toggle(words("history.on"), on, help=words("history.on.help"), key=f"history_on_{collection}")
+    if wanted != on:
+        engine.weak_points.switch(collection, on=wanted)
+
+
+def _entry(engine: Engine, words: Words, item: WeakPoint) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"weak_{item.id}"):
+        with st.container():
+            st.text(item.question)
+            st.caption(words(f"history.why.{item.why}", date=item.noted_at[:10]))
+        address = f"{base_path()}/?{urlencode({'run': item.run_id, 'lang': words.language})}"
+        st.link_button(words("history.run"), address, type="tertiary")
+        st.button(
+            words("history.delete"),
+            icon=":material/delete:",
+            type="tertiary",
+            key=f"history_delete_{item.id}",
+            on_click=_forget,
+            args=(engine, item.id),
+        )
+
+
+def _forget(engine: Engine, point_id: str) -> None:
+    engine.weak_points.delete(point_id)
