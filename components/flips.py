@@ -21,7 +21,7 @@ def flip_nodes(flips: Sequence[Flip], words: Words) -> list[Node]:
 
 
 def flip_text(flip: Flip, words: Words) -> str:
-    """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites less``."""
+    """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``."""
     saved = saving_parts((("waste.rewrites", flip.rewrites_saved),), words)
     parts = [words(f"flip.end.{flip.outcome}", round=flip.round), saved]
     if flip.rejected:

@@ -66,11 +66,11 @@ def slider_marks(
 
 
 def note_text(name: str, run_value: float, alike: Alike | None, words: Words) -> str:
-    """``the run had 0.60 · 0.21 to 0.40 decide alike here``."""
+    """``Run: 0.60 · same result from 0.21 to 0.40``."""
     parts = [words("tick.run", value=value_text(name, run_value, words))]
     if alike is not None and alike.low < alike.high:
         low, high = (value_text(name, end, words) for end in _shown(name, alike))
-        parts.append(words("tick.alike", low=low, high=high))
+        parts.append(words("tick.only" if low == high else "tick.alike", low=low, high=high))
     return words("tick.joint").join(parts)
 
 

@@ -40,7 +40,8 @@ def flips_card(flips: Flips, words: Words, *, key: str) -> None:
     ]
     test = flips.test
     said = words("tune.flips.test", verdict=words(f"tune.verdict.{test.verdict}"), p=_p_text(test.p), n=test.n)
-    heading = node("span", "heading", words("tune.flips", flipped=flips.flipped, n=flips.n))
+    key_of = "tune.flips" if flips.flipped else "tune.flips.zero_known" if flips.unknown else "tune.flips.zero"
+    heading = node("span", "heading", words(key_of, flipped=flips.flipped, n=flips.n))
     second = said if flips.flipped else words("tune.flips.all_unknown" if flips.unknown else "tune.flips.none")
     parts = (node("div", "head counts", heading, *counts), node("p", "muted small", second))
     draw((node("section", "card flips-card", *parts),), words, key=key)

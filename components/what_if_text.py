@@ -183,7 +183,7 @@ def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 
 def saving_text(found: WhatIf, record: RunRecord, words: Words) -> str:
-    """``1 rewrite and 3 calls less``; empty for a run that did not come to its end, and where nothing differs."""
+    """``1 rewrite and 3 calls fewer``; empty for a run that did not come to its end, and where nothing differs."""
     return saving_parts(differences_to(found, record), words)
 
 
@@ -206,7 +206,7 @@ def saving_parts(
     *,
     sides: tuple[str, str] = ("whatif.less", "whatif.more"),
 ) -> str:
-    """``1 rewrite and 3 calls less, 2 built-in calls more`` of counted things that are less (or, below 0, more)."""
+    """``1 rewrite and 3 calls fewer, 2 built-in calls more`` of counted things that are less (or, below 0, more)."""
     counted = tuple(differences)
     parts = []
     for side, sign in zip(sides, (1, -1), strict=True):

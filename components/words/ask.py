@@ -13,11 +13,11 @@ ASK = {
     "line.joint": (" · ", " · "),
     "line.tune": (
         "Move a slider at the left: nothing is called, and “What if” shows what it would have changed.",
-        "移动左侧的滑块：不会发起任何调用，“假如”一栏会显示结果会怎样不同。",
+        "移动左侧的滑块：不会发起任何调用，“换个设置会怎样”一栏会显示结果会怎样不同。",
     ),
     "line.tune.narrow": (
         "Open the settings (») and move a slider: nothing is called, and “What if” shows what it would have changed.",
-        "打开设置（»），移动滑块：不会发起任何调用，“假如”一栏会显示结果会怎样不同。",
+        "打开设置（»），移动滑块：不会发起任何调用，“换个设置会怎样”一栏会显示结果会怎样不同。",
     ),
     "line.running": ("Every step shows below as it happens.", "每一步都会随运行显示在下方。"),
     # Share

@@ -126,7 +126,7 @@ COMPARE: dict[str, tuple[str, str]] = {
     "compare.answers": ("Answers", "回答"),
     "compare.answers.same": ("Word for word the same.", "逐字相同。"),
     "compare.answers.counts": (
-        "{same} sentences the same · {changed} changed · {added} only in B · {removed} only in A",
+        "Sentences: {same} the same · {changed} changed · {added} only in B · {removed} only in A",
         "{same} 句相同 · {changed} 句改动 · {added} 句只在 B · {removed} 句只在 A",
     ),
     "compare.no_answer": ("no answer", "没有回答"),

@@ -19,7 +19,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.demos": ("Recorded demos:", "录制好的示例："),
     "presenter.demos.help": (
         "A recorded run: it needs no model, no knowledge base and no network, and what-if works on it.",
-        "录制好的运行：不需要模型、知识库和网络，也可以做假设推演。",
+        "录制好的运行：不需要模型、知识库和网络，也可以看换个设置会怎样。",
     ),
     "presenter.demo.passes": ("Passes at once", "一次通过"),
     "presenter.demo.noise": ("Noise filtered", "过滤噪声"),

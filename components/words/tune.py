@@ -182,6 +182,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.front.front": ("none better for less", "同价最好"),
     "tune.front.others": ("other settings", "其他设置"),
     "tune.flips": ("Flips {flipped} of {n}", "{n} 题中翻转 {flipped} 题"),
+    "tune.flips.zero": ("None of {n} questions changes", "{n} 题结果均未变化"),
+    "tune.flips.zero_known": ("None of {n} questions is known to change", "{n} 题中没有已知的变化"),
     "tune.flips.better": ("{n} better", "{n} 变好"),
     "tune.flips.worse": ("{n} worse", "{n} 变差"),
     "tune.flips.cheaper": ("{n} cheaper", "{n} 更省"),

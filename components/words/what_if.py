@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 WHAT_IF: Mapping[str, tuple[str, str]] = {
     # The card
-    "whatif.title": ("What if", "假如"),
+    "whatif.title": ("What if", "换个设置会怎样"),
     "whatif.waiting": (
         "When the run has ended, a slider moved at the left shows here what it would have changed. Nothing is called.",
         "运行结束后，移动左侧滑块，这里就会显示结果会怎样不同，无需任何调用。",
@@ -30,7 +30,7 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "whatif.as_run": ("With the run's own settings ", "按本次运行的设置，"),
     "whatif.change": ("{name} **{value}** (run: {run})", "{name} **{value}**（运行时 {run}）"),
     "whatif.saving": (": {saving}.", "：{saving}。"),
-    "whatif.less": ("{parts} less", "少 {parts}"),
+    "whatif.less": ("{parts} fewer", "少 {parts}"),
     "whatif.more": ("{parts} more", "多 {parts}"),
     "whatif.built_in_calls": ("{n} built-in calls", "{n} 次内置调用"),
     "whatif.built_in_calls.one": ("{n} built-in call", "{n} 次内置调用"),
@@ -193,8 +193,9 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "would.not_given": ("does not go to the generator", "不会交给生成者"),
     "would.not_seen": ("its round does not happen", "它所在的轮次不会发生"),
     # Ticks on the sliders
-    "tick.run": ("the run had {value}", "运行时 {value}"),
-    "tick.alike": ("{low} to {high} decide alike here", "{low} 到 {high} 的决策相同"),
+    "tick.run": ("Run: {value}", "运行时 {value}"),
+    "tick.alike": ("same result from {low} to {high}", "{low} 到 {high} 结果相同"),
+    "tick.only": ("same result only at {low}", "仅 {low} 结果相同"),
     "tick.joint": (" · ", " · "),
     # The budget before a run
     "budget.time": ("At worst about {time} of {budget} s.", "最坏约 {time}，时限 {budget} 秒。"),
@@ -239,7 +240,7 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
         "更严反而能过：相似度阈值从 {low} 提到 {high} 时，第 {round} 轮较弱的片段被剔除，"
         "通过率由 {from_rate} 升到 {to_rate}，越过阈值 {bar}。",
     ),
-    "flip.title": ("Nearest flip:", "最近的转折："),
+    "flip.title": ("Smallest change:", "最小改动："),
     "flip.none": (
         "As far as is known, no single slider changes the end.",
         "就已知范围而言，单独移动任何一个滑块都不会改变结局。",
@@ -366,7 +367,7 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "pin.unpin": ("★ Pinned", "★ 已关注"),
     "pin.help": (
         "A pinned run is watched: every what-if says whether it would end otherwise.",
-        "关注的运行会一直受到检查：每次假设都会说明它的结果会不会改变。",
+        "关注的运行会一直受到检查：换设置时都会说明它的结果会不会改变。",
     ),
     "pin.none": ("Pinned runs: none of {n} is known to flip.", "关注的 {n} 个运行：结果都不会改变。"),
     "pin.none.one": ("The pinned run would not flip.", "关注的 1 个运行：结果不会改变。"),

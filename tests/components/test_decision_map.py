@@ -109,7 +109,7 @@ def test_the_pairs_follow_the_gate() -> None:
 
 def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
     flip = Flip("grade_pass_threshold", 0.6, 0.4, "answered", 0, 3, 5, "generation", 0.2)
-    assert flip_text(flip, EN) == "pass rate 0.60 → 0.40: answered at round 0, 3 rewrites less"
+    assert flip_text(flip, EN) == "pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer"
     assert flip_text(flip, ZH) == "通过率 0.60 → 0.40：第 0 轮作答，少 3 次重写"
     gate = Flip("gate", "pass_rate", "min_relevant", "answered", 1, 0, 0, "known", 1.0)
     assert flip_text(gate, EN) == "gate Pass rate → At least n passages: answered at round 1"

@@ -41,7 +41,7 @@ def test_a_life_line_reads_from_first_sight_to_marker() -> None:
     assert steps(drawn["thirst"]) == "r0 #1 → ✓, r1 #2 → reused → kept → 2"
     assert steps(drawn["history"]) == "r0 #2 → ✗, r1 #5 → reused"
     assert steps(drawn["hostile"]) == "r0 #3 → ?"
-    assert steps(drawn["log"]) == "r0 #5 → threshold, r1 #6 → top-k"
+    assert steps(drawn["log"]) == "r0 #5 → dropped: threshold, r1 #6 → dropped: top-k"
 
 
 def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:

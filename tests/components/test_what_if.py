@@ -52,7 +52,7 @@ def test_a_lower_bar_says_where_it_would_have_answered_and_what_that_saves() -> 
     changes = changes_text(found.config, record.config, EN)
     assert changes == "With pass rate at least **0.20** (run: 0.60) "
     assert consequence_text(found, record, EN) == (
-        "it would have **answered at round 0** from 1 passage: 1 rewrite, 1 call and 1 built-in call less."
+        "it would have **answered at round 0** from 1 passage: 1 rewrite, 1 call and 1 built-in call fewer."
     )
     assert changes_text(found.config, record.config, ZH) == "若通过率不低于 **0.20**（运行时 0.60），"
     assert "第 0 轮" in consequence_text(found, record, ZH)
@@ -194,7 +194,7 @@ def test_the_tick_stands_at_the_runs_value_and_the_line_where_all_is_alike() -> 
 def test_options_of_a_loop_are_marked_on_their_sliders_too() -> None:
     assert "left:calc(50.00% - 1px)" in mark_rules("medium_score", 0.5, None)
     assert "left:calc(40.00% - 1px)" in mark_rules("max_corrections", 2, None)
-    assert note_text("medium_score", 0.5, None, EN) == "the run had 0.50"
+    assert note_text("medium_score", 0.5, None, EN) == "Run: 0.50"
     assert note_text("gener_epoch", 3, None, ZH) == "运行时 3"
 
 
@@ -205,9 +205,7 @@ def test_a_latin_name_stands_apart_in_a_chinese_sentence() -> None:
 
 
 def test_the_note_below_a_slider_names_the_runs_value_and_the_range() -> None:
-    assert (
-        note_text("grade_pass_threshold", 0.6, Alike(0.21, 0.4), EN)
-        == "the run had 0.60 · 0.21 to 0.40 decide alike here"
-    )
+    assert note_text("grade_pass_threshold", 0.6, Alike(0.21, 0.4), EN) == "Run: 0.60 · same result from 0.21 to 0.40"
     assert note_text("top_k", 5, None, ZH) == "运行时 5"
-    assert note_text("top_k", 5, Alike(3, 3), EN) == "the run had 5"
+    assert note_text("top_k", 5, Alike(3, 3), EN) == "Run: 5"
+    assert note_text("similarity_threshold", 0.3, Alike(0.365, 0.374), EN) == "Run: 0.30 · same result only at 0.37"

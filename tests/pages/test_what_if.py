@@ -72,7 +72,7 @@ def test_the_card_speaks_chinese(engine: Engine, looped: RunRecord) -> None:
 def test_the_sliders_carry_the_runs_own_values(engine: Engine, looped: RunRecord) -> None:
     app = opened(run=looped.id, grade_pass_threshold="0.2")
     assert any(".st-key-grade_pass_threshold" in sheet and "60.00%" in sheet for sheet in sheets(app))
-    assert any("the run had 0.60" in item.value for item in app.caption)
+    assert any("Run: 0.60" in item.value for item in app.caption)
 
 
 def test_without_a_run_there_is_no_tick_and_no_card(engine: Engine) -> None:

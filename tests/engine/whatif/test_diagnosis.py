@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from engine.config import RunConfig
@@ -161,5 +159,6 @@ def test_abstaining_on_what_has_no_answer_is_right() -> None:
     assert diagnose(run_with([0.05]), answerable=False) is None
 
 
-def test_a_kept_right_passage_that_nobody_judged_ran_out_of_time() -> None:
-    assert failure(replace(run_with([0.5])), met=expecting("p1")) == "budget_spent"
+def test_a_kept_right_passage_that_nobody_judged_ran_out_of_time_where_time_was_over() -> None:
+    assert failure(run_with([0.5], reason="deadline"), met=expecting("p1")) == "budget_spent"
+    assert diagnose(run_with([0.5], reason="grader_unavailable"), met=expecting("p1")) is None
