@@ -160,9 +160,9 @@ def test_a_fused_passage_says_its_rank_in_each_list_its_fused_rank_and_its_place
     assert (row["kind"], row["kind_text"]) == ("vector", "knowledge base")
     texts = [step["text"] for step in row["steps"]]
     assert texts[:4] == ["r0 knowledge base #1", "fused #1", "✓", "reranked #1 · P 0.45"]
-    assert texts[4] == "r1 knowledge base #1 + entity notes #2"
+    assert texts[4] == "r1 knowledge base #1 + entities and relations #2"
     assert row["steps"][4]["joint"] == "\n", "a round of several lists begins on a line of its own"
-    assert passage_row(lines[PassageId("t1")], record.config, (), ZH)["kind_text"] == "学习日志"
+    assert passage_row(lines[PassageId("t1")], record.config, (), ZH)["kind_text"] == "历史记录"
 
 
 def test_a_passage_of_the_web_is_marked_untrusted_and_others_have_no_kind() -> None:

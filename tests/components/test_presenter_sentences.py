@@ -247,7 +247,7 @@ def test_what_if_says_where_the_run_would_have_gone(language: UiLanguage) -> Non
     else:
         assert said[0.2] == "及格线为 20% 时，运行在第 0 轮就能作答：重写 0 次，而不是 3 次。录制的回答原样成立。"
     noise = demo_record("demo-noise-en")
-    beyond = what_if(noise, replace(noise.config, grade_pass_threshold=1.0))
+    beyond = what_if(noise, replace(noise.config, gate="pass_rate", grade_pass_threshold=1.0))
     assert ("beyond" if language == "en" else "录制之外") in what_if_sentence(beyond, noise, words)
 
 
