@@ -136,8 +136,8 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     ),
     "settings.memory": ("Long-term memory", "长期记忆"),
     "settings.memory.help": (
-        "Recalls earlier answers of this collection that passed, and keeps this one. The page Memory lists them.",
-        "回忆本集合中通过检查的过往回答，并记下这一次的。“记忆”页列出全部。",
+        "Recalls earlier answers of this collection that passed, and keeps this one. Knowledge → Memory lists them.",
+        "回忆本集合中通过检查的过往回答，并记下这一次的。“知识库 → 记忆”列出全部。",
     ),
     "settings.web_search": ("Search the web too", "也检索网络"),
     "settings.web_search.help": (

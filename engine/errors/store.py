@@ -230,7 +230,7 @@ class UnknownMemory(StoreError):
     def named(cls, memory_id: str) -> Self:
         return cls(
             f"There is no memory with the id {memory_id[:80]!r}.",
-            remedy="It may have been deleted; open the page Memory to see what is remembered.",
+            remedy="It may have been deleted; open Knowledge → Memory to see what is remembered.",
             params={"memory": memory_id[:80]},
         )
 
