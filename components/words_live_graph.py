@@ -19,11 +19,11 @@ GRAPH: Mapping[str, tuple[str, str]] = MappingProxyType(
         "short_table_coverage": ("table", "附表"),
         "reason_needs_search": ("needs a search", "需要检索"),
         "role_analyze_query": ("The analyst", "分析者"),
-        "role_refine_query": ("The rewriter", "修正者"),
+        "role_refine_query": ("The rewriter", "重写员"),
         "rest_analyze_query": ("entities and intent", "认出实体与意图"),
         "rest_refine_query": ("rephrases it", "换一种问法"),
         "doing_analyze_query": ("The query is being analysed", "正在分析问题"),
-        "doing_refine_query": ("The rewriter is rephrasing the question", "修正者正在换一种问法"),
+        "doing_refine_query": ("The rewriter is rephrasing the question", "重写员正在换一种问法"),
         "outcome_unsearched": ("Nothing was searched, and the answer says so", "没有检索，已如实说明"),
         # Facts
         "complexity_simple": ("simple", "简单"),

@@ -97,7 +97,7 @@ def _most_alike(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> tupl
 def _sentences(record: RunRecord) -> list[_Sentence]:
     cited = {item.marker: item.passage_id for item in record.citations}
     made = []
-    for text in _with_tails(sentences(record.answer)):
+    for text in _with_tails(sentences(record.answer, whole=True)):
         markers = [int(number) for number in _MARKER.findall(text)]
         cites = tuple(sorted({cited[number] for number in markers if number in cited}))
         made.append(_Sentence(text, " ".join(_MARKER.sub("", text).split()), cites))

@@ -11,6 +11,7 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 _CHINESE_GRAMMAR = re.compile("什么|怎|如何|为何|为什|多少|哪|吗|呢|是|的|了|有没有|请")
+_FULL_STOP = re.compile(r"(?<=[。！？])|(?<=[.!?])(?=\s)|\n+")
 _SENTENCE_END = re.compile(r"(?<=[。！？；])|(?<=[.!?;])(?=\s)|\n+")
 
 
@@ -28,9 +29,13 @@ def language_of(text: str) -> Language:
     return "en" if words else "other"
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, Chinese and Latin full stops respected, blank ones left out."""
-    return [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]
+def sentences(text: str, *, whole: bool = False) -> list[str]:
+    """The sentences of a text, Chinese and Latin full stops respected, blank ones left out.
+
+    A semicolon ends one too, since what it divides is judged and cited apart, unless they are to be ``whole``.
+    """
+    end = _FULL_STOP if whole else _SENTENCE_END
+    return [part.strip() for part in end.split(text) if part and part.strip()]
 
 
 def normalised_query(text: str) -> str:

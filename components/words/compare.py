@@ -15,17 +15,17 @@ COMPARE: dict[str, tuple[str, str]] = {
     "compare.searched": ("{workflow} · collection {collection}", "{workflow} · 集合 {collection}"),
     "compare.swap": ("Swap A and B", "交换 A 与 B"),
     "compare.pick": ("Choose a run, or type to search", "选一次运行，或输入文字查找"),
-    "compare.open_now": ("open in the workbench", "工作台中打开的"),
+    "compare.open_now": ("open on Ask", "“提问”页打开的"),
     "compare.demo": ("demo", "示例"),
     "compare.no_runs": (
-        "There is no run yet. Ask a question in the workbench first; every run is kept.",
-        "还没有运行过。请先在工作台提一个问题，每次运行都会保存下来。",
+        "There is no run yet. Ask a question first; every run is kept.",
+        "还没有运行过。请先提一个问题，每次运行都会保存下来。",
     ),
     "compare.choose": (
         "Choose a second run, or make one below: the same question with another grader or other settings.",
         "请再选一次运行，也可以在下面生成：同一个问题，换一个质检员或另一组设置。",
     ),
-    "compare.open": ("Open {run} in the workbench", "在工作台打开{run}"),
+    "compare.open": ("Open {run} on Ask", "在“提问”页打开{run}"),
     # One question under other settings
     "compare.make": ("Make a run to compare with", "生成一次用来对比的运行"),
     "compare.make.title": ("Same question, other settings", "同一问题，换设置"),
@@ -149,7 +149,7 @@ COMPARE: dict[str, tuple[str, str]] = {
     "compare.on": ("on", "开"),
     "compare.off": ("off", "关"),
     "compare.delta.same": ("same as A", "与 A 相同"),
-    "compare.delta.other": ("other than A", "与 A 不同"),
+    "compare.delta.other": ("changed", "有变化"),
     # The report
     "report.title": ("Self-corrective RAG run", "自省修正 RAG 运行报告"),
     "report.download": ("Report as one HTML file", "导出单文件报告（HTML）"),

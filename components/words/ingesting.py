@@ -35,7 +35,7 @@ INGESTING: Mapping[str, tuple[str, str]] = {
         "Markdown 文件在最开头的两行 `---` 之间写明类别：`kind: temporal` 是按日期记录的学习日志，"
         "`kind: graph` 是实体笔记；不写就是知识库。要改类别，改好文件再添加一次。",
     ),
-    "kb.start": ("Put into collection", "放入集合"),
+    "kb.start": ("Import", "导入"),
     "kb.preview": ("Preview", "预览"),
     "kb.preview.help": (
         "Reads and cuts the files, and shows what would go in. Nothing is embedded or written.",

@@ -24,9 +24,9 @@ MEMORY: Mapping[str, tuple[str, str]] = {
     "memory.figure.changed.note": ("runs that went another way for it", "因记忆而走了另一条路"),
     # Empty states
     "memory.empty": (
-        "Nothing is remembered yet. Choose *Dual loop* as the workflow on the workbench and ask a question: "
+        "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: "
         "an answer that passes its last check is listed here.",
-        "还没有任何记忆。在工作台把工作流选为“双循环”并提一个问题，通过最终检查的回答就会列在这里。",
+        "还没有任何记忆。在“提问”页把工作流选为“双循环”并提一个问题，通过最终检查的回答就会列在这里。",
     ),
     "memory.empty.go": ("Ask a question", "去提问"),
     "memory.no_match": ("No memory matches.", "没有符合条件的记忆。"),

@@ -14,7 +14,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "Step through this run with one plain sentence a step; nothing is executed again.",
         "逐步回放这次运行，每一步用一句话说明；不会重新执行任何东西。",
     ),
-    "presenter.back": ("Workbench", "返回工作台"),
+    "presenter.back": ("Back to Ask", "返回提问"),
     "presenter.searched": ("asked of the collection {collection}", "检索的集合：{collection}"),
     "presenter.demos": ("Recorded demos:", "录制好的示例："),
     "presenter.demos.help": (
@@ -43,8 +43,8 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.round.first": ("As asked", "原问题"),
     "presenter.more": ("and {n} more", "另有 {n} 个"),
     "presenter.active": (
-        "This run still goes on. Watch it live on the workbench; it can be replayed when it has ended.",
-        "这次运行还在进行，请在工作台上实时观看；结束后即可回放。",
+        "This run still goes on. Watch it live on the page Ask; it can be replayed when it has ended.",
+        "这次运行还在进行，请在“提问”页实时观看；结束后即可回放。",
     ),
     "presenter.card.yes": ("✓ helps", "✓ 有用"),
     "presenter.card.no": ("✗ does not help", "✗ 没有用"),
@@ -176,8 +176,8 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.why.max_rewrites.two": ("both rewrites are used up", "两次重写都已经用完"),
     "presenter.why.max_rewrites.none": ("no rewrite is allowed", "设置不允许重写"),
     "presenter.why.deadline": ("the time of {time} is used up", "时限（{time}）已到"),
-    "presenter.why.repeated_rewrite": ("the rewriter only repeats itself", "修正者只是在重复旧的问法"),
-    "presenter.why.rewriter_failed": ("the rewriter failed", "修正者出了错"),
+    "presenter.why.repeated_rewrite": ("the rewriter only repeats itself", "重写员只是在重复旧的问法"),
+    "presenter.why.rewriter_failed": ("the rewriter failed", "重写员出了错"),
     "presenter.why.grader_unavailable": ("the grader cannot be reached any more", "质检员联系不上了"),
     "presenter.why.no_passages": ("the collection holds nothing to search", "知识库里没有可检索的内容"),
     "presenter.rest.passed": ("the answer has to make do with what did pass", "只能就已通过的片段作答"),
@@ -188,16 +188,16 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "质检员的回复一条也读不懂，运行到此结束。",
     ),
     # A rewrite
-    "presenter.rewritten": ("The rewriter tries other words: “{query}”.", "修正者换了一种问法：“{query}”。"),
+    "presenter.rewritten": ("The rewriter tries other words: “{query}”.", "重写员换了一种问法：“{query}”。"),
     "presenter.rewritten.by_hand": (
         "Here the query was changed by hand: “{query}”.",
         "这里的查询是人工改的：“{query}”。",
     ),
     "presenter.rewritten.repeated": (
         "The rewriter finds no words that were not tried before.",
-        "修正者想不出还没试过的问法。",
+        "重写员想不出还没试过的问法。",
     ),
-    "presenter.rewritten.failed": ("The rewriter fails, so the old query stands.", "修正者出了错，沿用原来的查询。"),
+    "presenter.rewritten.failed": ("The rewriter fails, so the old query stands.", "重写员出了错，沿用原来的查询。"),
     # The end
     "presenter.ended.answered": (
         "The answer is written from the {n} passages that helped, and from nothing else.",

@@ -31,7 +31,7 @@ RUN: dict[str, tuple[str, str]] = {
     "node.eval_answer": ("Evaluate", "评估"),
     "node.end": ("End", "结束"),
     "actor.grader": ("grader", "质检员"),
-    "actor.rewriter": ("rewriter", "修正者"),
+    "actor.rewriter": ("rewriter", "重写员"),
     "actor.generator": ("generator", "生成者"),
     "actor.evaluator": ("evaluator", "评估者"),
     "actor.router": ("router", "路由者"),
@@ -55,7 +55,7 @@ RUN: dict[str, tuple[str, str]] = {
     "reason.max_rewrites": ("rewrites used up", "重写次数用完"),
     "reason.repeated_rewrite": ("the rewrite repeated a query", "重写与先前的查询重复"),
     "reason.no_passages": ("the collection holds no passages", "知识库里没有片段"),
-    "reason.rewriter_failed": ("the rewriter failed", "修正者出错"),
+    "reason.rewriter_failed": ("the rewriter failed", "重写员出错"),
     "reason.grader_unavailable": ("the grader could not be reached", "联系不上质检员"),
     "reason.grader_failed": ("no verdict could be read", "没有一条判定读得懂"),
     "reason.quality_met": ("quality reached", "质量达标"),
@@ -102,9 +102,9 @@ RUN: dict[str, tuple[str, str]] = {
     "decision.same": ("new query: {query} · pass rate unchanged", "新查询：{query} · 通过率不变"),
     "decision.repeated": (
         "the rewriter repeated a query; nothing was searched again",
-        "修正者重复了旧查询，没有再检索",
+        "重写员重复了旧查询，没有再检索",
     ),
-    "decision.rewriter_failed": ("the rewriter failed; the old query stands", "修正者出错，沿用原查询"),
+    "decision.rewriter_failed": ("the rewriter failed; the old query stands", "重写员出错，沿用原查询"),
     "decision.generated": ("{n} passages given, {cited} cited", "交给生成者 {n} 个片段，引用了 {cited} 个"),
     "decision.generated.one": ("1 passage given, {cited} cited", "交给生成者 1 个片段，引用了 {cited} 个"),
     "decision.score": (
@@ -181,7 +181,7 @@ RUN: dict[str, tuple[str, str]] = {
         "Even the second proposal repeated a query already tried; nothing was searched again.",
         "第二次提议仍与试过的查询重复，没有再检索。",
     ),
-    "rewrite.failed": ("rewriter failed", "修正者出错"),
+    "rewrite.failed": ("rewriter failed", "重写员出错"),
     "rewrite.rate": ("pass rate {course}", "通过率 {course}"),
     "rewrite.why.failed": ("The old query stands. {fact}", "沿用原查询。{fact}"),
     "rewrite.why.exhausted": (

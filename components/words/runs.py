@@ -13,13 +13,13 @@ RUNS: Mapping[str, tuple[str, str]] = {
     "runs.view.loops": ("Loops side by side", "并排运行"),
     "runs.view.present": ("Present", "演示"),
     "runs.intro": (
-        "Every run is kept with all it did. Open one to see its evidence, or pin it to watch its question while you "
-        "tune.",
-        "每次运行都连同全过程保存在这里。打开一条可以查看证据；关注的问题在移动滑块时会一并重算。",
+        "Every run is kept with all it did. Open one to see its evidence, or put it on the watch list: every "
+        "what-if then says whether it would end otherwise.",
+        "每次运行都连同全过程保存在这里。打开一条可以查看证据；加入关注的运行，每次推演都会一并检查结果是否改变。",
     ),
     "runs.empty": (
-        "No run is stored yet. Ask a question on the workbench; its run will be listed here.",
-        "还没有运行记录。到工作台提一个问题，运行结束后就会列在这里。",
+        "No run is stored yet. Ask a question; its run will be listed here.",
+        "还没有运行记录。提一个问题，运行结束后就会列在这里。",
     ),
     "runs.empty.batches": (
         "No run of your own is stored yet; those of batches are hidden.",
@@ -67,8 +67,8 @@ RUNS: Mapping[str, tuple[str, str]] = {
     "runs.open": ("Open this run", "打开这次运行"),
     "runs.compare": ("Compare", "对比"),
     "runs.compare.help": ("Select two runs to see them side by side.", "选中两次运行即可并排对比。"),
-    "runs.pin": ("Pin", "关注"),
-    "runs.unpin": ("Unpin", "取消关注"),
+    "runs.pin": ("Add to the watch list", "加入关注"),
+    "runs.unpin": ("Take off the watch list", "取消关注"),
     "runs.copy": ("Copy the link", "复制链接"),
     "runs.copied": ("Link copied", "链接已复制"),
     "runs.untag": ("Take this tag away: {tag}", "去掉标签：{tag}"),
@@ -112,11 +112,11 @@ RUNS: Mapping[str, tuple[str, str]] = {
         "这次运行及其全部证据将被删除，无法恢复。",
     ),
     "runs.delete.pinned": (
-        "{n} of them are pinned: their questions will no longer be watched while you tune.",
+        "{n} of them are on the watch list: their questions will no longer be watched while you tune.",
         "其中 {n} 次是关注的运行：删除后，移动滑块时不再检查它们的问题。",
     ),
     "runs.delete.pinned.one": (
-        "One is pinned: its question will no longer be watched while you tune.",
+        "One is on the watch list: its question will no longer be watched while you tune.",
         "其中有 1 次关注的运行：删除后，移动滑块时不再检查它的问题。",
     ),
     "runs.delete.evidence": (

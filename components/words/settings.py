@@ -93,7 +93,7 @@ SETTINGS = {
     ),
     "settings.models": ("Models", "模型"),
     "settings.model.grader": ("Grader", "质检员"),
-    "settings.model.rewriter": ("Rewriter", "修正者"),
+    "settings.model.rewriter": ("Rewriter", "重写员"),
     "settings.model.generator": ("Generator", "生成者"),
     "settings.model.builtin": ("built-in", "内置"),
     "settings.model.help": (

@@ -17,7 +17,7 @@ SHELL = {
         "内置角色是本工作台自带的确定性小程序，不是语言模型，无需服务器；可在“模型”中更换。",
     ),
     "role.grader": ("grader", "质检员"),
-    "role.rewriter": ("rewriter", "修正者"),
+    "role.rewriter": ("rewriter", "重写员"),
     "role.generator": ("generator", "生成者"),
     "list.joint": (", ", "、"),
     "list.last": (" and ", "和"),

@@ -27,9 +27,9 @@ SYSTEM: dict[str, tuple[str, str]] = {
     # Roles
     "system.roles": ("Who plays which role", "各角色由谁担任"),
     "system.roles.note": (
-        "These are the settings of the panel at the left of the workbench, for the workflow {workflow}: "
+        "These are the settings of the panel at the left of the page Ask, for the workflow {workflow}: "
         "what is chosen here counts there too.",
-        "这里与工作台左侧的配置是同一份设置，当前工作流：{workflow}。在这里选择，那里同样生效。",
+        "这里与“提问”页左侧的配置是同一份设置，当前工作流：{workflow}。在这里选择，那里同样生效。",
     ),
     "system.role.builtin": ("built in, always there", "内置，随时可用"),
     "system.role.loaded": ("loaded", "已加载"),

@@ -236,10 +236,10 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.reason.nothing": ("nothing", "无"),
     "tune.reason.unknown_before": ("not known before", "之前未知"),
     "tune.reason.unknown_after": ("not known after", "之后未知"),
-    "tune.apply": ("Open in the workbench", "在工作台中打开"),
+    "tune.apply": ("Open on Ask", "在“提问”页打开"),
     "tune.apply.help": (
-        "The sliders are the same on both pages: the workbench has these settings already.",
-        "两页共用同一组滑块：工作台已经是这组设置。",
+        "The sliders are the same on both pages: Ask has these settings already.",
+        "两页共用同一组滑块：“提问”页已经是这组设置。",
     ),
     "tune.tab.flips": ("Flips {n}", "翻转 {n}"),
     "tune.tab.outcomes": ("Outcomes", "结局"),
@@ -311,7 +311,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.import.going": ("{name}: {done} of {total} documents in", "{name}：已入库 {done} / {total} 份文档"),
     "tune.import.more": ("and {n} more", "另有 {n} 条"),
     "tune.add": ("Add open run", "加入当前运行"),
-    "tune.add.help": ("Open a run on the workbench first.", "请先在工作台打开一次运行。"),
+    "tune.add.help": ("Open a run on the page Ask first.", "请先在“提问”页打开一次运行。"),
     "tune.add.marked": (
         "{n} passages that you marked as helpful are expected.",
         "以您标为有帮助的 {n} 个片段为预期片段。",
@@ -323,8 +323,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.add.cited": ("{n} passages that the answer cites are expected.", "以回答引用的 {n} 个片段为预期片段。"),
     "tune.add.cited.one": ("The passage that the answer cites is expected.", "以回答引用的 1 个片段为预期片段。"),
     "tune.add.none": (
-        "Nothing is expected: the run cites nothing. Mark passages as helpful on the workbench to label it.",
-        "没有预期片段：该运行没有引用。可在工作台将片段标为有帮助来标注。",
+        "Nothing is expected: the run cites nothing. Mark passages as helpful on the page Ask to label it.",
+        "没有预期片段：该运行没有引用。可在“提问”页将片段标为有帮助来标注。",
     ),
     "tune.add.to": ("Set", "问题集"),
     "tune.add.to.help": ("Choose one, or type the name of a new one.", "选择一个，或输入新名称。"),

@@ -130,21 +130,21 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "whatif.gap.verdicts_rewriter": (
         "it would **rewrite after round {round}**; the rewriter would also be told of {n} passages that "
         "have no verdict, so its query is not known.",
-        "会在**第 {round} 轮后重写**；修正者还会看到 {n} 个没有判定的片段，所以新查询未知。",
+        "会在**第 {round} 轮后重写**；重写员还会看到 {n} 个没有判定的片段，所以新查询未知。",
     ),
     "whatif.gap.verdicts_rewriter.one": (
         "it would **rewrite after round {round}**; the rewriter would also be told of a passage that "
         "has no verdict, so its query is not known.",
-        "会在**第 {round} 轮后重写**；修正者还会看到 1 个没有判定的片段，所以新查询未知。",
+        "会在**第 {round} 轮后重写**；重写员还会看到 1 个没有判定的片段，所以新查询未知。",
     ),
     "whatif.gap.rewrite": (
         "it would **rewrite after round {round}**, but the rewriter would see other verdicts or passages: "
         "its query would not be the recorded one.",
-        "会在**第 {round} 轮后重写**，但修正者看到的判定或片段不同，写出的查询不会是记录里的那条。",
+        "会在**第 {round} 轮后重写**，但重写员看到的判定或片段不同，写出的查询不会是记录里的那条。",
     ),
     "whatif.gap.rewriter": (
         "it would **rewrite after round {round}**, and another rewriter writes a query of its own.",
-        "会在**第 {round} 轮后重写**，而换了修正者，查询也会不同。",
+        "会在**第 {round} 轮后重写**，而换了重写员，查询也会不同。",
     ),
     "whatif.gap.unrecorded": (
         "it would **rewrite after round {round}**, where the run did not go on.",
@@ -353,36 +353,36 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     ),
     "remedy.try": ("Try it", "试一试"),
     "remedy.pinned": (
-        "Of {n} pinned runs it mends {better} and breaks {worse}.",
+        "Of the {n} runs on the watch list it mends {better} and breaks {worse}.",
         "关注的 {n} 个运行：修好 {better} 个，弄坏 {worse} 个。",
     ),
-    "remedy.pinned.safe": ("It breaks none of {n} pinned runs.", "关注的 {n} 个运行一个都不会弄坏。"),
-    "remedy.pinned.safe.one": ("It does not break the pinned run.", "不会弄坏关注的 1 个运行。"),
+    "remedy.pinned.safe": ("It breaks none of the {n} runs on the watch list.", "关注的 {n} 个运行一个都不会弄坏。"),
+    "remedy.pinned.safe.one": ("It does not break the run on the watch list.", "不会弄坏关注的 1 个运行。"),
     "remedy.pinned.nothing": (
-        "Pin runs that must not break, and this says what the change does to them.",
-        "把不能出错的运行设为关注，这里就会说明改动对它们的影响。",
+        "Put runs on the watch list, and this says what the change would do to them.",
+        "把运行加入关注，这里就会说明改动对它们的影响。",
     ),
     # Pinned runs
-    "pin.pin": ("☆ Pin", "☆ 关注"),
-    "pin.unpin": ("★ Pinned", "★ 已关注"),
+    "pin.pin": ("☆ Add to watch list", "☆ 加入关注"),
+    "pin.unpin": ("★ On the watch list", "★ 已关注"),
     "pin.help": (
-        "A pinned run is watched: every what-if says whether it would end otherwise.",
+        "Of a run on the watch list every what-if says whether it would end otherwise.",
         "关注的运行会一直受到检查：换设置时都会说明它的结果会不会改变。",
     ),
-    "pin.none": ("Pinned runs: none of {n} is known to flip.", "关注的 {n} 个运行：结果都不会改变。"),
-    "pin.none.one": ("The pinned run would not flip.", "关注的 1 个运行：结果不会改变。"),
+    "pin.none": ("Watch list: none of {n} runs is known to flip.", "关注的 {n} 个运行：结果都不会改变。"),
+    "pin.none.one": ("The run on the watch list would not flip.", "关注的 1 个运行：结果不会改变。"),
     "pin.flips": (
-        "Pinned runs: **{flips} of {n} would flip**, {better} better, {worse} worse.",
+        "Watch list: **{flips} of {n} would flip**, {better} better, {worse} worse.",
         "关注的 {n} 个运行：**{flips} 个会改变**，{better} 个变好，{worse} 个变差。",
     ),
     "pin.unknown": ("{n} cannot be told without calls.", "其中 {n} 个不调用就无法得知。"),
     "pin.unknown.one": ("1 cannot be told without calls.", "其中 1 个不调用就无法得知。"),
     "pin.all_unknown": (
-        "Pinned runs: of none of the {n} can it be told without calls.",
+        "Watch list: of none of the {n} runs can it be told without calls.",
         "关注的 {n} 个运行：不调用就都无法得知。",
     ),
     "pin.all_unknown.one": (
-        "Of the pinned run it cannot be told without calls.",
+        "Of the run on the watch list it cannot be told without calls.",
         "关注的 1 个运行：不调用就无法得知。",
     ),
     "pin.change": ("{question}: {before} → {after}", "{question}：{before} → {after}"),

@@ -89,7 +89,7 @@ WHAT_IF_LOOPS: Mapping[str, tuple[str, str]] = {
     ),
     "whatif.gap.rewriter.first": (
         "it would search, and **another rewriter** would word the first query.",
-        "会进行检索，但第一条查询会由**另一个修正者**来写。",
+        "会进行检索，但第一条查询会由**另一个重写员**来写。",
     ),
     "whatif.gap.unrecorded.search": (
         "it would **search**, and the run ended before it had searched.",

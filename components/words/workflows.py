@@ -124,7 +124,7 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     ),
     "settings.rewriter_temperature": (
         "In this workflow a rewriter on a chat model is asked at temperature 0.30 where this is 0.",
-        "在此工作流中，温度为 0 时修正者的对话模型按 0.30 运行。",
+        "在此工作流中，温度为 0 时重写员的对话模型按 0.30 运行。",
     ),
     # Settings of the dual loop
     "settings.outer": ("Outer loop", "外层循环"),

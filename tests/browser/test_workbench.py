@@ -143,7 +143,7 @@ def test_a_deep_link_to_a_page_opens_it_with_its_frame(open_tab: OpenTab) -> Non
     """SC-12"""
     page = open_tab().open("/knowledge?lang=en")
     expect(page.get_by_text("Add files").first).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("Workbench"))).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Ask"))).to_be_visible()
 
 
 def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab) -> None:
@@ -158,7 +158,7 @@ def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab
     expect(shown.get_by_role("slider", name="Pass rate at least")).to_be_visible()
     shown.get_by_role("link", name=re.compile("Knowledge")).click()
     expect(shown.get_by_text("Add files").first).to_be_visible()
-    shown.get_by_role("link", name=re.compile("Workbench")).click()
+    shown.get_by_role("link", name=re.compile("Ask")).click()
     expect(shown.get_by_role("radio", name="Pass rate")).to_be_checked()
     shown.wait_for_url(re.compile(r"[?&]gate=pass_rate"))
 
@@ -186,7 +186,7 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     expect(page.get_by_text("How cats.md is cut")).to_be_visible()
     expect(page.get_by_text("Cats eat fish and mice.")).to_be_visible()
     expect(page.get_by_text("cannot be used", exact=False).first).to_be_visible()
-    page.get_by_role("button", name="Put into collection").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("1 source with 1 passage went in")).to_be_visible()
     expect(page.get_by_text("broken.txt was left out:")).to_be_visible()
     page.get_by_role("button", name="Look at it").click()

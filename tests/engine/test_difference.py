@@ -169,6 +169,9 @@ def test_times_are_summed_by_node_and_calls_counted_by_role() -> None:
         ("One thing. Two things.", "Two things.", ["removed", "same"]),
         ("One thing.", "One  thing.", ["same"]),
         ("", "空的现在有了。", ["added"]),
+        # What a semicolon divides is one sentence.
+        ("Thirst is usual; weight falls in weeks.", "Thirst is usual; weight falls in days.", ["changed"]),
+        ("血糖高会口渴；体重数周内下降。", "血糖高会口渴；体重数日内下降。", ["changed"]),
         ("", "", []),
         ("中文一句。An English one. 又一句！", "中文一句。又一句！", ["same", "removed", "same"]),
     ],

@@ -209,7 +209,7 @@ def test_a_run_that_went_wrong_names_its_failure_and_the_change_that_mends_it(
     shown = inline(opened(run=looped.id))
     assert EN("remedy.try") in shown
     assert "confirms to help" in shown
-    assert "1 pinned run" in shown
+    assert EN("remedy.pinned", n=1, better=1, worse=0) in shown
     assert EN("remedy.try") not in inline(opened(run=engine.run("What is a truth table?").id))
 
 
