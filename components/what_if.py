@@ -25,7 +25,7 @@ _SHOWN_UNGRADED = 3
 def what_if_waiting(words: Words, *, key: str) -> None:
     """Hold the card's place while the run goes on."""
     head = node("div", "head", node("strong", "heading", words("whatif.title")))
-    draw((node("section", "card whatif", head, node("p", "muted", words("whatif.waiting"))),), words, key=key)
+    draw((node("section", "card whatif waiting", head, node("p", "muted", words("whatif.waiting"))),), words, key=key)
 
 
 def what_if_card(

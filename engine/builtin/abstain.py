@@ -71,7 +71,7 @@ def _chinese(subject: str, kept: int, best_similarity: float | None) -> str:
     elif best_similarity < _NEAR:
         why = f"查看了 {kept} 个片段，但与这个主题关系不大（最高相似度 {best_similarity:.2f}）。"
     else:
-        why = f"查看了 {kept} 个片段，内容与主题相关，但没有回答您问的这一点。"
+        why = f"查看了 {kept} 个片段，都没有回答您问的这一点。"
     return f"{opening}{why}可以把问题问得更具体一些，或者补充相关的资料。{looked}"
 
 
@@ -81,8 +81,8 @@ def _read_en(kept: int) -> str:
 
 def _touched_en(kept: int) -> str:
     if kept == 1:
-        return "1 passage was read; it touches on the subject, but does not answer"
-    return f"{kept} passages were read; they touch on the subject, but none of them answers"
+        return "1 passage was read; it does not answer"
+    return f"{kept} passages were read; none answers"
 
 
 def _subject(question: str, language: Language) -> str:
