@@ -9,7 +9,7 @@ import pytest
 from components.i18n import UiLanguage, Words, words_for
 from engine.values import RunRecord
 from tests.truth.claims import Claim
-from tests.truth.kinds import changes, diagnoses, figures, races, rewrites
+from tests.truth.kinds import changes, diagnoses, figures, races, rewrites, sentences
 from tests.truth.runs import every_run, raced_runs
 
 Kind = Callable[[RunRecord, Words], Iterator[Claim]]
@@ -19,6 +19,10 @@ KINDS: Mapping[str, tuple[Kind, int]] = {
     "diagnoses": (diagnoses.claims, 40),
     "gate waste": (diagnoses.waste_claims, 5),
     "figures": (figures.claims, 300),
+    "inequalities": (sentences.inequalities, 1000),
+    "what-if cards": (sentences.what_if_cards, 30),
+    "presenter": (sentences.presented, 200),
+    "budget notes": (sentences.budgets, 150),
     "remedies and flips": (changes.claims, 80),
 }
 """Who reads the sentences of a kind, and how many there are at least in all runs: a walk past none proves nothing."""

@@ -1,0 +1,136 @@
+"""Inequalities, reasons of drops and verdicts, the what-if card, the presenter and the budget note, read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from components.budget_note import budget_nodes
+from components.i18n import Words
+from components.life_lines import life_lines
+from components.passages import drop_reason
+from components.phrases import bar_text, inequality_text
+from components.presenter_sentences import sentence
+from components.what_if import said as card_said
+from engine.config import RunConfig
+from engine.replay import ReplayStep
+from engine.values import RunRecord
+from engine.whatif import what_if
+from engine.whatif.values import Price
+from engine.workflows import workflow
+from tests.truth.claims import Claim, numbers
+
+_HOLDS = {"<": float.__lt__, "≥": float.__ge__, "=": float.__eq__, ">": float.__gt__}
+_INEQUALITY = re.compile(r"(\d+(?:\.\d+)?) ([<≥=>]) (?:top-k )?(\d+(?:\.\d+)?)")
+
+
+def inequalities(record: RunRecord, words: Words) -> Iterator[Claim]:
+    """Decisions with their operands, and why passages were dropped or did not pass."""
+    for decision in record.decisions:
+        told = _INEQUALITY.findall(said := inequality_text(decision, words))
+        pairs = [(item.value, item.bound) for item in decision.comparisons]
+        wrong = [] if len(told) == len(pairs) else ["a comparison is missing"]
+        for (left, sign, right), (value, bound) in zip(told, pairs, strict=False):
+            wrong += [
+                *_untrue(left, sign, right),
+                *([] if _near(left, value) and _near(right, bound) else ["operands"]),
+            ]
+        yield Claim(said, tuple(wrong))
+    for line in life_lines(record):
+        best = line.best
+        if line.dropped and best.gate in ("below_threshold", "beyond_top_k") and record.workflow != "graph_hybrid":
+            said = drop_reason(best, record.config, words)
+            told = _INEQUALITY.findall(said)
+            wrong = [fault for item in told for fault in _untrue(*item)]
+            true = best.rank if best.gate == "beyond_top_k" else best.similarity
+            wrong += [] if told and _near(told[0][0], true) else [f"it is {true}"]
+            if missed := re.search(r"(?:by|差) (\d\.\d+)", said):
+                short = record.config.similarity_threshold - best.similarity
+                wrong += [] if _near(missed.group(1), short) and float(missed.group(1)) > 0 else [f"by {short}"]
+            yield Claim(said, tuple(wrong))
+        if line.verdict is not None and line.verdict.relevant is not None:
+            said = bar_text(line.verdict, record.config.min_confidence, words)
+            wrong = [fault for item in _INEQUALITY.findall(said) for fault in _untrue(*item)]
+            yield Claim(said, tuple(wrong))
+
+
+def what_if_cards(record: RunRecord, words: Words) -> Iterator[Claim]:
+    """The sentence of the card for a few moved sliders of a finished four-node run."""
+    if record.workflow != "self_corrective" or record.outcome not in ("answered", "answered_forced", "abstained"):
+        return
+    for changed in _moved(record.config):
+        found = what_if(record, changed)
+        if found.same_path or not found.path_known or not found.steps:
+            continue
+        said = card_said(found, record, words)
+        consequence = said.rpartition(") " if words.language == "en" else "），")[2]
+        told = [int(item) for item in numbers(consequence.split(":")[0].split("：")[0])]
+        wrong = [] if found.steps[-1].round.index in told else [f"round {found.steps[-1].round.index}"]
+        if found.passages and len(found.passages) > 1 and len(found.passages) not in told:
+            wrong.append(f"{len(found.passages)} passages")
+        rewrites = sum(item.round >= 0 for item in record.rewrites) - found.rewrites
+        counted = re.search(r"(\d+) rewrites?|(\d+) 次重写", consequence)
+        if (int(counted.group(1) or counted.group(2)) if counted else 0) != abs(rewrites):
+            wrong.append(f"the rewrites differ by {rewrites}")
+        yield Claim(said, tuple(wrong))
+
+
+def presented(record: RunRecord, words: Words) -> Iterator[Claim]:
+    """Searches and judgements of the presenter: every number that it says is one of the round's."""
+    if record.workflow not in ("self_corrective", "answer_evaluation"):
+        return
+    decided = {item.round: item for item in record.decisions if item.node == "grade"}
+    for current in record.rounds:
+        kept = sum(item.gate == "kept" for item in current.candidates)
+        total = len(current.candidates)
+        yield _presented("searched", current.index, {total, kept, min(total, record.config.top_k)}, {}, record, words)
+        decision = decided.get(current.index)
+        if decision is None or decision.reason == "grader_failed":
+            continue
+        figures = {decision.passed, decision.kept, record.config.max_rewrites, record.config.min_relevant}
+        figures |= {int(item.value) for item in decision.comparisons} | {0, 1, 2}
+        shares = {round(item.bound * 100, 2) for item in decision.comparisons} | {record.config.budget_s}
+        yield _presented("judged", current.index, figures, shares, record, words)
+
+
+def budgets(record: RunRecord, words: Words) -> Iterator[Claim]:
+    """What was said before a run can be reached by no run under these settings."""
+    config = record.config
+    worst = Price(calls=workflow(config.workflow).worst_case_calls(config), seconds=None)
+    said = " ".join(item.text for item in budget_nodes(words, config, worst))
+    told = [float(item) for item in numbers(said)]
+    wrong = [] if worst.calls >= record.calls else [f"the run took {record.calls} calls"]
+    if worst.calls and worst.calls not in told:
+        wrong.append(f"{worst.calls} calls")
+    if config.workflow != "dual_loop":
+        wrong += [] if config.max_rewrites + 1 in told else [f"{config.max_rewrites + 1} rounds"]
+        wrong += [] if len(record.rounds) <= config.max_rewrites + 1 else [f"the run had {len(record.rounds)} rounds"]
+    yield Claim(said, tuple(wrong))
+
+
+def _moved(config: RunConfig) -> list[RunConfig]:
+    return [
+        replace(config, gate="pass_rate", grade_pass_threshold=0.2),
+        replace(config, gate="min_relevant", min_relevant=2),
+        replace(config, similarity_threshold=0.45),
+        replace(config, max_rewrites=0),
+    ]
+
+
+def _presented(kind: str, index: int, figures: set[int], shares: object, record: RunRecord, words: Words) -> Claim:
+    said = sentence(ReplayStep(kind, 0, index), record, words)  # type: ignore[arg-type]
+    spoken = words("presenter.numbers").split()
+    told = {float(item) for item in numbers(said)}
+    told |= {float(spoken.index(word)) for word in re.findall(r"[a-z]+", said.lower()) if word in spoken[2:]}
+    allowed = {float(item) for item in (*figures, *(shares or ()), 1)}  # type: ignore[misc]
+    return Claim(said, tuple(f"{item:g} is no figure of the round" for item in sorted(told - allowed)))
+
+
+def _untrue(left: str, sign: str, right: str) -> list[str]:
+    return [] if _HOLDS[sign](float(left), float(right)) else [f"{left} {sign} {right} does not hold"]
+
+
+def _near(shown: str, true: float) -> bool:
+    digits = len(shown.partition(".")[2])
+    return bool(abs(float(shown) - true) <= 0.5 / 10**digits + 1e-9)
