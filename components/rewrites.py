@@ -14,6 +14,7 @@ from components.markup import Node, chip, draw, node
 from components.phrases import moved_text, probability_text
 from components.suggestions import suggestion_said
 from engine.builtin.dual_rewriter import MISSED
+from engine.config import BUILTIN
 from engine.policies.dual import INITIAL
 from engine.scorecard import EFFECTS, Effect, RewriteScore, scorecard
 from engine.values import Draft, PassageId, Rewrite, RunRecord
@@ -82,6 +83,8 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
     flags = []
     if rewrite.repeated:
         flags.append(chip("warn", f"↺ {words('rewrite.repeated')}", words("rewrite.repeated.why")))
+    if rewrite.by == BUILTIN:
+        flags.append(chip("warn", words("rewrite.stood_in"), words("rewrite.stood_in.why")))
     if rewrite.failed:
         flags.append(chip("fault", f"✗ {words('rewrite.failed')}"))
     effect = _effect(score, record, words)
@@ -159,8 +162,8 @@ def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
         return words("rewrite.why.failed", fact=rewrite.reason)
     if rewrite.repeated:
         return words("rewrite.why.exhausted")
-    if not record.config.models.rewriter.built_in:
-        return rewrite.reason
+    if not record.config.models.rewriter.built_in and rewrite.by != BUILTIN:
+        return rewrite.reason or words("rewrite.why.unsaid")
     # The keywords are those of the whole query: what is said of some of them stands in the reason alone.
     named = words("terms.joint").join(named_in(rewrite.reason))
     if is_initial(rewrite):

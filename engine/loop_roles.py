@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from engine.builtin.rewriter import BuiltinRewriter
 from engine.config import CROSS_ENCODER, RoleName, RunConfig, WorkflowName
 from engine.knowledge.base import KnowledgeBase
 from engine.llm.prompts import (
@@ -38,6 +39,21 @@ _PROMPTS: Mapping[RoleName, str] = {
 
 _WEB_S = 10.0
 """Longest wait for one web search: an engine asks several others, but a run should not hang on it."""
+
+
+def stand_in_rewriter(config: RunConfig) -> Rewriter | None:
+    """The built-in rewriter of a workflow whose rewriter is a chat model: it may only repeat itself."""
+    if config.models.rewriter.built_in:
+        return None
+    if config.workflow == "quality_loop":
+        from engine.builtin.quality_rewriter import BuiltinQualityRewriter
+
+        return BuiltinQualityRewriter()
+    if config.workflow == "dual_loop":
+        from engine.builtin.dual_rewriter import BuiltinDualRewriter
+
+        return BuiltinDualRewriter()
+    return BuiltinRewriter()
 
 
 def prompt_version(workflow: WorkflowName, role: RoleName) -> str:

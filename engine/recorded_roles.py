@@ -35,6 +35,8 @@ def recorded_roles(branch: Branch, roles: Roles, round_now: Callable[[], int]) -
         grader=RecordedGrader(branch, roles.grader, round_now),
         rewriter=RecordedRewriter(branch, roles.rewriter),
         generator=RecordedGenerator(branch, roles.generator),
+        # Built in, it says the same of the same request.
+        stand_in=roles.stand_in,
     )
 
 
@@ -217,7 +219,7 @@ def _repeat(calls: Iterable[ModelCall], trace: Trace) -> None:
 
 def _proposals(made: Rewrite) -> list[RewriteProposal]:
     """What the rewriter said, in its order: proposals that were refused, then the one that was taken, if any."""
-    queries = made.refused if made.repeated else (*made.refused, made.rewritten_query)
+    queries = made.refused if made.repeated or made.by else (*made.refused, made.rewritten_query)
     return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
 
 

@@ -31,6 +31,7 @@ from engine.loop_roles import (
     quality_rewriter,
     quality_roles,
     source_kinds,
+    stand_in_rewriter,
     strategies_of,
 )
 from engine.nodes.run_context import Roles
@@ -100,6 +101,7 @@ class Resources:
             rewriter=self._rewriter(config.models.rewriter),
             generator=self._generator(config.models.generator),
             note=self._noting(config, retriever.manifest["collection"]),
+            stand_in=stand_in_rewriter(config),
         )
         roles, own = await self._of_the_loop(config, roles, retriever)
         manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **own}

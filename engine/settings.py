@@ -81,7 +81,13 @@ class Settings(BaseSettings):
     searxng_url: str = Field(
         "", description="Address of a SearXNG that the dual loop may search the web with; empty: no web search."
     )
-    call_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for one model call, in seconds.")
+    call_timeout_s: float = Field(
+        60.0,
+        gt=0,
+        le=3600,
+        description="Longest wait for one model call, in seconds; not set: at least this, and three times the longest "
+        "call of a model that has shown to be slower.",
+    )
     generation_allowance_s: float = Field(
         30.0, ge=0, le=3600, description="Time that one generation may take after the deadline of a run, in seconds."
     )
@@ -90,7 +96,7 @@ class Settings(BaseSettings):
         ge=1,
         le=64,
         description="Passages graded at the same time by a chat model; not set: what was measured on the page System, "
-        "else this.",
+        "else at most this, as far as a local server is quicker with it.",
     )
     embedding_threads: int = Field(0, ge=0, le=64, description="Threads of the built-in embedder; 0: all but one core.")
     max_concurrent_runs: int = Field(8, ge=1, le=256, description="Runs that may go on at the same time.")

@@ -27,9 +27,10 @@ SETTINGS_ABOUT_ZH: dict[str, str] = {
     "extractor_model": "没有指定时用来抽取知识图谱的模型。",
     "vision_model": "没有指定时用来读图的模型；留空则用文字识别。",
     "searxng_url": "双循环用来检索网络的 SearXNG 地址；留空则不检索网络。",
-    "call_timeout_s": "一次模型调用最多等多久，单位秒。",
+    "call_timeout_s": "一次模型调用最多等多久，单位秒；不设置则至少等这么久，较慢的模型可等其最长一次调用的三倍。",
     "generation_allowance_s": "运行超时之后，最后一次生成还可用多久，单位秒。",
-    "grader_concurrency": "对话模型同时质检的片段数；不设置则采用“系统”页测得的值，没有测量则用此默认值。",
+    "grader_concurrency": "对话模型同时质检的片段数；不设置则采用“系统”页测得的值；"
+    "没有测量则以此为上限，本机服务器在能加快时才逐步增加。",
     "embedding_threads": "内置嵌入模型的线程数；0 表示留出一个核心，其余全用。",
     "max_concurrent_runs": "可以同时进行的运行数。",
     "max_question_chars": "问题最长多少个字符。",

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.config import RoleModel, RoleName
@@ -22,6 +23,7 @@ from engine.errors import (
 )
 from engine.llm.connection import PerLoop, shown_address
 from engine.llm.faults import translate
+from engine.llm.pace import LONGEST_S, Patience
 from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
@@ -106,11 +108,18 @@ class _Reception:
         return Said(text, thinking, self.prompt_tokens, self.reply_tokens, self.truncated)
 
 
+@lru_cache(maxsize=256)
+def _patience(address: str, model: str) -> Patience:
+    """One for each model of a server, for all roles and runs of this process."""
+    return Patience()
+
+
 class ChatModel:
     """A chat model in one role.
 
     Every call is reported through the trace as a ``ModelCall`` with exact messages and raw reply, failed and
-    cancelled ones too. A structured reply is bounded by ``call_timeout_s``, a streamed text by that long a silence, and
+    cancelled ones too. A structured reply is bounded by ``call_timeout_s`` (longer where that was not set
+    and the model has shown to be slower), a streamed text by that long a silence, and
     both by what the trace has left, which the step enforces; cancelling the task drops the connection. Raises
     ``ModelError`` and its subclasses only.
     """
@@ -210,7 +219,9 @@ class ChatModel:
         self._check_size(messages)
         temperature = min(1.0, self.model.temperature + _WARMER) if told.warmer else self.model.temperature
         client = await self._client(temperature)
-        limit_s = min(self._settings.call_timeout_s, trace.time_left_s())
+        patience = _patience(self._address, self.name)
+        by_hand = "call_timeout_s" in self._settings.model_fields_set
+        limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
         if limit_s <= 0:
             raise ModelTimeout.after(self.name, 0)
         reception = _Reception(hear)
@@ -220,6 +231,7 @@ class ChatModel:
         error = "interrupted"
         try:
             await self._receive(client, messages, schema, reception, limit_s, steady=hear is not None)
+            patience.note(time.perf_counter() - began)
             said = reception.said()
             value = read(said.text, reception.truncated)
             error = "" if hear or value is not None else "unreadable"
@@ -328,7 +340,8 @@ class ChatModel:
                 return self._make()
             from engine.llm import chat_clients
 
-            timeout_s = self._settings.call_timeout_s
+            # Each call has its own limit, which may be longer than the setting.
+            timeout_s = max(self._settings.call_timeout_s, LONGEST_S)
             model = replace(self.model, temperature=temperature)
             if self.provider == "ollama":
                 return chat_clients.ollama_chat(

@@ -7,10 +7,13 @@ import base64
 import ipaddress
 import ssl
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
+
+from engine.llm.pace import LearningLane
 
 if TYPE_CHECKING:
     from ollama import AsyncClient
@@ -36,14 +39,27 @@ class PerLoop(Generic[T]):
         return self._values.setdefault(asyncio.get_running_loop(), {}).setdefault(key, value)
 
 
-_lanes: PerLoop[asyncio.Semaphore] = PerLoop()
+_lanes: PerLoop[LearningLane | asyncio.Semaphore] = PerLoop()
 
 
-def lane(settings: Settings, provider: str) -> asyncio.Semaphore:
-    """The queue that all graders of one host share: ``grader_concurrency`` calls at a time, whoever sends them."""
+def lane(settings: Settings, model: str) -> AbstractAsyncContextManager[Any]:
+    """A place in the queue that all graders of one host share: so many calls at a time, whoever sends them.
+
+    That is ``grader_concurrency`` where it was set or measured; a server on a machine of one's own that nobody has
+    measured begins with one, and gets more while that makes it quicker.
+    """
+    provider = model.partition(":")[0]
     host = shown_address(settings) if provider == "ollama" else provider
     limit = settings.grader_concurrency
-    return _lanes.find((host, limit)) or _lanes.keep(asyncio.Semaphore(limit), (host, limit))
+    own = provider == "ollama" or (provider == "openai" and bool(settings.openai_url))
+    if own and "grader_concurrency" not in settings.model_fields_set:
+        key = (host, model, limit)
+        learning = _lanes.find(key) or _lanes.keep(LearningLane(limit), key)
+        assert isinstance(learning, LearningLane)
+        return learning.turn()
+    fixed = _lanes.find((host, limit)) or _lanes.keep(asyncio.Semaphore(limit), (host, limit))
+    assert isinstance(fixed, asyncio.Semaphore)
+    return fixed
 
 
 def shown_address(settings: Settings) -> str:

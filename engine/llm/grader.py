@@ -83,7 +83,7 @@ class ChatGrader:
     async def _judge(self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace) -> _Judged:
         judged = self._recalled(question, passage, known, trace)
         if judged is None:
-            async with lane(self._settings, self._chat.provider):
+            async with lane(self._settings, self._chat.name):
                 judged = await self._asked(question, passage, trace)
         trace.verdict(passage.id, judged.verdict)
         return judged

@@ -205,6 +205,7 @@ def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
 _FREE_TEXT = frozenset({"reason", "why", "reasoning", "explanation", "理由", "原因"})
 _SPACE = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:\s*")
+_AFTER_VALUE = re.compile(r"\s*[,}]")
 
 
 def _complete_fields(text: str) -> tuple[dict[str, Any], str, str]:
@@ -217,8 +218,11 @@ def _complete_fields(text: str) -> tuple[dict[str, Any], str, str]:
         try:
             name, at = decoder.raw_decode(text, at)
             colon = _COLON.match(text, at)
-            if not isinstance(name, str) or colon is None or name.casefold() in found:
+            if not isinstance(name, str) or colon is None:
                 return found, "", ""
+            if name.casefold() in found:
+                # Which of the two it means cannot be told.
+                return {}, "", ""
         except (ValueError, RecursionError):
             return found, "", ""
         name, at = name.casefold(), colon.end()
@@ -226,7 +230,7 @@ def _complete_fields(text: str) -> tuple[dict[str, Any], str, str]:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             return found, name, text[at:]
-        if end >= len(text) and text[end - 1] not in '"}]el':
+        if not (_AFTER_VALUE.match(text, end) or (end == len(text) and text[end - 1] in '"}]el')):
             # A number at the very end may go on.
             return found, name, text[at:]
         found[name], at = value, end

@@ -106,7 +106,7 @@ class ChatReranker:
     async def _scored(
         self, question: str, batch: Sequence[Passage], trace: Trace
     ) -> tuple[dict[PassageId, Verdict], ModelError | None]:
-        async with lane(self._settings, self._chat.provider):
+        async with lane(self._settings, self._chat.name):
             scores, fault = await self._asked(question, batch, trace)
         unread = Verdict(relevant=None, confidence=0.0, reason=_UNREADABLE, grader=self._chat.name)
         found = {

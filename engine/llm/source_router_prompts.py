@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from engine.builtin.source_router import LEAST_SHARE
 from engine.language import language_of
 from engine.llm import examples
 from engine.llm.prompts import (
@@ -25,6 +24,8 @@ from engine.values import Message, SourceKind
 
 SOURCE_ROUTER_PROMPT_VERSION: Final = "source-router-3"
 
+_WHOLE = 10
+"""Shares are asked for in whole numbers from 1: a grammar keeps a model to these, and small ones gave zero to all."""
 _KINDS: Mapping[SourceKind, str] = MappingProxyType(
     {
         "vector": "the knowledge base: textbook passages; most of the room for a plain question about a subject",
@@ -40,9 +41,9 @@ You never answer the question.
 The kinds of sources there are:
 __KINDS__
 
-"shares" gives each kind a number from __LEAST__ to 1; they sum to 1. Every kind is searched; a plain question needs \
-most of its room for the knowledge base. Where the query asks for the history of weak points, "temporal" gets about \
-half. Where it asks for several sources, all kinds get about the same.
+"shares" gives each kind a whole number from 1 to __WHOLE__: its part of the result. Every kind is searched; a plain \
+question needs most of its room for the knowledge base. Where the query asks for the history of weak points, \
+"temporal" gets about half. Where it asks for several sources, all kinds get about the same.
 "wide" is true only where the query itself asks for a wider scope.
 "query" is the query without the words that speak to you alone, such as a wish for history, for several sources or for \
 a wider scope. Leave all other words as they are and add none.
@@ -66,7 +67,7 @@ def routing_schema(kinds: Sequence[SourceKind], *, short: bool = False) -> Schem
         "properties": {
             "shares": {
                 "type": "object",
-                "properties": {kind: {"type": "number", "minimum": 0, "maximum": 1} for kind in kinds},
+                "properties": {kind: {"type": "integer", "minimum": 1, "maximum": _WHOLE} for kind in kinds},
                 "required": list(kinds),
                 "additionalProperties": False,
             },
@@ -84,16 +85,15 @@ def source_router_messages(request: RoutingRequest, former: str | None = None) -
     """The prompt for one routing; with ``former``, the reply that could not be used, the prompt of the second try."""
     language = language_of(request.question)
     name = "zh" if language == "zh" else "en"
-    rest = round(1 - LEAST_SHARE * (len(request.kinds) - 1), 4)
     example = {
         "query": examples.QUERY[name],
-        "shares": {kind: LEAST_SHARE if place else rest for place, kind in enumerate(request.kinds)},
+        "shares": {kind: 1 if place else _WHOLE - 2 for place, kind in enumerate(request.kinds)},
         "why": examples.CHOSEN[name],
         "wide": False,
     }
     rules = (
         _ROUTER.replace("__KINDS__", "\n".join(f'- "{kind}": {_KINDS[kind]}' for kind in request.kinds))
-        .replace("__LEAST__", f"{LEAST_SHARE:g}")
+        .replace("__WHOLE__", str(_WHOLE))
         .replace("__EXAMPLE__", as_json(example))
         .replace("__LANGUAGE__", LANGUAGE_NAMES[language])
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.config import BUILTIN
 from engine.errors import BudgetSpent, ModelError
 from engine.events import Rewritten
 from engine.language import normalised_query
@@ -35,7 +36,7 @@ async def rewrite_for(
     tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"]), ""}
     try:
         async with asyncio.timeout(trace.time_left_s()):
-            proposal, refused, repeated = await _propose(request, tried, run, trace)
+            proposal, refused, repeated, by = await _propose(request, tried, run, trace)
     except TimeoutError:
         error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), trace.over_at_s)
         return _record(_failed(rounds[-1], request, error, run, trace), history, run)
@@ -51,24 +52,41 @@ async def rewrite_for(
         repeated=repeated,
         refused=refused,
         input_hash=request.digest(),
+        by=by,
     )
     return _record(made, history, run)
 
 
 async def _propose(
     request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
-) -> tuple[RewriteProposal, tuple[str, ...], bool]:
+) -> tuple[RewriteProposal, tuple[str, ...], bool, str]:
+    """The proposal, the queries refused, whether the last of them was refused too, and who stood in."""
     refused: tuple[str, ...] = ()
     asked = request
     for _ in range(_PROPOSALS):
         proposal = await run.roles.rewriter.rewrite(asked, trace)
         if normalised_query(proposal.query) not in tried:
-            return proposal, refused, False
+            return proposal, refused, False, ""
         refused = (*refused, proposal.query)
-        why = "refused: it repeats a query already tried"
-        refusal = TriedRewrite(request.current_query, proposal.query, why, refused)
-        asked = replace(request, history=(*request.history, refusal))
-    return proposal, refused, True
+        asked = refusing(request, proposal.query, refused)
+    instead = await stood_in(asked, tried, run, trace)
+    return (instead, refused, False, BUILTIN) if instead is not None else (proposal, refused, True, "")
+
+
+def refusing(request: RewriteRequest, query: str, refused: tuple[str, ...]) -> RewriteRequest:
+    """The request with what was refused in its history."""
+    refusal = TriedRewrite(request.current_query, query, "refused: it repeats a query already tried", refused)
+    return replace(request, history=(*request.history, refusal))
+
+
+async def stood_in(
+    request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
+) -> RewriteProposal | None:
+    """What the built-in rewriter proposes in place of a model that only repeats; None where that is nothing new."""
+    if run.roles.stand_in is None:
+        return None
+    proposal = await run.roles.stand_in.rewrite(request, trace)
+    return proposal if normalised_query(proposal.query) not in tried else None
 
 
 def _failed(current: Round, request: RewriteRequest, error: ModelError, run: RunContext, trace: NodeTrace) -> Rewrite:

@@ -152,6 +152,8 @@ class Roles:
     grader: Grader
     rewriter: Rewriter
     generator: Generator
+    stand_in: Rewriter | None = None
+    """The built-in rewriter behind a chat model that only repeats itself; None where the rewriter is built in."""
     quality: QualityRoles | None = None
     dual: DualRoles | None = None
     answers: AnswerRoles | None = None

@@ -62,3 +62,5 @@ class Rewrite:
     failed: bool = False
     """The rewriter itself failed; the old query stands."""
     input_hash: str = ""
+    by: str = ""
+    """``builtin`` where the built-in rewriter stood in for a model that only repeated itself."""

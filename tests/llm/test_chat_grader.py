@@ -137,6 +137,24 @@ def test_an_unreadable_reply_gets_one_more_try_that_shows_it(server: OllamaStand
     assert (verdict.relevant, verdict.confidence) == (True, 0.9)
     assert [(call.attempt, call.error) for call in trace.calls] == [(1, "unreadable"), (2, "")]
     assert server.requests[1].messages[2] == {"role": "assistant", "content": "I would rather say yes."}
+    first, second = server.requests
+    assert second.options["temperature"] > first.options["temperature"]
+    assert first.schema is not None and second.schema is not None
+    assert set(first.schema["properties"]) - set(second.schema["properties"]) == {"why"}, "the shorter form"
+
+
+def test_a_reason_that_runs_away_costs_neither_the_verdict_nor_a_second_call(
+    server: OllamaStandIn, cache: VerdictCache
+) -> None:
+    """M1: the verdict stands complete before it."""
+    runaway = '{"relevant": true, "sure": 0.9, "why": "' + "and so on " * 40
+    server.script("chat", Reply(runaway, done_reason="length"))
+    trace = RecordingTrace()
+    (verdict,) = grade(ChatGrader(role_model(), settings_for(server), cache), [passage(1)], trace)
+    assert (verdict.relevant, verdict.confidence) == (True, 0.9)
+    assert verdict.reason.endswith("…")
+    (call,) = trace.calls
+    assert (call.truncated, call.error) == (True, "") and call.parsed is not None
 
 
 def test_a_reply_that_stays_unreadable_is_a_visible_verdict_that_never_passes(
@@ -325,7 +343,7 @@ def test_cancelling_the_grading_drops_every_connection(server: OllamaStandIn) ->
     trace = RecordingTrace()
 
     async def grade_and_cancel() -> None:
-        grader = ChatGrader(role_model(), settings_for(server))
+        grader = ChatGrader(role_model(), settings_for(server, grader_concurrency=3))
         grading = asyncio.create_task(grader.grade(QUESTION, passages(3), trace))
         await asyncio.to_thread(server.wait_for, lambda seen: seen.in_flight == 3)
         grading.cancel()

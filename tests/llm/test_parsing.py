@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.llm.evaluator_reply import EvaluationReply
+from engine.llm.examples import given_back
 from engine.llm.parsing import (
     LONGEST_REPLY,
     RewriteReply,
@@ -15,6 +17,7 @@ from engine.llm.parsing import (
     json_objects,
     plain_text,
     read_confidence,
+    read_cut_reply,
     read_reply,
 )
 
@@ -136,3 +139,50 @@ def test_plain_text_is_one_line_of_bounded_length(text: str, longest: int) -> No
     assert len(plain) <= longest
     assert len(plain.splitlines()) <= 1
     assert "\x00" not in plain
+
+
+def test_a_reply_cut_inside_its_reason_counts_with_the_reason_so_far() -> None:
+    """M1"""
+    for text in (
+        '{"relevant": false, "sure": 0.9, "why": "It is about',
+        '{"relevant": false, "sure": 0.9, "why": "It is about\\u',
+    ):
+        assert read_cut_reply(text, VerdictReply) == VerdictReply(relevant=False, confidence=0.9, reason="It is about…")
+    cut = '{"query": "insulin dose", "reason": "Too wide.", "keywords": ["insulin", "do'
+    assert read_cut_reply(cut, RewriteReply) == RewriteReply(query="insulin dose", reason="Too wide.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"relevant": true, "sure": 0.',
+        '{"relevant": true, "sure": 0',
+        '{"relevant": tr',
+        '{"confidence": 0.5, "reason": "It goes on and on',
+        "no object",
+        "{",
+        '{"relevant": false, "sure": 0.9, "relevant": true, "why": "x',
+    ],
+)
+def test_a_reply_cut_before_what_decides_is_none(text: str) -> None:
+    assert read_cut_reply(text, VerdictReply) is None
+
+
+def test_a_cut_evaluation_keeps_its_complete_suggestions_alone() -> None:
+    one = '{"dimension": "reasonableness", "suggestion": "Say when.", "quote": ""}'
+    reply = read_cut_reply('{"passed": false, "suggestions": [' + one + ', {"dimension": "reas', EvaluationReply)
+    assert reply is not None and [item.text for item in reply.suggestions] == ["Say when."]
+    nothing = read_cut_reply('{"passed": false, "suggestions": [{"dimension": "reas', EvaluationReply)
+    assert nothing is None or not nothing.usable
+
+
+@given(st.text(max_size=60), st.integers(0, 80))
+def test_no_cut_changes_what_decides(reason: str, length: int) -> None:
+    whole = json.dumps({"relevant": False, "sure": 0.75, "why": reason}, ensure_ascii=False)
+    read = read_cut_reply(whole[:length], VerdictReply)
+    assert read is None or (read.relevant, read.confidence) == (False, 0.75)
+
+
+def test_an_example_with_one_word_put_in_is_still_the_example() -> None:
+    assert given_back("它问的是一座真值表的一个年份。") and given_back("It asks for one year of one truth table.")
+    assert not given_back("它问的是真值表的定义。") and not given_back("It asks for the definition of a truth table.")

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.config import BUILTIN
 from engine.errors import BudgetSpent, WorkbenchError
 from engine.events import Rewritten
 from engine.language import normalised_query
 from engine.nodes.dual.parts import note_passed_over
+from engine.nodes.rewrite import refusing, stood_in
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
 from engine.policies.dual import INITIAL, first_strategy, usable_strategies
 from engine.rewrite_input import corrective_request
-from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
+from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest
 from engine.values import Rewrite
 
 _NODE = "rewrite_query"
@@ -68,7 +70,7 @@ async def _corrective(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
         config=run.config,
     )
     made = Rewrite(len(state["rounds"]) - 1, query, query, "", input_hash=request.digest())
-    proposal, refused, repeated = await _proposed(request, _tried(state), run, trace)
+    proposal, refused, repeated, by = await _proposed(request, _tried(state), run, trace)
     if isinstance(proposal, str):
         return replace(made, reason=proposal, failed=True, refused=refused)
     return replace(
@@ -79,6 +81,7 @@ async def _corrective(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
         strategy=proposal.strategy,
         repeated=repeated,
         refused=refused,
+        by=by,
     )
 
 
@@ -90,20 +93,19 @@ def _tried(state: Mapping[str, Any]) -> set[str]:
 
 async def _proposed(
     request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
-) -> tuple[RewriteProposal | str, tuple[str, ...], bool]:
-    """The proposal, or why there is none; the queries refused; whether the last of them was refused too."""
+) -> tuple[RewriteProposal | str, tuple[str, ...], bool, str]:
+    """The proposal, or why there is none; the queries refused; whether the last was refused too; who stood in."""
     refused: tuple[str, ...] = ()
     asked = request
     proposal: RewriteProposal | str = ""
     for _ in range(_PROPOSALS):
         proposal = await _asked(asked, run, trace)
         if isinstance(proposal, str) or normalised_query(proposal.query) not in tried:
-            return proposal, refused, False
+            return proposal, refused, False, ""
         refused = (*refused, proposal.query)
-        why = "refused: it repeats a query already tried"
-        refusal = TriedRewrite(request.current_query, proposal.query, why, refused)
-        asked = replace(request, history=(*request.history, refusal))
-    return proposal, refused, True
+        asked = refusing(request, proposal.query, refused)
+    instead = await stood_in(asked, tried, run, trace)
+    return (instead, refused, False, BUILTIN) if instead is not None else (proposal, refused, True, "")
 
 
 async def _asked(request: RewriteRequest, run: RunContext, trace: NodeTrace) -> RewriteProposal | str:

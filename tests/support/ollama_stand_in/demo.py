@@ -109,17 +109,17 @@ def _field(name: str, kind: Mapping[str, Any], reading: Reading, common: float, 
             return True
         case "array" if name == "suggestions":
             return []
-        case "number" | "integer" if "confidence" in name:
+        case "number" | "integer" if "confidence" in name or name == "sure":
             scale = kind.get("maximum", 1)
             confidence = scale * (0.5 + abs(common - 0.5))
             return round(confidence) if kind["type"] == "integer" else round(confidence, 2)
-        case "number" if name in ("vector", "graph", "temporal"):
-            return 0.5 if name == "vector" else 0.25
+        case "integer" if name in ("vector", "graph", "temporal"):
+            return 2 if name == "vector" else 1
         case "integer" if name in ("passage", "index", "number", "id"):
             return position + 1
         case "string" if "enum" in kind:
             return None
-        case "string" if "reason" in name:
+        case "string" if "reason" in name or name == "why":
             return f"The passage shares {common:.0%} of the question's words."
         case "string" if "query" in name or "rewrit" in name:
             keywords = " ".join(telling_words(reading.question))
