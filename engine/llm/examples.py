@@ -58,7 +58,7 @@ _EXAMPLES = frozenset(
     for both in (LIGHTHOUSE, HARBOUR, QUERY, REWRITTEN, CHOSEN, SUGGESTED, CRITICISED)
     for text in both.values()
 )
-_ADAPTABLE = tuple(_folded(text) for text in CHOSEN.values())
+_ADAPTABLE = tuple(_folded(text) for both in (CHOSEN, HARBOUR, LIGHTHOUSE, REWRITTEN) for text in both.values())
 _COPIED = 0.75
 _KNOWN = _EXAMPLES | frozenset(_folded(text) for text in _INSTRUCTIONS)
 
