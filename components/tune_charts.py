@@ -21,6 +21,9 @@ Tried = Callable[[Mapping[str, AxisValue]], None]
 """Told the settings of a cell or a point that was clicked, before the page is drawn again."""
 
 _PALEST = 0.12
+_MOST_KNOWN, _HALF = 0.9, 0.5
+_UNBOUNDED: frozenset[Measure] = frozenset({"steps", "calls", "built_in_calls", "rewrites", "seconds"})
+"""Measures that are no share."""
 _CLICKED = "clicked"
 _AXIS: Spec = {
     "domain": False,
@@ -48,7 +51,7 @@ _MARK, _MARK_DARK = "#1f2937", "#f3f4f6"
 
 
 def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried: Tried, total: int) -> None:
-    """One cell a setting, the stronger the better; cells resting on fewer than ``total`` questions are pale."""
+    """One cell a setting, the stronger the better; cells resting on fewer than ``total`` questions are hatched."""
     rows = _cells(heat, current, words, total)
     if not rows:
         st.caption(words("tune.card.none"))
@@ -57,7 +60,10 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
     values = [row["value"] for row in rows]
     low, high = (value_text(heat.measure, edge) for edge in (min(values), max(values)))
     note = "tune.map.note_dark" if dark else "tune.map.note"
-    st.caption(words(note, measure=words(f"tune.measure.{heat.measure}"), low=low, high=high))
+    domain = scale_of(heat.measure, max(values))
+    floor, top = (value_text(heat.measure, edge) for edge in domain)
+    measured = words(f"tune.measure.{heat.measure}")
+    st.caption(words(note, measure=measured, low=low, high=high, floor=floor, top=top))
     names = {"x": words(f"settings.{heat.x.name}"), "y": words(f"settings.{heat.y.name}")}
     sorts = {"x": _names(heat.x.values), "y": _names(heat.y.values)[::-1]}
     ends = {
@@ -74,14 +80,19 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
     }
     sequence = _SEQUENCE_DARK if dark else _SEQUENCE
     colours = tuple(reversed(sequence)) if heat.measure in LOWER_IS_BETTER else sequence
+    scale = {"domain": list(domain), "range": list(colours)}
     cells = {
         "name": _CLICKED,
         "data": {"values": rows},
         "mark": {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
         "encoding": {
             **ends,
-            "color": {"field": "value", "type": "quantitative", "scale": {"range": list(colours)}, "legend": None},
-            "opacity": {"field": "share", "type": "quantitative", "scale": None, "legend": None},
+            "color": {
+                "field": "value",
+                "type": "quantitative",
+                "scale": scale,
+                "legend": None,
+            },
             "tooltip": [
                 *({"field": f"{end}_name", "type": "nominal", "title": names[end]} for end in ("x", "y")),
                 {"field": "text", "type": "nominal", "title": words(f"tune.measure.{heat.measure}")},
@@ -90,13 +101,22 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
         },
     }
     stroke = _MARK_DARK if dark else _MARK
+    # How many questions a cell rests on is drawn apart from its colour, which is the measure's alone.
+    hatched = {
+        "data": {"values": [row for row in rows if row["hatching"]]},
+        "mark": {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None},
+        "encoding": {**ends, "text": {"field": "hatching", "type": "nominal"}},
+    }
     marked = {
         "data": {"values": [row for row in rows if row["current"]]},
         "mark": {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 2.5},
         "encoding": ends,
     }
     _clickable(
-        [cells, marked], ("x", "y"), key, lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]})
+        [cells, hatched, marked],
+        ("x", "y"),
+        key,
+        lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
     )
 
 
@@ -211,7 +231,7 @@ def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[
                     "y_name": _name(y),
                     "value": value,
                     "text": value_text(heat.measure, value),
-                    "share": _strength(known, total),
+                    "hatching": _hatching(known, total),
                     "known_text": words("tune.map.unknown", known=known, n=total),
                     "current": _near(getattr(current, heat.x.name), x, heat.x.values)
                     and _near(getattr(current, heat.y.name), y, heat.y.values),
@@ -226,6 +246,19 @@ def _near(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool:
         return bool(value == cell)
     numbers = [item for item in values if not isinstance(item, str)]
     return cell == min(numbers, key=lambda item: (abs(item - value), item))
+
+
+def scale_of(measure: Measure, most: float) -> tuple[float, float]:
+    """Both ends of the colours: those of the measure itself, so that a poor best never looks good."""
+    return (0.0, most or 1.0) if measure in _UNBOUNDED else (0.0, 1.0)
+
+
+def _hatching(known: int, total: int) -> str:
+    """The more lines, the fewer questions a cell rests on; none where it rests on all."""
+    if known >= total:
+        return ""
+    share = known / total
+    return "╱" if share >= _MOST_KNOWN else "╱╱" if share >= _HALF else "╱╱╱"
 
 
 def _strength(known: int, total: int) -> float:

@@ -112,6 +112,11 @@ def _change(evaluation: Evaluation, measure: Measure, words: Words) -> tuple[str
     change = test.difference.value
     if test.gained == test.lost == 0:
         # Questions that are not known on both sides are not compared, and the figure itself may rest on others.
+        sides = [evaluation.figure(measure, side) for side in (BEFORE, AFTER)]
+        before, after = (value_text(measure, side.value) for side in sides)
+        if before != after:
+            counts = {"before_n": sides[BEFORE].n, "after_n": sides[AFTER].n}
+            return words("tune.card.moved", before=before, n=test.n, **counts), "muted"
         everyone = test.n == max(evaluation.n(measure)[BEFORE], evaluation.n(measure)[AFTER])
         return words("tune.card.same") if everyone else words("tune.card.same_of", n=test.n), "muted"
     if test.verdict == "not_distinguishable":

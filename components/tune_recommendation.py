@@ -9,7 +9,7 @@ from components.markup import button, chip, draw, node
 from components.tune_figures import value_text
 from engine.evaluation.figures import Measure
 from engine.evaluation.statistics import Interval
-from engine.evaluation.sweep_values import Recommendation
+from engine.evaluation.sweep_values import QUALITY_FLOOR, Recommendation
 
 _LOOKS = {"better": "pass", "worse": "warn", "not_distinguishable": "grey"}
 
@@ -23,6 +23,11 @@ def recommendation_card(found: Recommendation, changed: Sequence[str], words: Wo
             _LOOKS[found.cost_verdict], words("tune.recommended.cost", verdict=words(f"tune.cost.{found.cost_verdict}"))
         )
     )
+    if found.choice == "too_poor":
+        poor = words("tune.choice.too_poor", tried=found.tried, floor=value_text("quality", QUALITY_FLOOR))
+        none = (node("strong", "heading", words("tune.recommended.none")), node("p", "", poor))
+        draw((node("section", "card", *none),), words, key=key)
+        return False
     stays = found.choice == "baseline_stays" or not changed
     what = words("tune.recommended.stay") if stays else " · ".join(changed)
     parts = [

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _BAD_USE = 2
-_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807")
+_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807", "WB808")
 """Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
 request that it cannot read; data sets and measures.
 """
@@ -284,6 +284,8 @@ def _eval(options: argparse.Namespace) -> int:
     app = app_with_the_store(settings)
     if app is not None:
         console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
+        if not job.plan.items:
+            _say_presence(job, [str(item.get("source", "")) for item in app.sources(job.config.collection)])
         placed = ingest_there(app, job.plan.items, job.config.collection, {}, console) if job.plan.items else {}
         report = _evaluated(job, placed, app, console)
     else:
@@ -292,11 +294,24 @@ def _eval(options: argparse.Namespace) -> int:
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             placed = {}
-            if job.plan.items:
+            if not job.plan.items:
+                _say_presence(job, [item.source for item in engine.sources(job.config.collection)])
+            else:
                 placed = ingest_here(engine, job.plan.items, job.config.collection, console).to_dict()
             report = _evaluated(job, placed, RunsHere(engine), console)
     say(report)
     return 0 if report.passed else _FAILED
+
+
+def _say_presence(job: Job, sources: Sequence[str]) -> None:
+    """Raises ``SetElsewhere`` where the collection holds nothing of what is expected; a part is a warning."""
+    from engine.evaluation.presence import presence, refuse_elsewhere
+
+    found = presence(job.cases, job.config.collection, sources)
+    refuse_elsewhere(found)
+    if found.partly:
+        what = f"{found.present} of {found.expected} expected sources exist in the collection {found.collection!r}:"
+        _warn_before(what, "what the others hold cannot be found.")
 
 
 def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Console) -> Report:

@@ -33,13 +33,16 @@ from pages.tune_bench import grader_bench_tab
 from pages.tune_evidence import Gathering, Shown, evidence_of
 from pages.tune_gather import gather_form
 from pages.tune_set import query_set_bar
-from pages.tune_sweep import front_card, sweep_tab, swept_axes
+from pages.tune_sweep import front_card, number_of_gate, sweep_tab, swept_axes
 from pages.tune_tried import evaluated, map_of
 
 engine = get_engine()
 words: Words = st.session_state["words"]
 _MAP_MEASURES: tuple[Measure, ...] = ("quality", "context_hit", "refused_unanswerable", "steps", "rewrites", "seconds")
-_MAP_AXES = ("similarity_threshold", "grade_pass_threshold", "top_k", "max_rewrites", "min_confidence")
+_MAP_AXES = (
+    *("similarity_threshold", "grade_pass_threshold", "min_relevant"),
+    *("top_k", "max_rewrites", "min_confidence"),
+)
 
 
 def page() -> None:
@@ -184,7 +187,7 @@ def all_unknown(config: RunConfig, gathered: RunConfig) -> None:
 def map_card(shown: Shown, config: RunConfig) -> None:
     """A measure over two settings; a click on a cell moves the sliders there."""
     across, up, over = st.columns(3, gap="small")
-    x = _axis(across, "x", "grade_pass_threshold")
+    x = _axis(across, "x", number_of_gate(config))
     y = _axis(up, "y", "similarity_threshold")
     measure = over.selectbox(
         words("tune.map.measure"),
@@ -196,7 +199,7 @@ def map_card(shown: Shown, config: RunConfig) -> None:
     if x == y:
         st.caption(words("tune.map.same"))
         return
-    heat = map_of(shown, config, (x, y), measure, swept_axes())
+    heat = map_of(shown, config, (x, y), measure, swept_axes(config))
     heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown))
     if int(heat.known_n.min()) < len(shown):
         st.caption(words("tune.map.partly"))

@@ -60,6 +60,7 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     )
     graded = judged_pairs(engine, gathering.batch, only_labelled=only)
     found = figures(graded, cut)
+    st.caption(words("bench.population"))
     bench_figures(found, words, key="bench_figures")
     if found.assumed_n:
         st.caption(words("bench.assumed", n=found.assumed_n))

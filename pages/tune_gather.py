@@ -18,6 +18,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.values import Batch
 from engine.nodes.run_context import fault_of
+from pages.tune_collection import nothing_there
 from pages.tune_evidence import Gathering, part_of, progress_of
 
 _WATCH_S = 0.5
@@ -108,7 +109,8 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     if wanted.collection != config.collection:
         quiet(words("tune.gather.collection", collection=wanted.collection), words, key="tune_gather_collection")
     start = words.count("tune.gather.start", n)
-    if st.button(start, type="primary", width="stretch", disabled=not engine.ready or not n, key="tune_start"):
+    able = engine.ready and n and not nothing_there(engine, query_set)
+    if st.button(start, type="primary", width="stretch", disabled=not able, key="tune_start"):
         _begin(lambda: engine.batches.start(query_set.name, wanted, int(at_once)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.faults import fault_box
 from components.i18n import Words
@@ -13,10 +14,12 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.importing import ImportNote, ImportPlan, collection_name, read_query_set
+from engine.evaluation.presence import presence
 from engine.evaluation.store import usable_set_name
 from engine.nodes.run_context import fault_of
 from engine.values import Fault
 from pages.jobs import IngestJob
+from pages.tune_collection import collection_choice, presence_note, sources_of
 
 _JOB = "tune_import_job"
 _FAILED = "tune_import_failed"
@@ -28,8 +31,8 @@ _LONGEST = 60
 _KINDS = ("json", "jsonl", "csv", "tsv", "zip", "txt")
 
 
-def import_form(engine: Engine, names: Sequence[str], words: Words) -> None:
-    """A file of questions, and where its documents go."""
+def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words) -> None:
+    """A file of questions, and the collection that they are asked of; ``chosen`` is that of the sidebar."""
     st.caption(words("tune.import.kinds"))
     uploads = st.session_state.setdefault("tune_uploads", 0)
     file = st.file_uploader(
@@ -45,8 +48,10 @@ def import_form(engine: Engine, names: Sequence[str], words: Words) -> None:
     name = st.text_input(words("tune.import.name"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
     limit = st.number_input(words("tune.import.limit"), 1, 10_000, 200, key="tune_import_limit")
     name = name.strip() or usual
+    into = collection_choice(engine, chosen, words("tune.import.asked"), key=f"tune_import_of_{uploads}")
+    sources = sources_of(engine, into)
     try:
-        plan = _plan(engine, file.file_id, file.name, file.getvalue(), int(limit))
+        plan = _plan(file, int(limit), sources)
     except WorkbenchError as error:
         fault_box(fault_of(error), words, key="tune_import_fault")
         return
@@ -58,8 +63,11 @@ def import_form(engine: Engine, names: Sequence[str], words: Words) -> None:
         )
     )
     import_notes(plan.notes, words)
-    collection = plan.set.collection
+    collection = into
+    if not plan.items and sources is not None:
+        presence_note(presence(plan.set.cases, into, sources), words, key="tune_import_presence")
     if plan.items:
+        st.caption(words("tune.import.own"))
         place = f"tune_import_into_{uploads}_{name}"
         collection = st.text_input(words("tune.import.collection"), collection_name(name), max_chars=60, key=place)
     if name in names and name != SAMPLE_SET:
@@ -69,14 +77,13 @@ def import_form(engine: Engine, names: Sequence[str], words: Words) -> None:
         begin_import(engine, plan, name, collection, words)
 
 
-def _plan(engine: Engine, file_id: str, file: str, content: bytes, limit: int) -> ImportPlan:
+def _plan(file: UploadedFile, limit: int, sources: tuple[str, ...] | None) -> ImportPlan:
     """What the file holds; read once, because every press on the page comes by here."""
-    key = (file_id, limit)
-    kept: tuple[tuple[str, int], ImportPlan] | None = st.session_state.get(_READ)
+    key = (file.file_id, limit, sources)
+    kept: tuple[object, ImportPlan] | None = st.session_state.get(_READ)
     if kept is not None and kept[0] == key:
         return kept[1]
-    sources = [item.source for item in engine.sources("samples")] if engine.ready else []
-    plan = read_query_set(content, file, limit=limit, known_sources=sources)
+    plan = read_query_set(file.getvalue(), file.name, limit=limit, known_sources=sources or ())
     st.session_state[_READ] = (key, plan)
     return plan
 

@@ -14,6 +14,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
 from engine.nodes.run_context import fault_of
+from pages.tune_collection import bind_form, misplaced
 from pages.tune_evidence import Gathering, batches_of, progress_of, query_set_of
 from pages.tune_gather import batch_choice, gathering_buttons, gathering_notes, take_begun
 from pages.tune_import import import_form, imported
@@ -28,12 +29,17 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     take_begun()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tune_bar"):
         query_set = set_choice(engine, names, words)
-        batches = batches_of(engine, query_set.name)
+        # Runs on another collection say nothing of this one; bound back to it, the set has them again.
+        batches = tuple(
+            item
+            for item in batches_of(engine, query_set.name)
+            if query_set.name == SAMPLE_SET or item.config.collection == query_set.collection
+        )
         batch = batch_choice(batches, words)
         # Another key is another popover, closed: what it was opened for is done.
         done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
         with st.popover(words("tune.import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
-            import_form(engine, names, words)
+            import_form(engine, names, config.collection, words)
         run_id = st.session_state.get("run")
         add_help = None if run_id else words("tune.add.help")
         icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
@@ -48,6 +54,7 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
         others = tuple(item for item in batches if item.done and batch is not None and item.id != batch.id)
         gathering = Gathering(query_set, batch, others, running)
         gathering_buttons(engine, gathering, config, words)
+    misplaced(engine, query_set, words)
     gathering_notes(engine, gathering, words)
     imported(engine, words)
     return gathering
@@ -114,6 +121,7 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
 def set_facts(engine: Engine, query_set: QuerySet, words: Words) -> None:
     facts = words("tune.set.facts", origin=query_set.origin or "–", collection=query_set.collection)
     quiet(facts, words, key="tune_set_facts")
+    bind_form(engine, query_set, words)
     sure = st.checkbox(words("tune.set.sure"), key=f"tune_sure_{query_set.name}")
     if st.button(words("tune.set.delete"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
         engine.evaluation.delete_query_set(query_set.name)

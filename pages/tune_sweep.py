@@ -21,20 +21,20 @@ from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import Cost
-from engine.evaluation.sweep_values import AxisValue
+from engine.evaluation.sweep_values import AxisValue, Recommendation
 from engine.nodes.run_context import fault_of
 from pages.tune_evidence import Shown
 from pages.tune_tried import COSTS, Tried, recommended, tried, tried_rows
 
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
-_DEFAULT_AXES = ["similarity_threshold", "grade_pass_threshold", "max_rewrites"]
+_DEFAULT_AXES = ["similarity_threshold", "max_rewrites"]
 _MOST_AXES = 3
 
 
 def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     """Every swept setting as a point of quality against cost, with the recommended one."""
     before, config = evaluation.configs
-    made = tried(shown, config, swept_axes())
+    made = tried(shown, config, swept_axes(config))
     cost: Cost = st.selectbox(
         words("tune.front.cost"),
         COSTS,
@@ -44,13 +44,14 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     )
     telling, total = int(made.telling.sum()), len(made.configs)
     st.caption(words("tune.front.note" if telling == total else "tune.front.note_known", n=telling, total=total))
-    star = recommended(shown, config, swept_axes(), before).setting
-    points = _points(made, evaluation, cost, star, words)
+    found = recommended(shown, config, swept_axes(config), before)
+    points = _points(made, evaluation, cost, found, words)
     quality_against_cost(points, cost, words, key="tune_front", tried=_try, total=len(shown))
 
 
-def _points(made: Tried, evaluation: Evaluation, cost: Cost, star: int | None, words: Words) -> list[Point]:
+def _points(made: Tried, evaluation: Evaluation, cost: Cost, found: Recommendation, words: Words) -> list[Point]:
     """The settings of the sweep of which enough is known, and those under test, which may lie between them."""
+    star = found.setting
     on_front = frozenset(made.fronts[cost].settings)
     points = [
         Point(
@@ -65,7 +66,7 @@ def _points(made: Tried, evaluation: Evaluation, cost: Cost, star: int | None, w
         for place, settings in enumerate(made.settings)
         if made.telling[place] or place == star
     ]
-    if star is None:
+    if star is None and found.choice != "too_poor":
         points.append(_own_point(evaluation, BEFORE, cost, made, words=words, kind="recommended"))
     return [*points, _own_point(evaluation, AFTER, cost, made, words=words, kind="current")]
 
@@ -87,15 +88,15 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
     st.multiselect(
         words("tune.sweep.axes"),
         _AXES,
-        default=None if "tune_axes" in st.session_state else _DEFAULT_AXES,
+        default=None if "tune_axes" in st.session_state else swept_axes(config),
         format_func=lambda name: words(f"settings.{name}"),
         max_selections=_MOST_AXES,
         key="tune_axes",
         persist_state="session",
         help=words("tune.sweep.axes.help"),
     )
-    made = tried(shown, config, swept_axes())
-    found = recommended(shown, config, swept_axes(), before)
+    made = tried(shown, config, swept_axes(config))
+    found = recommended(shown, config, swept_axes(config), before)
     changed = [
         f"{setting_label(name, words)} {setting_text(name, getattr(found.config, name), words)}"
         for name in _AXES
@@ -111,7 +112,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         take_away(engine, config, words)
     st.download_button(
         words("tune.sweep.csv", n=len(made.configs)),
-        lambda: _csv(tried_rows(shown, config, swept_axes())),
+        lambda: _csv(tried_rows(shown, config, swept_axes(config))),
         file_name="sweep.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -160,10 +161,15 @@ def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
                 st.caption(words("tune.out.eval"))
 
 
-def swept_axes() -> tuple[str, ...]:
-    """The settings that the sweep varies, as chosen in its tab."""
-    chosen = st.session_state.get("tune_axes") or _DEFAULT_AXES
+def swept_axes(config: RunConfig) -> tuple[str, ...]:
+    """The settings that the sweep varies, as chosen in its tab; by itself the number that the gate reads is one."""
+    chosen = st.session_state.get("tune_axes") or (*_DEFAULT_AXES, number_of_gate(config))
     return tuple(name for name in _AXES if name in chosen)
+
+
+def number_of_gate(config: RunConfig) -> str:
+    """The setting that decides when a round suffices."""
+    return "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"
 
 
 def _try(settings: Mapping[str, AxisValue]) -> None:

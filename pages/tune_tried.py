@@ -32,7 +32,7 @@ _SWEPT = {1: (101, 20), 2: (21, 20), 3: (11, 6)}
 """Values of a threshold and of a whole number by how many settings are swept: some hundreds of settings."""
 _AROUND = 8
 """Steps of every slider to both sides that are tried along with where it stands."""
-_MOVED = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites")
+_MOVED = ("top_k", "similarity_threshold", "grade_pass_threshold", "min_relevant", "max_rewrites")
 _BLOCKS, _SWEEPS = 4, 6
 """Kept for every gathering that is looked at."""
 Key = TypeVar("Key")

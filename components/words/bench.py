@@ -9,6 +9,11 @@ BENCH: Mapping[str, tuple[str, str]] = {
         "How good is the grader ({grader})? Its verdicts against the labels of the set, and against your own.",
         "质检员（{grader}）判得准不准？把它的判定与问题集的标注以及您自己的判断对照。",
     ),
+    "bench.population": (
+        "Every passage that the grader judged in these runs, kept or dropped, at the cut below. The precision of the "
+        "table *Measures* counts only those that the settings under test keep.",
+        "统计这些运行中质检员判定过的全部片段，不论保留与否，按下方分界计。“指标”表中的精确率只统计待测设置所保留的片段。",
+    ),
     "bench.only_labelled": ("Only what somebody labelled", "仅限已标注的片段"),
     "bench.only_labelled.help": (
         "Data sets seldom name every right passage. Off: what is not named counts as not relevant.",

@@ -75,6 +75,10 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.card.seconds": ("Time, median", "耗时中位数"),
     "tune.card.same": ("= as compared", "= 与对照相同"),
     "tune.card.same_of": ("= as compared (n = {n})", "= 与对照相同（n = {n}）"),
+    "tune.card.moved": (
+        "{before} as compared (n = {before_n}, now {after_n}); alike on the {n} of both",
+        "对照为 {before}（n = {before_n}，现为 {after_n}）；两边都有的 {n} 题相同",
+    ),
     "tune.card.undecided": ("not distinguishable (n = {n})", "无法区分（n = {n}）"),
     "tune.card.n": ("n = {n}", "n = {n}"),
     "tune.card.no_rewrites": ("no rewrites at all", "没有任何重写"),
@@ -139,8 +143,9 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "该轮没有保留任何预期片段却已放行的问题所占比例。",
     ),
     "tune.measure.grader_precision.help": (
-        "Of the passages that passed, how many are expected. Passages that nobody labelled count as not expected.",
-        "通过质检的片段中有多少是预期片段；无人标注的片段按非预期计。",
+        "Of the kept passages that passed under these settings, in every round of their paths, how many are expected; "
+        "passages that nobody labelled count as not expected. The tab of the grader counts all that were judged.",
+        "按这些设置在各轮保留并通过的片段中，有多少是预期片段；无人标注的片段按非预期计。质检员标签页统计全部受检片段。",
     ),
     "tune.measure.grader_recall.help": (
         "Of the expected passages that were judged, how many passed.",
@@ -155,19 +160,19 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "有解问题中得到回答的比例，不论对错。",
     ),
     "tune.map.note": (
-        "{measure}: {low} to {high}, the stronger the better; click a cell to try it",
-        "{measure}：{low} 至 {high}，颜色越深越好；点击格子即可试用",
+        "{measure}: {low} to {high} here; colours from {floor} to {top}, the stronger the better; click to try",
+        "{measure}：此处 {low} 至 {high}，颜色刻度 {floor} 至 {top}，越深越好；点击格子即可试用",
     ),
     "tune.map.note_dark": (
-        "{measure}: {low} to {high}, the brighter the better; click a cell to try it",
-        "{measure}：{low} 至 {high}，颜色越亮越好；点击格子即可试用",
+        "{measure}: {low} to {high} here; colours from {floor} to {top}, the brighter the better; click to try",
+        "{measure}：此处 {low} 至 {high}，颜色刻度 {floor} 至 {top}，越亮越好；点击格子即可试用",
     ),
     "tune.map.x": ("Across", "横轴"),
     "tune.map.y": ("Up", "纵轴"),
     "tune.map.measure": ("Shown", "显示"),
     "tune.map.partly": (
-        "Pale cells rest on fewer questions; empty ones on none: the others would need calls to tell.",
-        "浅色格子依据的问题较少，空白格子没有依据：其余问题需要实际调用才能知道。",
+        "Hatched cells rest on fewer questions; empty ones on none: the others would need calls to tell.",
+        "有斜线的格子依据的问题较少，空白格子没有依据：其余问题需要实际调用才能知道。",
     ),
     "tune.map.unknown": ("known for {known} of {n}", "{n} 题中已知 {known} 题"),
     "tune.map.same": ("Choose two different settings.", "请选两项不同的设置。"),
@@ -308,6 +313,29 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.note.more": ("{n} further notes", "另有 {n} 条说明"),
     "tune.import.collection": ("Its documents go into the collection", "文档放入集合"),
     "tune.import.start": ("Import", "导入"),
+    "tune.import.asked": ("Asked of the collection", "检索的集合"),
+    "tune.import.own": (
+        "The file brings its own documents: they become a collection, and that is asked.",
+        "文件自带文档：它们会放入一个集合，问题就检索那个集合。",
+    ),
+    "tune.presence.all": (
+        "All {n} expected sources exist in this collection.",
+        "这个集合里有全部 {n} 个期望来源。",
+    ),
+    "tune.presence.all.one": (
+        "The expected source exists in this collection.",
+        "这个集合里有期望的来源。",
+    ),
+    "tune.presence.part": (
+        "{present} of {n} expected sources exist in this collection; what the others hold cannot be found.",
+        "这个集合里有 {n} 个期望来源中的 {present} 个；其余来源的内容找不到。",
+    ),
+    "tune.bind": ("Ask it of another collection", "改为检索另一个集合"),
+    "tune.bind.do": ("Ask this collection from now on", "以后检索这个集合"),
+    "tune.bind.help": (
+        "What was gathered on the former collection stays, and shows when the set is bound to it again.",
+        "在原集合上收集的证据会保留，问题集改回原集合后即可看到。",
+    ),
     "tune.import.going": ("{name}: {done} of {total} documents in", "{name}：已入库 {done} / {total} 份文档"),
     "tune.import.more": ("and {n} more", "另有 {n} 条"),
     "tune.add": ("Add open run", "加入当前运行"),
@@ -414,6 +442,12 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.recommended.new": ("Expected on new questions: {value}.", "在新问题上的预期：{value}。"),
     "tune.recommended.unknown": ("{n} questions would need calls to tell.", "{n} 个问题需要实际调用才能知道。"),
+    "tune.recommended.none": ("No recommendation", "不作推荐"),
+    "tune.choice.too_poor": (
+        "None of {tried} settings reaches a quality of {floor}: the best of them would be luck. First look whether the "
+        "collection holds what the questions expect, and how the grader judges it.",
+        "{tried} 组设置的质量都没有达到 {floor}，其中最好的只是碰巧。请先看集合里是否有期望的内容。",
+    ),
     "tune.choice.best": ("It alone has the best quality of {tried} settings.", "在 {tried} 组设置中质量唯一最好。"),
     "tune.choice.cheaper": (
         "{tied} of {tried} settings cannot be told apart in quality; this one takes the fewest steps.",

@@ -141,3 +141,18 @@ class UnknownMeasure(EvaluationError):
             remedy=f"Known measures: {known}.",
             params={"measure": measure[:60], "known": known},
         )
+
+
+class SetElsewhere(EvaluationError):
+    """A set of questions is to be asked of a collection that holds nothing of what it expects."""
+
+    code = "WB808"
+
+    @classmethod
+    def none_of(cls, expected: int, collection: str) -> Self:
+        return cls(
+            f"0 of {expected} expected sources exist in the collection {collection[:60]!r}: nothing right could be "
+            "found there.",
+            remedy="Ask the collection that holds them: choose it for the set, or name it with --collection.",
+            params={"expected": str(expected), "collection": collection[:60]},
+        )

@@ -15,7 +15,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.rejected import rejected_given
 from engine.evaluation.statistics import SEED, PairedTest, corrected_p, mcnemar, paired_means, with_correction
-from engine.evaluation.sweep_values import Choice, Recommendation, Sweep
+from engine.evaluation.sweep_values import QUALITY_FLOOR, Choice, Recommendation, Sweep
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -58,7 +58,7 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
         setting=_place(swept, config) if stays else pick,
         config=config,
         baseline=baseline,
-        choice="baseline_stays" if stays else choice,
+        choice="baseline_stays" if stays and choice != "too_poor" else choice,
         n=len(swept.evidence),
         unknown_n=int(evaluation.unknown_n[column]),
         tried=field.tried,
@@ -88,9 +88,7 @@ class _Field:
         self.baseline = len(swept.configs)
         self.usable = np.append(enough_known(swept.evaluation), bool(before.n("quality")[0]))
         self.columns: dict[str, FloatArray] = {}
-        quality, steps = np.nan_to_num(self.of("quality"), nan=-1.0), np.nan_to_num(self.of("steps"), nan=-1.0)
-        both = np.concatenate([quality, steps])[:, self.usable]
-        self.tried = int(np.unique(both, axis=1).shape[1]) if both.size else 0
+        self.tried = int(self.usable[:-1].sum())
 
     def of(self, measure: Measure) -> FloatArray:
         """Values by question and setting [N, S + 1]; NaN where not known."""
@@ -102,7 +100,7 @@ class _Field:
         return self.columns[measure]
 
     def pick(self) -> tuple[int, Choice, int]:
-        """The column to take, why, and how many different settings are not told apart from the best."""
+        """The column to take, why, and how many settings of the sweep are not told apart from the best."""
         if not self.usable.any():
             return self.baseline, "baseline_stays", 0
         proven = np.nan_to_num(self.of("quality"))
@@ -111,20 +109,22 @@ class _Field:
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
         near = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
-        different = self._different(np.flatnonzero(near))
+        alike = int(near[:-1].sum())
+        if np.where(self.usable, proven.mean(axis=0), 0.0).max() < QUALITY_FLOOR:
+            return self.baseline, "too_poor", alike
         tied = self._careful(np.flatnonzero(near))
         more_steps = self._more_steps(tied, best)
         cheapest = tied[more_steps <= more_steps.min() + 1e-9]
         distances = np.array([self._distance(int(place)) for place in cheapest])
         closest = cheapest[distances <= distances.min() + 1e-9]
         if self.baseline in cheapest:
-            return self.baseline, "baseline_stays", different
+            return self.baseline, "baseline_stays", alike
         pick = int(closest[0])
         if total[pick] > np.delete(total, pick).max():
-            return pick, "best", different
+            return pick, "best", alike
         if len(cheapest) < len(tied):
-            return pick, "cheaper", different
-        return pick, "closer_to_defaults" if len(closest) < len(cheapest) else "best", different
+            return pick, "cheaper", alike
+        return pick, "closer_to_defaults" if len(closest) < len(cheapest) else "best", alike
 
     def corrected(self, measure: Measure, pick: int) -> float:
         """The p-value of the pick, corrected for all settings that were compared."""
@@ -165,10 +165,6 @@ class _Field:
 
     def _distance(self, place: int) -> float:
         return distance_to_defaults(self.before.configs[0] if place == self.baseline else self.swept.configs[place])
-
-    def _different(self, places: IntArray) -> int:
-        quality, steps = np.nan_to_num(self.of("quality"), nan=-1.0), np.nan_to_num(self.of("steps"), nan=-1.0)
-        return int(np.unique(np.concatenate([quality, steps])[:, places], axis=1).shape[1])
 
 
 def distance_to_defaults(config: RunConfig) -> float:

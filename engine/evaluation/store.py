@@ -109,6 +109,19 @@ class EvaluationStore:
                 (usable, place, _clean(case.id), _json(case.to_dict())),
             )
 
+    def bind_query_set(self, name: str, collection: str) -> None:
+        """Ask a set of another collection from now on; its batches keep theirs.
+
+        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
+        """
+        if name == SAMPLE_SET:
+            raise InvalidQuerySet.reserved(name)
+        with self._writing() as connection:
+            change = "UPDATE query_sets SET collection = ? WHERE name = ?"
+            changed = connection.execute(change, (_clean(collection), _clean(name))).rowcount
+        if not changed:
+            raise UnknownQuerySet.named(name)
+
     def delete_query_set(self, name: str) -> None:
         """Remove a set; its batches stay. Raises ``UnknownQuerySet``, ``InvalidQuerySet`` for the samples."""
         if name == SAMPLE_SET:

@@ -108,9 +108,12 @@ class HeatMap:
     """Index of each cell's setting in the sweep."""
 
 
-Choice = Literal["best", "cheaper", "closer_to_defaults", "baseline_stays"]
+Choice = Literal["best", "cheaper", "closer_to_defaults", "baseline_stays", "too_poor"]
 """Why a setting was picked. ``best``: none has its quality. Of those not told apart from it, ``cheaper``: it takes
-the fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these."""
+the fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these.
+``too_poor``: none reaches :data:`QUALITY_FLOOR`, so none is recommended."""
+QUALITY_FLOOR = 0.3
+"""Share of the questions that a setting must do well on to be recommended: below it the best of many is luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class Recommendation:
     unknown_n: int
     """Of these, questions whose path under the pick is not known."""
     tried: int
-    """Settings that were compared; those that decide every question alike count once."""
+    """Settings of the sweep that were compared: those of which enough is known."""
     tied: int
     """Of these, how many are not told apart from the best one."""
     quality: Interval | None

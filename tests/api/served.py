@@ -38,6 +38,8 @@ class FakeCollections(FakeKnowledge):
 
     given: list[tuple[str, list[IngestItem]]] = field(default_factory=list)
     options: list[tuple[ChunkOptions, str]] = field(default_factory=list)
+    held: tuple[str, ...] = ("long.md",)
+    """Names of its sources."""
     gate: Callable[[], Any] | None = None
     remembered: FakeMemory = field(default_factory=FakeMemory)
 
@@ -54,7 +56,7 @@ class FakeCollections(FakeKnowledge):
 
     async def sources(self, collection: str) -> list[SourceInfo]:
         await self.describe(collection)
-        return [SourceInfo("long.md", "Tea", 1, "hash", "2026-01-01T00:00:00+00:00")]
+        return [SourceInfo(name, "Tea", 1, "hash", "2026-01-01T00:00:00+00:00") for name in self.held]
 
     async def embedder_into(self, collection: str, *_: object) -> Embedder:
         return HashingEmbedder()

@@ -27,6 +27,8 @@ __all__ = ["data_dir", "interruptible"]
 
 TABLE = 'question,expected,answerable\nfirst,p1.md,\nsecond,"The text of p9|p2.md",\nthird,,no\n'
 
+HOLDS = FakeCollections(held=("p1.md", "p2.md"))
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
@@ -43,7 +45,7 @@ def result(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_a_set_is_run_measured_and_written_as_json(
     data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with handed_over(data_dir) as (_, engine):
+    with handed_over(data_dir, knowledge=HOLDS) as (_, engine):
         assert main(["eval", str(table), "--json", "-", "--min", "recall@5=0.75", "--max", "calls=6"]) == 0
         reply = result(capsys)
         assert reply["cases"] == 3 and reply["passed"] and reply["failures"] == []
@@ -69,7 +71,7 @@ def test_a_missed_bar_is_named_and_is_the_exit_code(
 ) -> None:
     written = tmp_path / "result.json"
     bars = ["--min", "recall@1=0.9", "--min", "answered=1", "--max", "failed=0", "--min", "grader-precision=0.99"]
-    with handed_over(data_dir):
+    with handed_over(data_dir, knowledge=HOLDS):
         assert main(["eval", str(table), *bars, "--json", str(written)]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "recall@1 >= 0.9 is asked for, and recall@1 is" in shown
@@ -84,7 +86,7 @@ def test_what_cannot_be_measured_clears_no_bar(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "bare.csv").write_text("question\nfirst\n")
-    with handed_over(data_dir):
+    with handed_over(data_dir, knowledge=HOLDS):
         assert main(["eval", str(tmp_path / "bare.csv"), "--min", "recall@5=0"]) == 1
     assert "recall@5 could not be measured" in " ".join(capsys.readouterr().out.split())
 
@@ -99,7 +101,7 @@ def test_failures_are_counted_and_listed_and_in_no_average(
             return await super().search(query, limit)
 
     (tmp_path / "set.csv").write_text("id,question,expected\na,first,p1.md\nb,second,p1.md\n")
-    with handed_over(data_dir, retriever=Fails()):
+    with handed_over(data_dir, knowledge=HOLDS, retriever=Fails()):
         assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", "--max", "failed=0"]) == 1
     reply = result(capsys)
     assert [(item["case"], item["code"]) for item in reply["failures"]] == [("b", "WB000")]
@@ -116,11 +118,30 @@ def test_names_that_are_no_text_cost_neither_the_table_nor_the_json(
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict")
     monkeypatch.setattr("sys.stdout", printed)
     monkeypatch.setattr("sys.stderr", printed)
-    with handed_over(data_dir):
+    with handed_over(data_dir, knowledge=HOLDS):
         assert main(["eval", str(odd), "--json", str(written)]) == 0
         assert main(["eval", str(odd), "--json", "-"]) == 0
     reply = json.loads(written.read_text(encoding="utf-8"))
     assert (reply["dataset"], list(reply["runs"])) == ("odd?", ["c?"])
+
+
+def test_a_set_is_not_measured_on_a_collection_that_holds_none_of_its_sources(
+    data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with handed_over(data_dir, knowledge=FakeCollections(held=("tea.md",))) as (_, engine):
+        assert main(["eval", str(table)]) == 2
+        assert engine.runs() == []
+    said = capsys.readouterr().err
+    assert "0 of 2 expected sources exist in the collection 'samples'" in said
+    assert "--collection" in said
+
+
+def test_expected_sources_that_are_not_there_are_counted_before_the_rest_is_measured(
+    data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with handed_over(data_dir, knowledge=FakeCollections(held=("p1.md",))):
+        assert main(["eval", str(table)]) == 0
+    assert "1 of 2 expected sources exist in the collection 'samples'" in capsys.readouterr().err
 
 
 def test_documents_of_a_data_set_go_into_a_collection_first(
@@ -229,7 +250,7 @@ def test_a_full_app_is_waited_for(data_dir: Path, tmp_path: Path, capsys: pytest
     """SC-13: caps."""
     (tmp_path / "set.csv").write_text("question\n" + "".join(f"q{number}\n" for number in range(8)))
     with (
-        engine_of(data_dir, relevant(), max_concurrent_runs=1) as engine,
+        engine_of(data_dir, relevant(knowledge=HOLDS), max_concurrent_runs=1) as engine,
         noted(app_of(engine), data_dir, engine.instance),
     ):
         assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", "--concurrency", "6"]) == 0
@@ -251,7 +272,7 @@ def test_an_interrupt_stops_what_goes_on_in_the_app(
 ) -> None:
     """SC-13: cancel at any moment."""
     gate = Gate()
-    resources = relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate))
+    resources = relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate), knowledge=HOLDS)
     with engine_of(data_dir, resources) as engine:
         with noted(InterruptsWhoFollows(app_of(engine)), data_dir, engine.instance):
             assert main(["eval", str(table), "--concurrency", "1"]) == 130

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
 from components.run_link import run_link, settings_in_url
-from components.tune_charts import clicked
+from components.tune_charts import clicked, scale_of
 from components.tune_figures import cards_of, value_text
 from components.tune_flips import change_text, flips_csv, side_text
 from engine.config import RoleModel, RoleModels, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.figures import Measured
 from engine.evaluation.flip_values import Flip, FlipReason, Flips, Side
 from engine.evaluation.flips import flips
 from engine.values import RunId
@@ -149,3 +154,93 @@ def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:
     assert clicked([a, b], [b]) == a, "a second click on a mark takes it out of the selection"
     assert clicked([a, b], []) is None, "a chart that was drawn anew has lost its selection"
     assert clicked([a], [a]) is None
+
+
+def drawn_heat(values: list[list[float]], known: list[list[int]]) -> Any:
+    """The specification of a heat map of two by two settings over ten questions, and what is said above it."""
+
+    def page(values: list[list[float]], known: list[list[int]]) -> None:
+        import numpy as np
+
+        from components.i18n import words_for
+        from components.tune_charts import heat_map
+        from engine.config import RunConfig
+        from engine.evaluation.sweep_values import Axis, HeatMap
+
+        heat = HeatMap(
+            measure="quality",
+            x=Axis("top_k", (1, 2)),
+            y=Axis("max_rewrites", (0, 1)),
+            values=np.array(values),
+            n=np.array(known),
+            known_n=np.array(known),
+            settings=np.arange(4).reshape(2, 2),
+        )
+        heat_map(heat, RunConfig(), words_for("en"), key="heat", tried=lambda _: None, total=10)
+
+    app = AppTest.from_function(page, kwargs={"values": values, "known": known}).run()
+    assert not app.exception, app.exception
+    (chart,) = app.get("vega_lite_chart") or app.get("arrow_vega_lite_chart")
+    return json.loads(chart.proto.spec), [item.value for item in app.caption]
+
+
+def test_the_colours_of_a_share_go_from_0_to_1_so_that_a_poor_best_looks_poor() -> None:
+    spec, said = drawn_heat([[0.0, 0.11], [0.05, 0.1]], [[10, 10], [10, 10]])
+    colour = spec["layer"][0]["encoding"]["color"]
+    assert colour["scale"]["domain"] == [0.0, 1.0]
+    assert "opacity" not in spec["layer"][0]["encoding"]
+    assert "0.00 to 0.11 here; colours from 0.00 to 1.00" in said[0]
+
+
+def test_what_rests_on_fewer_questions_is_hatched_and_keeps_its_colour() -> None:
+    spec, _ = drawn_heat([[0.9, 0.9], [0.9, 0.9]], [[10, 9], [5, 4]])
+    cells, hatched = spec["layer"][0]["data"]["values"], spec["layer"][1]["data"]["values"]
+    assert {cell["value"] for cell in cells} == {0.9}
+    assert [cell["hatching"] for cell in cells] == ["", "╱", "╱╱", "╱╱╱"]
+    assert len(hatched) == 3
+
+
+def test_a_cost_has_a_scale_of_its_own_that_begins_at_zero() -> None:
+    assert scale_of("steps", 12.5) == (0.0, 12.5)
+    assert scale_of("seconds", 0.0) == (0.0, 1.0)
+    assert scale_of("refused_unanswerable", 0.2) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_a_figure_that_moved_is_never_said_to_be_as_compared(language: UiLanguage) -> None:
+    """A share of rewrites can move although every question that is rewritten on both sides is alike."""
+    words = words_for(language)
+    total = np.array([[2.0, 2.0], [0.0, np.nan], [1.0, 1.0]])
+    weight = np.array([[3.0, 3.0], [1.0, 0.0], [1.0, 1.0]])
+    moved = Measured(np.nan_to_num(total), weight)
+    evidence = evidence_of(3, BEFORE)
+    whole = evaluate(evidence, [BEFORE, BEFORE])
+    evaluation = replace(whole, measures={**whole.measures, "false_rewrites": moved})
+    card = next(item for item in cards_of(evaluation, words) if item.label == words("tune.card.false_rewrites"))
+    assert (card.value, card.note) == (
+        "0.75",
+        words("tune.card.moved", before="0.60", before_n=3, after_n=2, n=2),
+    )
+
+
+def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
+    def page() -> None:
+        from dataclasses import replace
+
+        from components.i18n import words_for
+        from components.tune_recommendation import recommendation_card
+        from engine.config import RunConfig
+        from engine.evaluation.recommend import recommend
+        from engine.evaluation.sweep import sweep
+        from engine.evaluation.sweep_values import Axis
+        from tests.evaluation.gathered import evidence_of
+
+        base = RunConfig(gate="pass_rate", grade_probe=True)
+        gathered = evidence_of(24, base)
+        found = recommend(sweep(gathered, base, [Axis("top_k", (1, 5))]), base)
+        recommendation_card(replace(found, choice="too_poor"), ["top_k"], words_for("en"), key="card")
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    (drawn,) = [item.proto.json for item in app.get("bidi_component")]
+    assert "No recommendation" in drawn and "reaches a quality of 0.30" in drawn
+    assert "Try it" not in drawn

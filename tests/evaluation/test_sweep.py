@@ -139,6 +139,23 @@ def test_a_gain_on_two_of_forty_is_recommended_and_said_to_be_not_distinguishabl
     assert found.quality_test.difference.n == 40
 
 
+@pytest.mark.parametrize(("right", "choice"), [(5, "too_poor"), (14, "best")])
+def test_below_a_floor_of_quality_nothing_is_recommended_however_much_better_it_is(right: int, choice: str) -> None:
+    """The right passage of all other questions is nowhere in what was found."""
+    base = replace(BASE, top_k=2)
+    search = ((0, 0.9), (1, 0.8), (2, 0.7))
+    record = run_in(World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4), base)
+    names = [f"case-{number}" for number in range(40)]
+    cases = [
+        Case(name, "?", (Expectation("passage", "p02" if number < right else "p99"),), answerable=True)
+        for number, name in enumerate(names)
+    ]
+    evidence = gather(cases, dict.fromkeys(names, record))
+    found = recommend(sweep(evidence, base, [Axis("top_k", (1, 2, 3))]), base)
+    assert (found.choice, found.tried) == (choice, 3)
+    assert (found.config == base) == (choice == "too_poor")
+
+
 def test_equal_quality_is_decided_by_fewer_steps() -> None:
     base = replace(BASE, grade_probe=False, top_k=2)
     search = ((0, 0.9), (1, 0.8), (2, 0.7))

@@ -12,6 +12,7 @@ from components.i18n import UiLanguage, words_for
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import Case, Expectation, QuerySet
+from engine.knowledge.ingest import IngestItem
 from tests.pages.driving import ask, button, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -169,6 +170,39 @@ def test_a_file_of_questions_is_imported_and_its_bad_lines_are_named(engine: Eng
     button(app, lambda label: label == EN("tune.import.start")).click().run()
     assert not app.exception, app.exception
     assert [case.question for case in engine.evaluation.query_set("mine").cases] == ["What is a set?"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_file_is_asked_of_the_collection_in_the_sidebar_which_is_looked_at_first(
+    engine: Engine, language: UiLanguage
+) -> None:
+    """The samples hold none of these sources; the collection that was chosen holds one."""
+    words = words_for(language)
+    engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nCats eat fish.")], "pets")
+    app = opened(language=language, collection="pets")
+    app.switch_page("tune.py").run()
+    content = "question,expected\nWhat do cats eat?,cats.md\nWhat do dogs eat?,dogs.md\n"
+    app.file_uploader[0].upload("pets.csv", content.encode(), "text/csv").run()
+    assert words.count("tune.presence.part", 2, present=1) in inline(app)
+    button(app, lambda label: label == words("tune.import.start")).click().run()
+    assert not app.exception, app.exception
+    assert engine.evaluation.query_set("pets").collection == "pets"
+    assert words.count("tune.presence.part", 2, present=1) in inline(app)
+
+
+def test_a_set_asked_of_the_wrong_collection_is_not_measured_and_can_be_bound_to_another(engine: Engine) -> None:
+    engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nCats eat fish.")], "pets")
+    cases = (Case("cats", "What do cats eat?", (Expectation("source", "cats.md"),)),)
+    engine.evaluation.save_query_set(QuerySet("lost", cases, "samples"))
+    app = tune(name="lost")
+    assert "0 of 1 expected sources exist in the collection 'samples'" in inline(app)
+    gather = button(app, lambda label: label == EN.count("tune.gather.start", 1))
+    assert gather.disabled
+    setting(app, "tune_bind_lost_samples").set_value("pets").run()
+    button(app, lambda label: label == EN("tune.bind.do")).click().run()
+    assert engine.evaluation.query_set("lost").collection == "pets"
+    assert "WB808" not in inline(app)
+    assert not button(app, lambda label: label == EN.count("tune.gather.start", 1)).disabled
 
 
 def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine) -> None:

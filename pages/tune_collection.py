@@ -1,0 +1,74 @@
+"""Which collection a set of questions is asked of on the Tune page, and whether it holds what they expect."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.faults import fault_box
+from components.i18n import Words
+from components.knowledge_draw import quiet
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.cases import QuerySet
+from engine.evaluation.presence import Presence, presence, refuse_elsewhere
+from engine.nodes.run_context import fault_of
+
+
+def collection_choice(engine: Engine, chosen: str, label: str, *, key: str) -> str:
+    """A select box of collections that begins with ``chosen``, also where that is not known yet."""
+    try:
+        known = [item.name for item in engine.collections()] if engine.ready else []
+    except WorkbenchError:
+        known = []
+    options = list(dict.fromkeys((chosen, *known)))
+    return str(st.selectbox(label, options, key=f"{key}_{chosen}") or chosen)
+
+
+def sources_of(engine: Engine, collection: str) -> tuple[str, ...] | None:
+    """Names of a collection's sources; None where they cannot be learned."""
+    try:
+        return tuple(item.source for item in engine.sources(collection)) if engine.ready else None
+    except WorkbenchError:
+        return None
+
+
+def presence_note(found: Presence, words: Words, *, key: str) -> None:
+    """How much of what is expected is there: a warning where nothing is, or not all."""
+    try:
+        refuse_elsewhere(found)
+    except WorkbenchError as error:
+        fault_box(fault_of(error), words, key=key)
+        return
+    if found.partly:
+        quiet(f"! {words.count('tune.presence.part', found.expected, present=found.present)}", words, key=key)
+    elif found.expected:
+        quiet(words.count("tune.presence.all", found.expected), words, key=key)
+
+
+def nothing_there(engine: Engine, query_set: QuerySet) -> bool:
+    """Whether the set's collection is known to hold nothing of what it expects."""
+    sources = sources_of(engine, query_set.collection)
+    return sources is not None and presence(query_set.cases, query_set.collection, sources).nowhere
+
+
+def misplaced(engine: Engine, query_set: QuerySet, words: Words) -> None:
+    """Say it above every figure where the set's collection lacks sources that the set expects."""
+    sources = sources_of(engine, query_set.collection)
+    if sources is None:
+        return
+    found = presence(query_set.cases, query_set.collection, sources)
+    if found.nowhere or found.partly:
+        presence_note(found, words, key="tune_presence")
+
+
+def bind_form(engine: Engine, query_set: QuerySet, words: Words) -> None:
+    """Ask a set of another collection from now on."""
+    wanted = collection_choice(engine, query_set.collection, words("tune.bind"), key=f"tune_bind_{query_set.name}")
+    sources = sources_of(engine, wanted)
+    if sources is not None:
+        presence_note(presence(query_set.cases, wanted, sources), words, key="tune_bind_presence")
+    same = wanted == query_set.collection
+    help_ = words("tune.bind.help")
+    if st.button(words("tune.bind.do"), disabled=same, help=help_, icon=":material/link:", key="tune_bind_do"):
+        engine.evaluation.bind_query_set(query_set.name, wanted)
+        st.rerun()
