@@ -84,11 +84,11 @@ def test_a_slider_moves_the_figures_and_the_flips_without_a_run(gathered: Engine
     app = tune(language)
     words = words_for(language)
     before = runs(gathered)
-    assert words("tune.flips", flipped=0, n=4) in inline(app)
+    assert words("tune.flips.zero", n=4) in inline(app)
     setting(app, "grade_pass_threshold").set_value(0.0).run()
     assert not app.exception, app.exception
     shown = inline(app)
-    assert words("tune.flips", flipped=0, n=4) not in shown
+    assert words("tune.flips.zero", n=4) not in shown
     assert "logic" in shown
     assert runs(gathered) == before
 
