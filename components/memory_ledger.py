@@ -120,7 +120,7 @@ def _card(item: Memory, recalled: int, words: Words, base: str) -> Node:
         aria_label=f"{words('memory.delete.this')}: {beginning(item.question, 80)}",
     )
     head = node("div", "top", node("div", "grow", mark, " ", question), delete)
-    answer = beginning(item.answer, _BEGINNING) or words("memory.no_answer")
+    answer = item.claim or beginning(item.answer, _BEGINNING) or words("memory.no_answer")
     parts = [head, node("p", "beginning", answer), *_whole(item, answer, words), _facts(item, recalled, words, base)]
     return node("section", f"card memory {state}", *parts)
 

@@ -90,6 +90,8 @@ def _memory(item: Memory, stale: bool, words: Words) -> Node:
         parts.append(node("p", "muted small", words("recall.stale.help")))
     if item.sources:
         parts.append(_sources(item, words))
+    if item.claim:
+        parts.append(node("p", "plain-text", item.claim))
     parts.append(fold(f"memory-{item.id}", words("recall.answer"), node("p", "plain-text", item.answer)))
     return node("div", "remembered stale" if stale else "remembered", *parts)
 

@@ -11,7 +11,7 @@ from typing import Literal
 from engine.memory.sameness import same_question
 from engine.roles import SILENT, DirectRequest, Trace
 from engine.small_talk import small_talk
-from engine.values import Memory, Message, ModelCall
+from engine.values import Memory, Message, ModelCall, Passage
 
 _MARKER = re.compile(r"\s?[\[【［]\d{1,3}[\]】］]")
 
@@ -77,7 +77,10 @@ def opening(request: DirectRequest, memory: Memory) -> str:
 
 def closing(request: DirectRequest, memory: Memory) -> str:
     """The sentence that names the sources of a remembered answer."""
-    names = ("、" if request.language == "zh" else ", ").join(memory.sources)
+    joint = "、" if request.language == "zh" else ", "
+    marked = [f"{item.source} [{item.marker}]" for item in memory.citations]
+    known = {item.source for item in memory.citations} if memory.claim else set()
+    names = joint.join([*(marked if known else ()), *(name for name in memory.sources if name not in known)])
     return _say(request)["sources"].format(names=names) if names else _say(request)["unsourced"]
 
 
@@ -88,8 +91,20 @@ def best_memory(request: DirectRequest) -> Memory | None:
 
 
 def remembered_text(memory: Memory) -> str:
-    """A remembered answer without its markers, which point to passages of another run."""
-    return _MARKER.sub("", memory.answer).strip()
+    """The claim of a memory, its markers as its citations have them; of an older one the answer without markers."""
+    return memory.claim or without_markers(memory.answer)
+
+
+def without_markers(text: str) -> str:
+    return _MARKER.sub("", text).strip()
+
+
+def cited_passages(request: DirectRequest) -> tuple[Passage, ...]:
+    """What the markers of an answer from memory point to: the passages by name, whose text that run had."""
+    memory = None if small_talk(request.question) else best_memory(request)
+    if memory is None or not memory.claim:
+        return ()
+    return tuple(Passage(item.passage_id, item.source, "", 0.0, 0.0, section=item.section) for item in memory.citations)
 
 
 def _say(request: DirectRequest) -> Mapping[_Phrase, str]:

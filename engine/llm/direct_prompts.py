@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.builtin.direct import remembered_text
+from engine.builtin.direct import remembered_text, without_markers
 from engine.llm.prompts import LANGUAGE_NAMES, fenced
 from engine.roles import DirectRequest
 from engine.values import Memory, Message
@@ -32,7 +32,8 @@ def direct_messages(request: DirectRequest, memory: Memory | None) -> tuple[Mess
     rules = _SMALL_TALK if memory is None else _REMEMBERED
     parts = [fenced("question", request.question)]
     if memory is not None:
-        parts.insert(0, fenced("memory", f"Question: {memory.question}\nAnswer: {remembered_text(memory)}"))
+        answer = without_markers(remembered_text(memory))
+        parts.insert(0, fenced("memory", f"Question: {memory.question}\nAnswer: {answer}"))
     return (
         Message("system", rules.replace("__LANGUAGE__", LANGUAGE_NAMES[request.language])),
         Message("user", "\n\n".join(parts)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from engine.knowledge.milvus_connection import Freshness, connect, disconnect, e
 from engine.knowledge.milvus_filter import equals, one_of
 from engine.knowledge.milvus_schema import RESERVED_PREFIX, data_types, make
 from engine.roles import Vector
-from engine.values import Memory
+from engine.values import Citation, Memory, PassageId
 
 PASSED_PREFIX = f"{RESERVED_PREFIX}memory_"
 FAILED = f"{RESERVED_PREFIX}failed_answers"
@@ -123,6 +124,11 @@ class MemoryRows:
             "kept_at": memory.kept_at,
             "sources": [_fitting(source, 2_000) for source in memory.sources],
             "fingerprint": memory.fingerprint,
+            "claim": _fitting(memory.claim, 8_000),
+            "citations": [
+                {**asdict(item), "source": _fitting(item.source, 2_000), "section": _fitting(item.section, 2_000)}
+                for item in memory.citations
+            ],
         }
         self._client.upsert(name, [{**row, "info": info, "vector": vector}], timeout=self._timeout_s)
         self._fresh.wrote(name)
@@ -173,7 +179,15 @@ def _memory(row: Mapping[str, Any], *, passed: bool) -> Memory:
         passed=passed,
         sources=tuple(str(source) for source in info["sources"]),
         fingerprint=str(info["fingerprint"]),
+        # Memories of earlier versions have neither.
+        claim=str(info.get("claim", "")),
+        citations=tuple(_citation(item) for item in info.get("citations", ())),
     )
+
+
+def _citation(item: Mapping[str, Any]) -> Citation:
+    passage_id, section = PassageId(str(item["passage_id"])), str(item["section"])
+    return Citation(int(item["marker"]), passage_id, str(item["source"]), section)
 
 
 def _cosine(left: Vector, right: Sequence[float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.values.answers import Citation
 from engine.values.names import Strategy
 
 
@@ -25,6 +26,10 @@ class Memory:
     """Names of the sources that the answer cited."""
     fingerprint: str = ""
     """Of the collection as it was then."""
+    claim: str = ""
+    """What the answer says in one or two of its sentences, with markers of ``citations``; empty in older memories."""
+    citations: tuple[Citation, ...] = ()
+    """Of the claim, numbered from 1."""
     similarity: float = 0.0
     """Of its question to the one asked, where it was recalled."""
 

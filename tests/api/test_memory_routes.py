@@ -47,6 +47,8 @@ def test_every_memory_is_listed_newest_first_with_how_it_ended(tmp_path: Path) -
         "passed": True,
         "sources": ["dc-insulin.en.md"],
         "fingerprint": "f00d",
+        "claim": "",
+        "citations": [],
     }
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.builtin.direct import without_markers
 from engine.config import RoleModel, RoleModels
 from engine.engine import Engine
 from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.cases import Case
+from engine.language import sentences
 from engine.records.codec import record_from_dict
 from engine.settings import Settings
 from engine.values import RunRecord
@@ -52,7 +54,19 @@ def test_a_question_asked_again_is_answered_from_memory_that_names_its_sources(e
     again = engine.run(SIGNS, dual())
     assert path(again)[2] == "direct_response"
     assert again.answer.startswith("From memory")
-    assert all(source in again.answer for source in first.remembered.sources)
+    memory = first.remembered
+    assert memory.claim
+    assert len(sentences(without_markers(memory.claim))) <= 2
+    assert len(memory.claim) <= len(first.answer)
+    assert memory.claim in again.answer
+    cited = {item.passage_id for item in first.citations}
+    assert [item.marker for item in memory.citations] == list(range(1, len(memory.citations) + 1))
+    assert memory.citations and {item.passage_id for item in memory.citations} <= cited
+    assert again.citations == memory.citations, "citations from memory keep their markers"
+    assert all(f"[{item.marker}]" in again.answer for item in again.citations)
+    assert not again.removed_markers
+    kept = next(item for item in engine.memories() if item.id == memory.id)
+    assert (kept.claim, kept.citations, kept.answer) == (memory.claim, memory.citations, first.answer)
     assert again.route is not None
     assert again.route.without_memory == "direct_chunk_search"
     assert again.duration_ms < first.duration_ms

@@ -12,6 +12,7 @@ from engine.builtin.answer_reading import sources_differ
 from engine.errors import MemorySlow, WorkbenchError
 from engine.events import MemoryKept
 from engine.language import normalised_query
+from engine.memory.distil import distilled
 from engine.nodes.dual.parts import MEMORY_S, at_most_s, dual_roles
 from engine.nodes.run_context import NodeTrace, RunContext
 from engine.policies.dual import best_draft, dual_options
@@ -49,6 +50,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
 def _memory(question: str, draft: Draft, run: RunContext) -> Memory:
     collection = dual_roles(run).collection or run.config.collection
     passed = draft.evaluation is not None and draft.evaluation.passed
+    claim, citations = distilled(draft.text, draft.citations)
     return Memory(
         id=memory_id(question, collection, passed=passed),
         question=question,
@@ -59,6 +61,8 @@ def _memory(question: str, draft: Draft, run: RunContext) -> Memory:
         passed=passed,
         sources=tuple(dict.fromkeys(item.source for item in draft.citations)),
         fingerprint=dual_roles(run).fingerprint,
+        claim=claim,
+        citations=citations,
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from engine.builtin.direct import direct_answer
+from engine.builtin.direct import cited_passages, direct_answer
 from engine.errors import BudgetSpent, EmptyReply, WorkbenchError
 from engine.events import AnswerBegun, ContextAssembled
 from engine.language import language_of
@@ -34,8 +34,10 @@ async def direct_response(state: Mapping[str, Any], run: RunContext, trace: Node
             run.emit(AnswerBegun(draft=0))
         text = direct_answer(request)
         trace.token(text)
-    resolved = resolve(text, ())
-    return drafted(run, state, Draft(0, resolved.text, removed_markers=resolved.removed, direct=True), context)
+    # Markers of a memory stay: they name the passages that its own run cited.
+    resolved = resolve(text, cited_passages(request))
+    draft = Draft(0, resolved.text, resolved.citations, resolved.removed, direct=True)
+    return drafted(run, state, draft, context)
 
 
 async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.builtin.direct import without_markers
 from engine.errors import BudgetSpent, WorkbenchError
 from engine.events import Decided, Evaluated
 from engine.language import language_of
@@ -44,7 +45,8 @@ async def _evaluate(
     shown = tuple(replace(passage, text=item.text) for passage, item in zip(context.passages, seen, strict=False))
     request = EvaluationRequest(
         question=question,
-        answer=draft.text,
+        # Markers from memory point to passages that this run did not search, and that nobody can hold them against.
+        answer=without_markers(draft.text) if draft.direct else draft.text,
         passages=shown,
         language=language_of(question),
         aim="relevance",
