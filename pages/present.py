@@ -9,24 +9,28 @@ import streamlit as st
 from components.answer import answer_card
 from components.faults import fault_box
 from components.i18n import Words
-from components.presenter import demo_buttons, presenter, stage_style, what_if_line, what_if_slider
+from components.presenter import presenter, stage_style, what_if_line, what_if_slider
 from components.url_state import put_into_url, take_from_url
 from components.what_if_text import collection_mark
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
+from engine.records import BATCH
 from engine.replay import steps
 from engine.samples.demos import demos
 from engine.values import RunRecord
+from pages.compare_choices import run_choices
 
 _LONGEST_ID = 64
 _MOST_STEPS = 10_000
+_LOOKED_AT = 20
+_MENU = "stage_run"
 
 
 def stage_view(engine: Engine, words: Words) -> None:
     stage_style()
-    run_id = chosen_run(words)
-    stage_bar(words, run_id)
+    run_id = chosen_run(engine, words)
+    stage_bar(engine, words, run_id)
     try:
         record = engine.record(run_id)
     except WorkbenchError as error:
@@ -42,25 +46,42 @@ def stage_view(engine: Engine, words: Words) -> None:
     stage(engine, words, record)
 
 
-def chosen_run(words: Words) -> str:
-    """The run that the address names, else the one that was open on the workbench, else the first demo."""
-    first = next(demo.id for demo in demos() if demo.language == words.language)
-    return take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID) or first
+def chosen_run(engine: Engine, words: Words) -> str:
+    """The run that the address names, else that which Ask has open, else the newest own one, else the first demo."""
+    named = take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID)
+    return named or _newest(engine) or next(demo.id for demo in demos() if demo.language == words.language)
 
 
-def stage_bar(words: Words, run_id: str) -> None:
+def _newest(engine: Engine) -> str:
+    try:
+        own = engine.runs(_LOOKED_AT, without_tag=BATCH)
+    except WorkbenchError:
+        return ""
+    return next((item.id for item in own if item.outcome is not None and not item.damaged), "")
+
+
+def stage_bar(engine: Engine, words: Words, run_id: str) -> None:
+    """The way back, and one menu of all that can be presented: own runs, newest first, then the demos."""
     with st.container(key="stage_bar", horizontal=True, vertical_alignment="center"):
         # The run that Ask has open anyway comes back with the sliders as they were left.
         named = {} if st.session_state.get("run_shown") == run_id else {"run": run_id}
         st.page_link("workbench.py", label=words("presenter.back"), icon=":material/arrow_back:", query_params=named)
-        picked = demo_buttons(words, current=run_id)
-    if picked is not None:
-        run_id = picked
-        st.session_state["run"] = picked
+        choices = run_choices(engine, words, str(st.session_state.get("run_shown") or ""), (run_id,))
+        st.session_state[_MENU] = run_id
+        st.selectbox(
+            words("presenter.which"),
+            list(choices),
+            format_func=lambda name: choices[name].label,
+            key=_MENU,
+            on_change=_picked,
+            label_visibility="collapsed",
+        )
     put_into_url("run", run_id if st.session_state.get("run") else "", "")
-    if picked is not None:
-        put_into_url("step", "1", "1")
-        st.rerun()
+
+
+def _picked() -> None:
+    # Its step goes with it: the stage begins every run at its first.
+    st.session_state["run"] = st.session_state[_MENU]
 
 
 @st.fragment

@@ -16,6 +16,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     ),
     "presenter.back": ("Back to Ask", "返回提问"),
     "presenter.searched": ("asked of the collection {collection}", "检索的集合：{collection}"),
+    "presenter.which": ("Run to present", "要演示的运行"),
     "presenter.demos": ("Recorded demos:", "录制好的示例："),
     "presenter.demos.help": (
         "A recorded run: it needs no model, no knowledge base and no network, and what-if works on it.",

@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+from components.i18n import words_for
 from engine.engine import Engine
+from engine.process import use_engine
 from engine.replay import steps
-from engine.samples.demos import demo_events, demo_record
-from tests.pages.driving import button, given, inline, opened, visible
+from engine.samples.demos import all_demos, demo_events, demo_record
+from engine.settings import Settings
+from tests.pages.driving import given, inline, opened, setting, visible
+
+EN = words_for("en")
 
 LAST = str(len(steps(demo_events("demo-forced-en"))))
 
 
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[Engine]:
+    """An engine on an empty folder: nothing was run there."""
+    with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
+        use_engine(engine)
+        yield engine
+        use_engine(None)
+
+
 @pytest.mark.parametrize(("language", "other"), [("en", "zh"), ("zh", "en")])
-def test_the_page_begins_with_the_first_demo_in_the_language_of_the_page(
-    engine: Engine, language: str, other: str
+def test_where_nothing_was_run_the_page_begins_with_the_first_demo_in_its_language(
+    bare: Engine, language: str, other: str
 ) -> None:
     """SC-12"""
     app = opened("present", language)
     assert demo_record(f"demo-passes-{language}").question in visible(app)
     assert demo_record(f"demo-passes-{other}").question not in visible(app)
-    labels = [item.label for item in app.button]
-    assert len(labels) == 9 and len(set(labels)) == 9
     assert not app.sidebar.slider and not app.slider
 
 
-def test_another_demo_begins_at_its_first_step_and_stands_in_the_address(engine: Engine) -> None:
+def test_an_own_run_comes_first_and_the_demos_wait_in_the_menu(engine: Engine) -> None:
+    own = engine.run("Which of my runs is presented first?")
+    app = opened("present", "en")
+    assert own.question in visible(app)
+    assert not app.button
+    menu = setting(app, "stage_run")
+    assert menu.value == own.id
+    at = [index for index, label in enumerate(menu.options) if label.startswith(EN("compare.demo"))]
+    assert len(at) == len(all_demos()) and at[0] > 0
+
+
+def test_another_run_begins_at_its_first_step_and_stands_in_the_address(engine: Engine) -> None:
     app = opened("present", "en", run="demo-forced-en", step=LAST)
-    button(app, lambda label: label == "Rewrite rescues").click().run()
+    setting(app, "stage_run").set_value("demo-rescue-en").run()
     assert not app.exception
     assert (given(app, "run"), given(app, "step")) == ("demo-rescue-en", "")
     assert demo_record("demo-rescue-en").question in visible(app)
@@ -78,7 +104,7 @@ def test_a_step_that_is_none_is_no_fault(engine: Engine, step: str) -> None:
 def test_a_run_that_is_not_there_is_said_and_the_demos_stay(engine: Engine) -> None:
     app = opened("present", "en", run="0" * 32)
     assert "There is no run" in inline(app)
-    assert len([item for item in app.button if item.label == "Answered below the bar"]) == 1
+    assert any(label.startswith(EN("compare.demo")) for label in setting(app, "stage_run").options)
 
 
 def test_a_question_is_shown_as_text_and_never_as_markdown(engine: Engine) -> None:
