@@ -53,13 +53,16 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     tokens = sum(sum(item.tokens) for item in used)
     mean = tokens // preview.passages if preview.passages else 0
     files = len(preview.sources) + len(preview.failed)
-    timed = preview.seconds is not None
-    time = span_text(preview.seconds) if preview.seconds is not None else words("kb.total.time.unknown")
+    time, note = words("kb.total.time.unknown"), "kb.total.time.unknown.note"
+    if preview.seconds is not None:
+        span = span_text(preview.seconds)
+        time = span if preview.measured else words("kb.total.time.about", span=span)
+        note = "kb.total.time.note" if preview.measured else "kb.total.time.about.note"
     figures = [
         _figure("files", count_text(files), words("kb.total.files.note", n=count_text(len(used))), words),
         _figure("passages", count_text(preview.passages), words("kb.total.passages.note"), words),
         _figure("tokens", count_text(tokens), words("kb.total.tokens.note", mean=mean), words),
-        _figure("time", time, words("kb.total.time.note" if timed else "kb.total.time.unknown.note"), words),
+        _figure("time", time, words(note), words),
     ]
     if preview.failed:
         number = count_text(len(preview.failed))

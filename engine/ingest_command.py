@@ -19,7 +19,7 @@ from engine.knowledge.ingest import Progress as Ingested
 from engine.knowledge.load import suffixes
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.preview import preview
-from engine.knowledge.rates import rate_of
+from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.roles import SourceInfo
 from engine.running_app import RunningApp
@@ -226,8 +226,15 @@ def _previewed(
         SourceInfo(**{name: value for name, value in item.items() if name in names})
         for item in app.sources(options.collection)
     ]
-    rate = rate_of(settings.data_dir, known.get(options.collection, ""))
-    return preview(items, present, chunks, limit_mb=settings.max_upload_mb, tokens_per_s=rate)
+    model = known.get(options.collection, "")
+    return preview(
+        items,
+        present,
+        chunks,
+        limit_mb=settings.max_upload_mb,
+        tokens_per_s=rate_of(settings.data_dir, model),
+        usual_tokens_per_s=usual_rate(model),
+    )
 
 
 def _print_preview(found: Preview) -> None:
@@ -241,7 +248,8 @@ def _print_preview(found: Preview) -> None:
         console.print(f"{escape(source.name)}: {fate} · {told}")
     for name, fault in found.failed:
         console.print(f"[red]✗[/] {escape(name)}: {escape(fault.fact)} {escape(fault.remedy)}")
-    time = f", about {found.seconds:.0f} s here" if found.seconds is not None else ""
+    where = "here" if found.measured else "on a common machine"
+    time = f", about {found.seconds:.0f} s {where}" if found.seconds is not None else ""
     console.print(f"To embed: {found.passages} passages{time}. Files that cannot be used: {len(found.failed)}.")
 
 

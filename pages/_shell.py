@@ -14,6 +14,7 @@ from components.i18n import UiLanguage, Words, words_for
 from components.style import apply_style
 from components.url_state import note_page, put_into_url, take_from_url
 from engine.process import get_engine
+from pages.job_line import show_job_line
 from pages.system_hint import trouble
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
@@ -73,4 +74,6 @@ if down:
         st.page_link(
             "system.py", label=words("nav.system.trouble"), icon=":material/error:", help=words("nav.system.trouble")
         )
+if page.url_path != "knowledge":  # there they stand as cards
+    show_job_line(get_engine(), words)
 page.run()

@@ -26,6 +26,8 @@ from pages.remembered import remembered
 
 _DRAFT = "kb_draft"
 _UPLOADS = "kb_uploads"
+_STARTED = "kb_started"
+"""Whether this session has started a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,10 @@ class Wanted:
 def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
     """Draw it all; what was previewed stays while other views are looked at."""
     draft: Draft | None = st.session_state.get(_DRAFT)
+    # What was just started stands where the eye is, and not below the form that started it.
+    followed_first = bool(st.session_state.get(_STARTED)) and draft is None
+    if followed_first:
+        jobs_panel(engine, words)
     with st.container(border=True, key="kb_upload"):
         left, right = st.columns([3, 2], gap="medium")
         with left:
@@ -62,7 +68,8 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
     draft = followed(engine, wanted)
     if draft is not None:
         preview_panel(engine, draft, words)
-    jobs_panel(engine, words)
+    if not followed_first:
+        jobs_panel(engine, words)
 
 
 def files_choice(engine: Engine, words: Words) -> Batch:
@@ -184,6 +191,7 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
         st.session_state.pop(_DRAFT, None)
         st.session_state[_UPLOADS] = st.session_state.get(_UPLOADS, 0) + 1
         st.session_state["kb_path_used"] = True
+        st.session_state[_STARTED] = True
         st.session_state["kb_collection"] = target.name
         st.session_state["kb_into_next"] = target.name
     st.rerun()

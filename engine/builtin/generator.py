@@ -59,7 +59,7 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """A sentence that only says where to read on."""
-_POINTER = 0.3
+_POINTER = 0.5
 _WANTS_CODE = re.compile(
     r"\b(?:commands?|code|examples?|syntax|install|snippets?|import|config\w*)\b|命令|代码|示例|例子|语法|安装|导入|配置|怎么写",
     re.IGNORECASE,

@@ -26,6 +26,7 @@ def preview(
     *,
     limit_mb: float = DEFAULT_LIMIT_MB,
     tokens_per_s: float | None = None,
+    usual_tokens_per_s: float | None = None,
     failed: Iterable[tuple[str, Fault]] = (),
     looking: Looking | None = None,
 ) -> Preview:
@@ -58,8 +59,10 @@ def preview(
         if entry.state != "duplicate":
             passages += len(source.passages)
             to_embed += sum(source.tokens)
-    seconds = to_embed / tokens_per_s if tokens_per_s else None
-    return Preview(tuple(shown), tuple(bad), passages, seconds)
+    rate = tokens_per_s or usual_tokens_per_s
+    return Preview(
+        tuple(shown), tuple(bad), passages, to_embed / rate if rate else None, measured=tokens_per_s is not None
+    )
 
 
 def _looked_at(item: IngestItem, chunks: ChunkOptions, limit_mb: float) -> tuple[PreviewedSource, str]:

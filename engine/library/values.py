@@ -96,7 +96,9 @@ class Preview:
     passages: int
     """To embed: those of files that will not be skipped."""
     seconds: float | None
-    """Estimated time of embedding them here; None where this model was never timed on this machine."""
+    """Estimated time of embedding them; None for a model that was never timed here and whose usual pace is unknown."""
+    measured: bool = True
+    """The time is by the pace measured on this machine, and not by that of a common one."""
 
 
 @dataclass(frozen=True, slots=True)

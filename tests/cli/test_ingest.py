@@ -44,7 +44,7 @@ def test_a_preview_says_what_would_be_done_and_does_nothing(
     assert "copy.md: + new · md · utf-8 · 3 passages" in told
     assert "long.md: = the same as copy.md" in told
     assert "✗ bad.txt:" in told
-    assert "To embed: 3 passages. Files that cannot be used: 1." in told
+    assert "To embed: 3 passages, about 0 s on a common machine. Files that cannot be used: 1." in told
     with Engine.open(Settings.load()) as engine:
         assert [item.name for item in engine.collections()] == ["samples"]
         assert engine.ingestions.jobs() == ()

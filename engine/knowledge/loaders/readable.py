@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -26,6 +27,7 @@ _ATTRIBUTES = re.compile(
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\](?::[ \t]*)?")
 _WIKI = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\W\d][^\[\]|,\n]*)\]\]")
 _SHORTCODE = re.compile(r"\{\{[<%][^\n}]*[>%]\}\}|\{%[^\n}]*%\}|\{[*!][^\n}]*[*!]\}")
+_TEXT_IN_BRACES = re.compile(r"\{\{[ \t]*(['\"])([^'\"{}\n]*)\1[ \t]*\}\}")
 _STRESS = re.compile(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _LANGUAGE = re.compile(r"[\w+#.-]*")
@@ -84,7 +86,7 @@ def _joined(given: Sequence[Line], made: dict[int, str | None]) -> Iterator[Line
                 yield Line("", line.number)
             blank = True
             continue
-        yield Line(text, line.number)
+        yield from (Line(part, line.number) for part in text.split("\n"))
         blank = not text.strip()
         gone = gone and blank
 
@@ -185,7 +187,7 @@ def _plain(text: str) -> str:
     text = _STRESS.sub(r"\1", text) if "**" in text else text
     if "[" in text:
         text = _WIKI.sub(r"\1", _FOOTNOTE.sub("", text))
-    return _ATTRIBUTES.sub("", _SHORTCODE.sub("", text)) if "{" in text else text
+    return _ATTRIBUTES.sub("", _SHORTCODE.sub("", _TEXT_IN_BRACES.sub(r"\2", text))) if "{" in text else text
 
 
 def _code(token: Token, source: Sequence[str]) -> Iterator[tuple[int, str | None]]:
@@ -198,6 +200,7 @@ def _code(token: Token, source: Sequence[str]) -> Iterator[tuple[int, str | None
     drawn = _COLOURED.search(token.content) is not None
     for line, text in enumerate(inside, first + 1):
         plain = without_tags(_DRAWN.sub("", text)) if drawn else _CODE_NOTE.sub("", text)
+        plain = _TEXT_IN_BRACES.sub(r"\2", plain) if token.info.split(" ")[0].endswith("-vue") else plain
         yield line, plain.rstrip() if drawn else plain
     last = first + 1 + len(inside)
     if last < end:
@@ -209,7 +212,22 @@ def _html(token: Token) -> Iterator[tuple[int, str | None]]:
     assert token.map is not None
     first, end = token.map
     lines = without_tags(token.content, entities=False).split("\n")
+    kept = _preformatted(token.content.split("\n"))
     for line in range(first, end):
-        text = lines[line - first].strip() if line - first < len(lines) else ""
-        said = _words(_parser().parseInline(text)[0].children or [], frozenset()) if text else ""
+        text = lines[line - first] if line - first < len(lines) else ""
+        if line - first in kept:
+            opens, closes = line - first == kept.start, line - first == kept.stop - 1
+            plain = html.unescape(text).rstrip()
+            yield line, "\n".join([*(["```"] if opens else []), plain, *(["```"] if closes else [])])
+            continue
+        said = _words(_parser().parseInline(text.strip())[0].children or [], frozenset()) if text.strip() else ""
         yield line, said.strip(" |") or None
+
+
+def _preformatted(lines: Sequence[str]) -> range:
+    """The lines of the first ``<pre>`` of a block of HTML."""
+    start = next((number for number, line in enumerate(lines) if "<pre" in line.lower()), -1)
+    if start < 0:
+        return range(0)
+    ends = (number for number, line in enumerate(lines) if number >= start and "</pre" in line.lower())
+    return range(start, next(ends, len(lines) - 1) + 1)

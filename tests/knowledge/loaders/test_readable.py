@@ -93,6 +93,18 @@ def test_a_terminal_coloured_for_the_web_reads_as_a_terminal() -> None:
     assert read(shown) == "```console\n$ fastapi dev main.py 'a'\n```"
 
 
+def test_preformatted_html_is_code_and_interpolated_text_is_text() -> None:
+    inside = '<span style="x">✔</span> Name: … &lt;your-name&gt;\nDone.'
+    shown = f'<div class="language-sh"><pre><code>{inside}</code></pre></div>'
+    assert read(shown) == "```\n✔ Name: … <your-name>\nDone.\n```"
+    assert read("```sh-vue\n$ cd {{'<your-name>'}}\n```") == "```sh-vue\n$ cd <your-name>\n```"
+
+
+def test_alternatives_of_which_a_page_shows_one_do_not_run_into_one_word() -> None:
+    written = 'Use <span class="a">`onMounted`</span><span class="b">`mounted`</span>, or <b>this</b>one.'
+    assert read(written) == "Use `onMounted` `mounted`, or thisone."
+
+
 def test_tables_keep_their_rows_and_lose_the_markup_in_their_cells() -> None:
     text = "| Name | Use |\n|---|---|\n| **a** | [b](c) |\n| `x` | plain |"
     assert read(text) == "| Name | Use |\n|---|---|\n| a | b |\n| `x` | plain |"

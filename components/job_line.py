@@ -1,0 +1,25 @@
+"""One line that says how far the jobs are that go on, for the top of every page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.amounts import count_text, span_text
+from components.i18n import Words
+from engine.library.values import JobStatus
+
+
+def job_line(jobs: Sequence[JobStatus], words: Words) -> str:
+    """What the first job that goes on has done, and how many more there are; empty where none goes on."""
+    going = [job for job in jobs if not job.over]
+    if not going:
+        return ""
+    # One that waits for another says nothing of how far it is.
+    first = next((job for job in going if job.total), going[0])
+    name = words(f"kb.job.{first.kind}", name=first.collection)
+    if first.total and first.remaining_s is not None:
+        done, total = count_text(first.done), count_text(first.total)
+        text = words("kb.top.going", name=name, done=done, total=total, left=span_text(first.remaining_s))
+    else:
+        text = words("kb.top.begun", name=name, state=words(f"kb.job.{first.state}"))
+    return text + (words.count("kb.top.more", len(going) - 1) if len(going) > 1 else "")
