@@ -61,7 +61,7 @@ _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
     "revision": (
         "answer_evaluation",
         {
-            "en": "What fasting glucose level means diabetes today?",
+            "en": "Which surgeon had the idea that led to insulin, and with whom did he share his Nobel Prize money?",
             "zh": "从 10 个人里选 3 个人，不计次序，有多少种选法？",
         },
     ),
