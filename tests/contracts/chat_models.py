@@ -1,9 +1,10 @@
-"""Roles on a chat model for the contract suites: a stand-in of Ollama that does what the prompts ask."""
+"""Roles on a chat model for the contract suites: a stand-in of Ollama that does what the prompts ask, or a real one."""
 
 from __future__ import annotations
 
 import atexit
 import json
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -41,7 +42,9 @@ from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.ollama_stand_in.extraction import community, extraction
 from tests.support.openai_stand_in import OpenAIStandIn
 
-_MODEL = RoleModel("ollama:qwen3:8b")
+REAL = os.environ.get("WORKBENCH_TEST_OLLAMA", "")
+"""Address of a real Ollama for the suites to run against, with the model of ``WORKBENCH_TEST_OLLAMA_MODEL``."""
+_MODEL = RoleModel(f"ollama:{os.environ.get('WORKBENCH_TEST_OLLAMA_MODEL', 'qwen3:8b') if REAL else 'qwen3:8b'}")
 _OPENAI = RoleModel("openai:local-model")
 _FENCED = "<{0}[^>]*>\n(.*?)\n</{0}>"
 
@@ -56,6 +59,9 @@ def stand_in() -> OllamaStandIn:
 
 
 def settings() -> Settings:
+    if REAL:
+        # A small model on a busy machine may take minutes for a page of text.
+        return Settings.load(ollama_url=REAL, data_dir=Path("unused"), call_timeout_s=600)
     return Settings.load(ollama_url=stand_in().url, data_dir=Path("unused"))
 
 
@@ -145,7 +151,8 @@ def openai_extractor() -> Extractor:
 
 
 def ollama_embedder() -> Embedder:
-    return make_embedder("ollama:nomic-embed-text", settings())
+    # A chat model embeds as well as this suite asks for, so that a real server needs no second one.
+    return make_embedder(_MODEL.model if REAL else "ollama:nomic-embed-text", settings())
 
 
 def obedient(request: RecordedRequest) -> str:
