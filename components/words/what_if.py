@@ -198,7 +198,10 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     "tick.only": ("same result only at {low}", "仅 {low} 结果相同"),
     "tick.joint": (" · ", " · "),
     # The budget before a run
-    "budget.time": ("At worst about {time} of {budget} s.", "最坏约 {time}，时限 {budget} 秒。"),
+    "budget.time": (
+        "With every round used, about {time} of {budget} s, at the pace of recent runs.",
+        "用满全部轮次时，按最近运行的速度约需 {time}，时限 {budget} 秒。",
+    ),
     "budget.unmeasured": (
         "How long that takes is not known yet: no recent run went through every step with these models.",
         "用时还不知道：最近没有哪次运行用这些模型走完每一步。",

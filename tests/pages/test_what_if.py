@@ -168,7 +168,7 @@ def test_the_passages_say_what_would_become_of_them(engine: Engine, looped: RunR
 
 def test_the_budget_is_said_in_seconds_once_they_are_measured(engine: Engine, looped: RunRecord) -> None:
     """SC-13"""
-    assert "At worst about" in inline(opened(run=looped.id))
+    assert "at the pace of recent runs" in inline(opened(run=looped.id))
     assert EN("budget.unmeasured") in inline(opened(run=looped.id, generator="ollama:never-run"))
 
 
