@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,18 +15,19 @@ UPLOADS_TAKEN = 4
 _ROOT = Path(__file__).resolve().parent.parent
 
 
-def serve() -> int:  # noqa: RET503 - the other way out does not return
-    """Become the app, pages and HTTP API, on the host and port of the settings; returns where that is not possible.
+def serve() -> int:
+    """Be the app, pages and HTTP API, on the host and port of the settings, until it is ended.
 
     Raises ``InvalidSettings`` and ``DataFolderUnwritable``.
     """
     settings = Settings.load()
     require_writable(settings.data_dir)
-    address = {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
-    command = [sys.executable, "-m", "streamlit", "run", str(_ROOT / "app.py")]
-    environment = {**os.environ, **address}
     print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
+    os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     os.chdir(_ROOT)
-    if os.name == "nt":
-        return subprocess.call(command, env=environment)  # noqa: S603 - our own command
-    os.execve(sys.executable, command, environment)  # noqa: S606 - our own command, and no way back
+    # In this process: a second interpreter would import again what this one has, which takes a third of a second.
+    from streamlit.web.cli import main
+
+    sys.argv = ["streamlit", "run", str(_ROOT / "app.py")]
+    main(prog_name="streamlit")
+    return 0

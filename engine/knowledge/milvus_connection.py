@@ -19,6 +19,14 @@ from engine.knowledge.milvus_errors import Place, told_as_ours, translate
 Client = Any
 """A ``pymilvus.MilvusClient``; untyped because importing its class costs 2 s."""
 
+_ON_THIS_MACHINE = {
+    # A proxy set for the machine must not be asked for an address on this machine.
+    "grpc.enable_http_proxy": 0,
+    # The embedded server takes a ping in five minutes; with the client's ten seconds it hangs up on us again and again,
+    # and gRPC writes that to the terminal.
+    "grpc.keepalive_time_ms": 600_000,
+    "grpc.keepalive_permit_without_calls": 0,
+}
 _open_folders: Counter[str] = Counter()
 _folders_lock = threading.Lock()
 
@@ -72,10 +80,7 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):
             _check_described(folder)
-            # A proxy set for the machine must not be asked for an address on this machine.
-            client = pymilvus.MilvusClient(
-                str(folder), timeout=timeout_s, dedicated=True, grpc_options={"grpc.enable_http_proxy": 0}
-            )
+            client = pymilvus.MilvusClient(str(folder), timeout=timeout_s, dedicated=True, grpc_options=_ON_THIS_MACHINE)
             _open_folders[str(folder)] += 1
             return client
 

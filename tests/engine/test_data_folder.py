@@ -139,7 +139,6 @@ if os.geteuid() == 0:
     os.setuid(65534)
 from engine.__main__ import _main
 sys.argv = ["engine", "serve"]
-os.execve = lambda *_: print("started")
 sys.exit(_main())
 """
     done = subprocess.run(
