@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import rjieba
-
+from engine.builtin import segmenting
 from engine.builtin.terms import STOP_EN, stem
 from engine.values import AnswerKind
 
@@ -239,7 +238,7 @@ def _is_name(word: str, asked: Asked) -> bool:
 def _tagged(text: str) -> tuple[tuple[str, str], ...]:
     # A lone surrogate is no valid text for the tagger.
     text = text.encode("utf-8", "replace").decode()
-    return tuple(rjieba.tag(text)) if re.search(r"[\u4e00-\u9fff]", text) else ()
+    return tuple(segmenting.tag(text)) if re.search(r"[\u4e00-\u9fff]", text) else ()
 
 
 def _person(asked: Asked, text: str) -> float:

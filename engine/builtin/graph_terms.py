@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import rjieba
-
+from engine.builtin import segmenting
 from engine.builtin.terms import STOP_EN, STOP_ZH, Idf, is_han, stem
 from engine.language import language_of, sentences
 
@@ -236,7 +235,7 @@ def _chinese(sentence: str) -> Iterator[Candidate]:
 
 def _tagged(sentence: str) -> Iterator[tuple[str, str]]:
     """Words with the classes of jieba, mended where names that it does not know make it err."""
-    for word, tag in rjieba.tag(sentence):
+    for word, tag in segmenting.tag(sentence):
         if tag == "nr" and len(word) > _FULL_NAME and word[-1] in _BEHIND_NAMES:
             yield word[:-1], tag
             yield word[-1], "v"

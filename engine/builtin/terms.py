@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import rjieba
+from engine.builtin import segmenting
 
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
@@ -165,9 +165,9 @@ def _english_weights() -> dict[str, float]:
 
 @lru_cache(maxsize=20_000)
 def _chinese_weight(term: str) -> float:
-    if not rjieba.has_word(term):
+    if not segmenting.has_word(term):
         return Idf.RARE if len(term) > 1 else Idf.LEAST * 3
-    share = min(rjieba.suggest_freq(term) / _DICTIONARY_WORDS, 0.5)
+    share = min(segmenting.suggest_freq(term) / _DICTIONARY_WORDS, 0.5)
     in_passage = 1.0 - (1.0 - share) ** _PASSAGE_WORDS
     return min(max(-math.log(max(in_passage, 1e-9)), Idf.LEAST), Idf.MOST)
 
@@ -177,7 +177,7 @@ def _pairs(folded: str) -> Iterator[tuple[str, str]]:
     for match in _TOKEN.finditer(folded):
         found = match.group()
         if match.lastgroup == "han":
-            for word in map(_without_particles, rjieba.cut(found)):
+            for word in map(_without_particles, segmenting.cut(found)):
                 if word and word not in STOP_ZH and not (len(word) == 2 and word[0] in _POINTING):
                     yield word, word
         elif match.lastgroup == "number":
@@ -195,7 +195,7 @@ def _pairs(folded: str) -> Iterator[tuple[str, str]]:
 
 def _without_particles(word: str) -> str:
     # Guessed words take neighbouring particles with them ("对角线|法是|怎么", "多少|种选法"), and then match nothing.
-    return word if rjieba.has_word(word) else word.rstrip(_TRAILING).lstrip(_LEADING)
+    return word if segmenting.has_word(word) else word.rstrip(_TRAILING).lstrip(_LEADING)
 
 
 def _first_forms(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import rjieba
-
+from engine.builtin import segmenting
 from engine.builtin.evidence import Question, weigh
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.terms import Idf, is_han
@@ -94,8 +93,8 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
 
 def _is_new(form: str, text: str) -> bool:
     """Whether a Chinese word is in no dictionary, as names of products are, and none of its characters in the text."""
-    unheard = is_han(form) and len(form) > 1 and not rjieba.has_word(form)
-    return unheard and not any(char in text for char in form) and all(_is_noun(tag) for _, tag in rjieba.tag(form))
+    unheard = is_han(form) and len(form) > 1 and not segmenting.has_word(form)
+    return unheard and not any(char in text for char in form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
 
 
 def _is_noun(tag: str) -> bool:
@@ -137,7 +136,7 @@ def _names_something(form: str) -> bool:
     """Whether a reader would look for the word: in Chinese a noun or an abbreviation, elsewhere all but numbers."""
     if not is_han(form):
         return not form[0].isdigit()
-    return rjieba.has_word(form) and all(_is_noun(tag) for _, tag in rjieba.tag(form))
+    return segmenting.has_word(form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
 
 
 def stands_in(name: str, text: str) -> bool:

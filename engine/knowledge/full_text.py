@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import rjieba
-
+from engine.builtin import segmenting
 from engine.builtin.terms import stem
 
 SEGMENTING = "words-1"
@@ -111,7 +110,7 @@ def _words(folded: str) -> Iterator[str]:
     for match in _TOKEN.finditer(folded):
         found = match.group()
         if match.lastgroup == "han":
-            yield from rjieba.cut_for_search(found)
+            yield from segmenting.cut_for_search(found)
         elif match.lastgroup == "number":
             yield found.replace(",", "").replace(".", "_")
         else:

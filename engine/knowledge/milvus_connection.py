@@ -80,7 +80,9 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):
             _check_described(folder)
-            client = pymilvus.MilvusClient(str(folder), timeout=timeout_s, dedicated=True, grpc_options=_ON_THIS_MACHINE)
+            client = pymilvus.MilvusClient(
+                str(folder), timeout=timeout_s, dedicated=True, grpc_options=_ON_THIS_MACHINE
+            )
             _open_folders[str(folder)] += 1
             return client
 
