@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from pathlib import Path
 
@@ -26,8 +27,6 @@ def serve() -> int:
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     os.chdir(_ROOT)
     # In this process: a second interpreter would import again what this one has, which takes a third of a second.
-    from streamlit.web.cli import main
-
     sys.argv = ["streamlit", "run", str(_ROOT / "app.py")]
-    main(prog_name="streamlit")
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0

@@ -1,0 +1,40 @@
+"""What a start does not wait for: tables and libraries that only some questions need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LATER = ("rjieba", "langgraph", "langchain_core", "pymilvus", "pandas", "scipy", "sklearn", "networkx", "faiss")
+
+
+def said(script: str, **env: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()[-1]
+
+
+def test_pages_are_served_before_tables_of_words_and_large_libraries_are_loaded() -> None:
+    modules = "engine.engine, engine.api, engine.process, engine.serving"
+    assert said(f"import sys, {modules}; print([name for name in {LATER!r} if name in sys.modules])") == "[]"
+
+
+def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> None:
+    """A second interpreter would import again what the first one had."""
+    script = (
+        "import os, sys, streamlit.web.cli as cli\n"
+        "first = os.getpid()\n"
+        "cli.main = lambda **_: print(os.getpid() == first, sys.argv[1], os.environ['STREAMLIT_SERVER_PORT'])\n"
+        "from engine.serving import serve\n"
+        "serve()\n"
+    )
+    assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "True run 8999"
