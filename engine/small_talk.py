@@ -23,11 +23,15 @@ _FAREWELL = (
     r"(?:good ?)?bye(?: bye)?|see you(?: later| soon| tomorrow)?|good night|have a (?:nice|good|great) (?:day|evening)"
     r"|再见|拜拜|回头见|明天见|晚安|下次(?:再聊|见)"
 )
-_TOOL = r"(?: (?:tool|app|page))?"
+_TOOL = r"(?: (?:tool|app|page|workbench|system|program))?"
+_THIS_ZH = r"(?:这个|这款|该)(?:工作台|工具|系统|应用|程序|软件)"
 _ABOUT = (
     r"(?:so )?(?:who|what) are you|what(?:'s| is) your name|what can you do(?: for me)?|what do you do"
     r"|(?:how|what) can you help(?: me)?(?: with)?|help|introduce yourself|are you (?:an? )?(?:ai|bot|robot|human)"
     rf"|what is this{_TOOL}(?: for)?|how do(?:es)? (?:i use )?this{_TOOL}(?: work)?"
+    r"|what (?:can|does) (?:this|the) (?:tool|app|page|workbench) do(?: for me)?"
+    rf"|{_THIS_ZH}(?:是(?:做|干|用来做)什么(?:用)?的?|(?:能|会|可以)(?:帮我)?(?:做|干)些?什么|怎么(?:使用|用)|有什么(?:功能|用))"
+    rf"|怎么(?:使用|用){_THIS_ZH}|什么是{_THIS_ZH}"
     r"|(?:您|你)是谁|(?:您|你)叫什么(?:名字)?|(?:您|你)(?:能|会|可以)(?:帮我)?(?:做|干)些?什么|(?:您|你)有什么(?:功能|用)"
     r"|介绍一下(?:您|你)?自己|自我介绍(?:一下)?|(?:您|你)是(?:机器人|人工智能|AI|真人)吗?"
     r"|怎么(?:使用|用)(?:你|这个(?:工具|系统)?)?|帮助"

@@ -12,7 +12,7 @@ from engine.policies.graph import SEARCHING_MODES
 from engine.roles import AnalysisRequest
 from engine.values import Message
 
-QUERY_ANALYST_PROMPT_VERSION: Final = "query-analyst-2"
+QUERY_ANALYST_PROMPT_VERSION: Final = "query-analyst-3"
 
 COMPLEXITIES: Final = ("simple", "single", "multi_hop", "overview")
 
@@ -20,8 +20,8 @@ _RULES = """\
 You look at one query before a search over passages and a knowledge graph begins. You never answer the query yourself.
 
 Say how complex it is:
-- simple: nothing has to be searched. Only small talk: a greeting, thanks, what the system is for. A query that asks \
-for any fact is never simple.
+- simple: no knowledge is asked for. Only a greeting, thanks, or a question about this workbench itself. A query that \
+asks for any other fact is never simple, however easy it is.
 - single: one fact about one thing.
 - multi_hop: it needs one thing to find another, or what lies between several things.
 - overview: it asks about a whole subject.
