@@ -237,7 +237,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "reason": drop_reason(best, config, words) if line.dropped else _reason(verdict, words),
         "steps": _steps(line, config, words),
         "grader": _grader(verdict, words),
-        "own": verdict.reason if verdict else "",
+        "own": verdict_reason(verdict, words) if verdict else "",
         "seen": [_seen(seen, config, words) for seen in line.sightings],
         "kind": line.kind or "",
         "kind_text": words(f"kind.{line.kind}") if line.kind else "",

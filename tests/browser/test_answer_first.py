@@ -46,7 +46,7 @@ def test_after_a_run_the_answer_and_the_line_of_what_if_are_in_sight(
     expect(page.locator(".st-key-samples")).not_to_be_visible()
     run = re.search(r"run=([0-9a-f]{32})", page.url)
     assert run is not None
-    tab.open(f"/?lang={language}&run={run[1]}&grade_pass_threshold=0.15")
+    tab.open(f"/?lang={language}&run={run[1]}&top_k=4")
     line, answer, whole = page.locator("p.would"), page.locator("section.answer"), page.locator(".live .whole")
     expect(line).to_be_visible()
     expect(answer.locator(".prose")).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from components.phrases import verdict_label
 from components.terms import question_terms, segments
 from engine.config import RunConfig, SearchMethod
 from engine.decide import gated
+from engine.samples.demos import demo_record
 from engine.values import PassageId, Round, RunId, RunRecord, Verdict
 from tests.components.loop_runs import dual_record, quality_record
 from tests.components.sample_run import CONFIG, HOSTILE, passage, sample_record
@@ -215,3 +217,14 @@ def test_the_export_has_both_ranks_and_the_score() -> None:
     found, record = _ranked("fused", None, 1)
     table = list(csv.DictReader(io.StringIO(passages_csv((found,), record.config, EN).decode("utf-8-sig"))))
     assert (table[0]["rank by meaning"], table[0]["rank by words"], table[0]["BM25 score"]) == ("", "1", "7.2345")
+
+
+def test_a_built_in_grader_speaks_the_language_of_the_page() -> None:
+    """Its reason in the record is English; a chat model's own words stay as they were said."""
+    record = demo_record(RunId("demo-forced-zh"))
+    judged = [line for line in life_lines(record) if line.verdict is not None]
+    assert judged
+    for line in judged:
+        row = passage_row(line, record.config, (), ZH)
+        assert re.search("[A-Za-z]{4}", row["own"]) is None, row["own"]
+    assert any(re.search("[A-Za-z]{4}", line.verdict.reason) for line in judged if line.verdict)

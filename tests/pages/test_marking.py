@@ -17,7 +17,10 @@ REFUSED = "Which airline flies from Oslo to Lima?"
 
 @pytest.mark.parametrize(
     ("question", "outcome", "settings"),
-    [(FORCED, "answered_forced", {"grade_pass_threshold": "1", "max_rewrites": "0"}), (REFUSED, "abstained", {})],
+    [
+        (FORCED, "answered_forced", {"gate": "pass_rate", "grade_pass_threshold": "1", "max_rewrites": "0"}),
+        (REFUSED, "abstained", {}),
+    ],
 )
 def test_a_run_that_fell_short_asks_which_passage_should_have_answered(
     engine: Engine, question: str, outcome: str, settings: dict[str, str]

@@ -287,7 +287,7 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
 
 
 def test_a_line_says_what_other_settings_would_have_done(engine: Engine) -> None:
-    app = opened()
+    app = opened(gate="pass_rate")
     ask(app, engine, "What are the main symptoms of diabetes?")
     assert EN("line.tune") in inline(app) and EN("line.tune.narrow") in inline(app)
     setting(app, "grade_pass_threshold").set_value(0.2).run()
