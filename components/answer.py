@@ -8,6 +8,7 @@ from components.answer_marks import answer_notes, direct_badge, standing_chips, 
 from components.answer_text import Cite, CiteCell, answer_prose
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
+from components.phrases import section_text
 from engine.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 
 _OPEN = "open:"
@@ -103,7 +104,7 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
     def cite(marker: int) -> Node | None:
         if marker not in cited:
             return None
-        place = _place(cited[marker].source, cited[marker].section)
+        place = _place(cited[marker].source, section_text(cited[marker].section, words))
         return node(
             "button",
             "cite",
@@ -148,7 +149,11 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
 
 def _foot(record: RunRecord, words: Words) -> Node:
     chips = [
-        button(f"{item.marker} · {_place(item.source, item.section)}", f"{_OPEN}{item.passage_id}", "chip link")
+        button(
+            f"{item.marker} · {_place(item.source, section_text(item.section, words))}",
+            f"{_OPEN}{item.passage_id}",
+            "chip link",
+        )
         for item in sorted(record.citations, key=lambda item: item.marker)
     ]
     given = len(record.context.passages) if record.context else 0

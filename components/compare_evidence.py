@@ -7,7 +7,7 @@ from collections import Counter
 from components.answer import answer_badge
 from components.i18n import Words
 from components.markup import Node, button, chip, node
-from components.phrases import probability_text, verdict_text
+from components.phrases import probability_text, section_text, verdict_text
 from components.rewrites import new_words, old_words, rewrite_why
 from engine.answer_difference import SentenceDifference
 from engine.difference import PassageDifference, RewritePair, RunDifference
@@ -65,7 +65,7 @@ def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) ->
         marks.append(chip("plain", words("compare.shifted", **dict(zip("ab", rates, strict=True)))))
     source = [node("strong", "", item.passage.source)]
     if item.passage.section:
-        source.append(node("span", "muted", f" § {item.passage.section}"))
+        source.append(node("span", "muted", f" § {section_text(item.passage.section, words)}"))
     text = " ".join(item.passage.text[: _SNIPPET * 2].split())
     snippet = text[:_SNIPPET] + ("…" if len(item.passage.text) > _SNIPPET else "")
     what = node("div", "where what", node("div", "chips", *marks), *source, node("div", "muted small", snippet))

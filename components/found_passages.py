@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
 from components.markup import Node, chip, fold, node
-from components.phrases import probability_text
+from components.phrases import probability_text, section_text
 from components.spreadsheet import table_csv
 from components.terms import segments
 from engine.config import SearchMethod
@@ -52,7 +52,7 @@ def _cells(rank: int, item: FoundPassage) -> list[str]:
 
 def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMethod, words: Words) -> Node:
     passage = item.passage
-    section = (node("span", "muted", passage.section),) if passage.section else ()
+    section = (node("span", "muted", section_text(passage.section, words)),) if passage.section else ()
     where = node("div", "head", node("strong", "", passage.source), *section)
     # Rows of a table and items of a list each keep their line.
     text = "\n".join(" ".join(line.split()) for line in passage.text.splitlines() if line.strip())

@@ -11,7 +11,7 @@ from components.answer_text import answer_prose, still_markers
 from components.graph_notes import notes_box
 from components.i18n import Words
 from components.markup import Node, chip, fold, node, script
-from components.phrases import duration_text, ended_text, fault_text, node_text, reason_text
+from components.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
 from components.run_link import run_link
 from components.what_if_text import collection_text
 from engine.config import Mode
@@ -207,7 +207,7 @@ def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words
         chips.append(chip("grey", drop_text(item.dropped, naive, words)))
     if passage.id not in race.shared and len(item.modes) == 1:
         chips.append(chip("plain", words("race.only", mode=mode_text(item.modes[0], words))))
-    section = f" § {passage.section}" if passage.section else ""
+    section = f" § {section_text(passage.section, words)}" if passage.section else ""
     text = " ".join(passage.text.split())
     said = node(
         "td",

@@ -13,7 +13,7 @@ from components.i18n import Words
 from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
 from components.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
-from components.phrases import bar_text, probability_text, verdict_label, verdict_reason, verdict_text
+from components.phrases import bar_text, probability_text, section_text, verdict_label, verdict_reason, verdict_text
 from components.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
@@ -214,7 +214,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "round": best.round,
         "rounds": [seen.round for seen in line.sightings],
         "source": passage.source,
-        "section": passage.section,
+        "section": section_text(passage.section, words),
         "snippet": segments(snippet, terms),
         "text": segments(passage.text, terms),
         "similarity": best.similarity,

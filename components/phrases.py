@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from components.i18n import Words
@@ -10,6 +11,8 @@ from engine.values import BY_HAND, VERDICT_POLICY, Comparison, Decision, Fault, 
 from engine.wording import QUANTITIES, Change, inequality, operands
 
 _BUILT_IN = "builtin"
+_PAGE = re.compile(r"^p\. (\d+)$")
+_SLIDE = re.compile(r"^Slide (\d+)(?= · |$)")
 
 
 def duration_text(milliseconds: float) -> str:
@@ -122,6 +125,14 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
         found = "found" if verdict.wanted_found else "not_found"
         parts.append(words(f"verdict.wanted_{found}", kind=words(f"wanted.{verdict.wanted}")))
     return words("verdict.joint").join(parts) or verdict.reason
+
+
+def section_text(section: str, words: Words) -> str:
+    """Where a passage stands in its source: pages and slides in the language of the page, headings as they are."""
+    if words.language != "zh":
+        return section
+    *path, last = section.split(" > ")
+    return " > ".join([*path, _SLIDE.sub(r"第 \1 张幻灯片", _PAGE.sub(r"第 \1 页", last))])
 
 
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:

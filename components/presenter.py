@@ -15,6 +15,7 @@ import streamlit as st
 from components.i18n import Words
 from components.live_run import PICTURE_SCRIPTS
 from components.markup import script
+from components.phrases import section_text
 from components.presenter_events import browser_events
 from components.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.words_live import live_words
@@ -195,7 +196,7 @@ def _card(item: Candidate, current: Round, record: RunRecord, words: Words) -> d
     elif verdict is not None:
         passed = verdict.passes(record.config.min_confidence)
         look, chip = ("pass", words("presenter.card.yes")) if passed else ("grey", words("presenter.card.no"))
-    title = passage.section or passage.title or passage.source
+    title = section_text(passage.section, words) or passage.title or passage.source
     return {"id": passage.id, "title": title, "line": _first_line(passage.text), "look": look, "chip": chip}
 
 

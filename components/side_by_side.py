@@ -18,6 +18,7 @@ from components.phrases import (
     node_text,
     outcome_text,
     reason_text,
+    section_text,
 )
 from components.run_link import run_link
 from components.what_if_text import COMPLETE, collection_text
@@ -186,7 +187,7 @@ def _sources(found: SideBySide, words: Words) -> Node:
 def _source_row(passage_id: PassageId, lanes: Sequence[Lane], words: Words) -> Node:
     passage = next((found for lane in lanes if (found := _passage(lane.record, passage_id))), None)
     source = passage.source if passage else str(passage_id)
-    section = f" § {passage.section}" if passage and passage.section else ""
+    section = f" § {section_text(passage.section, words)}" if passage and passage.section else ""
     snippet = " ".join(passage.text.split())[:_SNIPPET] + "…" if passage else ""
     said = node("td", "", node("strong", "", source), node("span", "muted", section),
                 node("div", "muted small", snippet))  # fmt: skip

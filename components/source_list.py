@@ -11,6 +11,7 @@ from components.amounts import count_text
 from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
 from components.markup import Node, chip, node, script
+from components.phrases import section_text
 from engine.roles import SourceInfo, StoredPassage
 
 _A_PAGE = 20
@@ -105,7 +106,7 @@ def _row(item: SourceInfo, words: Words) -> dict[str, str]:
 
 
 def _passage(item: StoredPassage, words: Words) -> Node:
-    section = (node("strong", "heading", item.section),) if item.section else ()
+    section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
     number = node("span", "muted small", words("kb.passage", n=item.ordinal))
     return node("section", "card", node("div", "head", number, *section), node("p", "own-text", item.text))
 

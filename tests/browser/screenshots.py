@@ -119,7 +119,7 @@ PICTURES = (
         "en",
         "light",
         1440,
-        1400,
+        1150,
         runs=(("run", FORCED),),
         settings=(("gate", "pass_rate"), ("grade_pass_threshold", "0.4")),
     ),
