@@ -32,6 +32,8 @@ coverage: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks samples loops --record
+	$(BIN)/python -m tests.docs --write
 
 screenshots: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.screenshots docs/images

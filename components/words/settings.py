@@ -82,9 +82,9 @@ SETTINGS = {
     "settings.gate.min_relevant": ("At least n passages", "至少 n 个片段"),
     "settings.gate.help": (
         "When to stop searching: when a share of the kept passages passed, or as soon as n passages passed. "
-        "Where one passage holds the answer, a pass rate of 0.60 of five can never be met.",
+        "Where one passage holds the answer, a pass rate of 0.60 cannot be met while five are kept.",
         "何时停止检索：保留片段中达到一定比例通过，或者通过的片段够 n 个。"
-        "若答案只在一个片段里，五取其三（0.60）永远达不到。",
+        "若答案只在一个片段里，保留五个时 0.60 的通过率不可能达到。",
     ),
     "settings.min_relevant": ("Passages that must pass", "须通过的片段数"),
     "settings.min_relevant.help": (

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from engine.settings import Settings
 from tests.benchmarks.catalogue import BENCHMARKS
-from tests.benchmarks.harness import Bench, Benchmark, Sizes, machine, table
+from tests.benchmarks.harness import Bench, Sizes, machine, table
+from tests.benchmarks.recorded import RECORDED, write
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,17 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for item in chosen:
         print(f"\n{item.name}: {item.about}", flush=True)
         with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
-            print(report(item, Bench(Path(folder), sizes, options.data, vectors, options.out)), flush=True)
+            rows = list(item.measure(Bench(Path(folder), sizes, options.data, vectors, options.out)))
+            print(table(rows) if rows else "", flush=True)
+            if options.record and item.name in RECORDED:
+                print(f"kept in {write(item.name, rows, machine())}")
     left_out = [item.name for item in BENCHMARKS.values() if item not in chosen]
     if left_out and not options.names:
         print(f"\nSlow ones run when named, or with --all: {', '.join(left_out)}")
     return 0
-
-
-def report(benchmark: Benchmark, bench: Bench) -> str:
-    """The benchmark's table; empty where this machine lacks what it needs."""
-    rows = list(benchmark.measure(bench))
-    return table(rows) if rows else ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data", type=Path, default=_ROOT.parent / "shared" / "data", help="folder with xquad-dev.{en,zh}.json"
     )
+    parser.add_argument("--record", action="store_true", help="keep the figures that stand in the documentation")
     parser.add_argument("--vectors", type=Path, help="folder that keeps embedded texts; default: in the data folder")
     parser.add_argument("--out", type=Path, help="folder for reports with charts, where a benchmark makes them")
     return parser

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -31,6 +31,7 @@ from engine.config import (
 from engine.settings import Settings
 from engine.workflows import MODULES, compiled
 from engine.workflows.graph import graph_of
+from tests.docs.figures import kinds_table, loops_table, samples_table, table
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 WORKFLOW_PAGES = README.parent / "docs" / "workflows"
@@ -60,7 +61,7 @@ def settings_table() -> str:
         (f"`WORKBENCH_{name.upper()}`", _code(_plain(field.default)), str(field.description))
         for name, field in Settings.model_fields.items()
     ]
-    return _table(("variable", "default", "meaning"), rows)
+    return table(("variable", "default", "meaning"), rows)
 
 
 def parameters_table() -> str:
@@ -80,7 +81,7 @@ def parameters_table() -> str:
         (f"`{name}`", " \\| ".join(f"`{choice}`" for choice in values), _code(getattr(defaults, name)), "", _help(name))
         for name, values in _CHOICES.items()
     ]
-    return _table(("parameter", "range", "default", "usual", "meaning"), [*numbers, *choices])
+    return table(("parameter", "range", "default", "usual", "meaning"), [*numbers, *choices])
 
 
 def options_table() -> str:
@@ -94,7 +95,7 @@ def options_table() -> str:
             default = getattr(OPTIONS[workflow](), item.name)
             shown = f"{default:g}" if limits else _code(default)
             rows.append((f"`{workflow}`", f"`{item.name}`", span, shown, _help(item.name)))
-    return _table(("workflow", "option", "range", "default", "meaning"), rows)
+    return table(("workflow", "option", "range", "default", "meaning"), rows)
 
 
 def pictures() -> dict[Path, str]:
@@ -109,6 +110,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "parameters": parameters_table,
     "options": options_table,
+    "samples": samples_table,
+    "kinds": kinds_table,
+    "loops": loops_table,
 }
 
 
@@ -137,8 +141,3 @@ def _plain(value: Any) -> str:
 def _code(value: Any) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return f"`{text}`" if text else "(empty)"
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(cell or ' ' for cell in line)} |" for line in lines)
