@@ -37,6 +37,28 @@ class SourceUnreadable(SourceError):
         )
 
 
+class SourcePassedOver(SourceError):
+    """Something in a folder that is not opened, although its name says that it is a document."""
+
+    code = "WB364"
+
+    @classmethod
+    def link(cls, name: str) -> Self:
+        return cls(
+            f"{name[:80]!r} is a link that leads outside the folder, to nothing, or to a folder; it is not followed.",
+            remedy="Ingest what it leads to by its own path, or put a copy in its place.",
+            params={"link": name[:80]},
+        )
+
+    @classmethod
+    def special(cls, name: str) -> Self:
+        return cls(
+            f"{name[:80]!r} is no file with a content of its own, but a pipe, a socket or a device.",
+            remedy="Save its content as a file, or leave it.",
+            params={"name": name[:80]},
+        )
+
+
 class SourceEmpty(SourceError):
     code = "WB303"
 

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import SourceError, SourceMissing, SourceUnreadable, SourceUnsupported, TooManyFiles
+from engine.errors import (
+    SourceError,
+    SourceMissing,
+    SourcePassedOver,
+    SourceUnreadable,
+    SourceUnsupported,
+    TooManyFiles,
+)
 from engine.knowledge.load import suffixes
 
 MOST_FILES = 20_000
@@ -49,9 +56,10 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
     """Items for files and whole folders, and what cannot be read; blocks.
 
     A folder gives every file below it that can be loaded, named by its path relative to that folder with ``/``;
-    hidden ones are left out, and links that lead outside the folder are not followed. Documents of other kinds (old
-    Office files, mails) are reported; pictures, programs and the like are passed over. A file named directly is always
-    an item, so that an unusable one is reported. Raises ``TooManyFiles`` where a folder has more than ``most``.
+    hidden ones are left out. Links to folders or out of the folder are not followed, pipes and the like not opened;
+    both are reported, as documents of other kinds are (old Office files, mails). Pictures, programs and the like are
+    passed over. A file named directly is always an item, so that an unusable one is reported. Raises ``TooManyFiles``
+    where a folder has more than ``most``.
     """
     items: list[IngestItem] = []
     failed: list[tuple[str, SourceError]] = []
@@ -77,11 +85,12 @@ def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -
         failed.append((str(error.filename), _unreadable(str(error.filename), error)))
 
     known, missed = suffixes(), list[str]()
-    for path in _below(folder, told):
+    for path in _below(folder, told, lambda link: failed.append(_link(link, folder))):
         suffix = path.suffix.lower()
         if suffix not in known and suffix not in _MISSED:
             continue
-        if not path.is_file() or not path.resolve().is_relative_to(root):
+        if (passed_over := _passed_over(path, folder, root)) is not None:
+            failed.append(passed_over)
             continue
         if len(items) + len(missed) == most:
             raise TooManyFiles.below(str(folder), most)
@@ -95,10 +104,26 @@ def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -
     return sorted(items, key=lambda item: item.name.split("/"))
 
 
-def _below(folder: Path, told: Callable[[OSError], None]) -> Iterator[Path]:
+def _passed_over(path: Path, folder: Path, root: Path) -> tuple[str, SourceError] | None:
+    """What is said of a file that is not opened; None for one that is."""
+    if path.is_file() and path.resolve().is_relative_to(root):
+        return None
+    name = path.relative_to(folder).as_posix()
+    return _link(path, folder) if path.is_symlink() else (name, SourcePassedOver.special(name))
+
+
+def _link(path: Path, folder: Path) -> tuple[str, SourceError]:
+    name = path.relative_to(folder).as_posix()
+    return name, SourcePassedOver.link(name)
+
+
+def _below(folder: Path, told: Callable[[OSError], None], linked: Callable[[Path], None]) -> Iterator[Path]:
     """Every file below a folder but hidden and lock files; linked folders are not entered: they may lead back up."""
     for place, folders, files in os.walk(folder, onerror=told):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in folders:
+            if (inner := Path(place, name)).is_symlink():
+                linked(inner)
         yield from (Path(place, name) for name in files if not name.startswith((".", _LOCK)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import EmbeddingMismatch, SourceMissing, SourceUnsupported
+from engine.errors import EmbeddingMismatch, SourceMissing, SourcePassedOver, SourceUnsupported
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import NO_SUMMARIES, StoredPassage, Summaries, Vector
@@ -304,7 +305,21 @@ def test_a_folder_gives_its_files_by_relative_path_without_hidden_ones_and_outsi
     (folder / "inner.md").symlink_to(folder / "b.md")
     items, failed = items_of([folder])
     assert [item.name for item in items] == ["b.md", "inner.md", "sub/a.txt", "sub/deep/c.MARKDOWN"]
-    assert failed == []
+    assert sorted((name, error.code) for name, error in failed) == [
+        ("link.md", SourcePassedOver.code),
+        ("linked", SourcePassedOver.code),
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_and_broken_links_in_a_folder_are_said(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "broken.md").symlink_to(tmp_path / "nothing.md")
+    items, failed = items_of([tmp_path])
+    assert items == []
+    facts = {name: error.fact for name, error in failed}
+    assert "a pipe, a socket or a device" in facts["pipe.txt"]
+    assert "is a link that leads" in facts["broken.md"]
 
 
 def test_documents_of_other_kinds_in_a_folder_are_reported_and_locks_of_office_passed_over(tmp_path: Path) -> None:
