@@ -37,6 +37,8 @@ MOST_BYTES = 300_000
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _PATIENCE_MS = 60_000
 _GATHERING_S = 600.0
+_NO_OLLAMA = "http://127.0.0.1:1"
+"""Port 1 of this machine refuses at once, as an Ollama does that is not running."""
 FORCED = "Who was the first person treated with insulin, and when?"
 EULER = "When does a connected graph have an Euler circuit?"
 HBA1C = "糖化血红蛋白应该控制在多少以下？"
@@ -198,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="workbench-pictures-") as data:
         runs = prepared(Path(data))
         with (
-            started_app(Path(data)) as app,
+            started_app(Path(data), {"WORKBENCH_OLLAMA_URL": _NO_OLLAMA}) as app,
             sync_playwright() as playwright,
             playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_ARGUMENTS]) as browser,
         ):
@@ -216,8 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def prepared(folder: Path) -> dict[str, str]:
     """Fill a data folder with evidence of the sample questions and with runs; returns the runs by question."""
     runs: dict[str, str] = {}
-    # Port 1 of this machine refuses at once, as an Ollama does that is not running.
-    with Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
+    with Engine.open(Settings(data_dir=folder, ollama_url=_NO_OLLAMA)) as engine:
         engine.wait_until_ready()
         batch_id = engine.batches.start(SAMPLE_SET, RunConfig(grade_probe=True), 2)
         if not engine.batches.wait(batch_id, _GATHERING_S):
