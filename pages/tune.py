@@ -167,6 +167,7 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
             parts.append(words("tune.evidence.not_probed"))
     if failed:
         parts.append(words("tune.evidence.failed", n=failed))
+    parts += [words(f"tune.evidence.{note}", n=n) for note, n in sorted(shown.evidence.notes.items())]
     if panel.collection != gathering.config.collection:
         parts.append(words("tune.evidence.set_collection", collection=f"`{gathering.config.collection}`"))
     return " · ".join(parts)

@@ -49,6 +49,11 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "已有运行从未走到这组设置会走的路径。请把滑块移回，或用这组设置重新收集。",
     ),
     "tune.unknown.back": ("Put them back", "改回"),
+    "tune.evidence.cannot_tell": (
+        "answers gathered that say they cannot tell: {n}",
+        "所得回答中表示答不出来的：{n} 个",
+    ),
+    "tune.evidence.uncited": ("answers gathered that name no source: {n}", "所得回答中未注明来源的：{n} 个"),
     "tune.evidence.failed": ("{n} failed, in no figure", "{n} 个失败，不计入统计"),
     "tune.empty.title": ("No evidence yet for this set", "这组问题还没有证据"),
     "tune.empty": (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from engine.evaluation.cases import Case
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
-from engine.values import Outcome, RunId, RunRecord
+from engine.values import AnswerNote, Outcome, RunId, RunRecord
 from engine.whatif.table import RunTable, run_table
 
 Bits = NDArray[np.uint32]
@@ -61,6 +62,8 @@ class Evidence:
     failed: tuple[str, ...]
     """Ids of cases without a usable run: failed, cancelled, cut off, or never made. They are in no figure."""
     places: Places
+    notes: Mapping[AnswerNote, int] = field(default_factory=dict)
+    """Answers gathered that say they cannot tell, and that name no source; both count as answered in every figure."""
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -74,6 +77,7 @@ def gather(cases: Iterable[Case], records: Mapping[str, RunRecord]) -> Evidence:
     """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed."""
     gathered: list[Gathered] = []
     failed: list[str] = []
+    notes: Counter[AnswerNote] = Counter()
     for case in cases:
         record = records.get(case.id)
         if record is None or record.outcome not in _USABLE or not record.rounds:
@@ -81,7 +85,8 @@ def gather(cases: Iterable[Case], records: Mapping[str, RunRecord]) -> Evidence:
         else:
             table = run_table(record, met_map(case, record), expectations=len(case.expected))
             gathered.append(Gathered(case, table))
-    return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]))
+            notes.update([record.answer_note] if record.answer_note else [])
+    return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]), notes)
 
 
 def _places(tables: list[RunTable]) -> Places:

@@ -20,7 +20,7 @@ from engine.evaluation.evidence import gather
 from engine.evaluation.figures import MEASURES, OUTCOMES, Measure
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import ranking_of, scores_of
-from engine.values import PassageId, RunRecord
+from engine.values import AnswerNote, PassageId, RunRecord
 from engine.whatif import WhatIf, what_if
 from tests.engine.whatif.world import run_in, settings, variations, worlds
 from tests.evaluation.gathered import evidence_of, questions
@@ -224,3 +224,12 @@ def test_recorded_verdicts_say_nothing_of_another_grader() -> None:
     assert evaluation.known_n.tolist() == [8, 8]
     assert evaluation.n("grader_precision")[0] > 0
     assert evaluation.n("grader_precision")[1] == evaluation.n("grader_recall")[1] == 0
+
+
+def test_answers_that_cannot_tell_or_name_no_source_are_counted_apart() -> None:
+    cases_, records = questions(4, RunConfig())
+    usable = [case.id for case in gather(cases_, records).cases]
+    marks: dict[str, AnswerNote] = {usable[0]: "cannot_tell", usable[1]: "uncited"}
+    noted = {name: replace(record, answer_note=marks.get(name, "")) for name, record in records.items()}
+    assert gather(cases_, noted).notes == {"cannot_tell": 1, "uncited": 1}
+    assert gather(cases_, records).notes == {}
