@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
@@ -111,8 +112,12 @@ class SeedRequest(_Body):
     )
 
 
+_CONTENT = AliasChoices("content_base64", "data")
+"""The name of a file's bytes in every request; the second one is that of earlier versions."""
+
+
 class AttachmentBody(_Body):
-    """An image or a table of a question: exactly one of ``data``, ``text`` and ``rows``.
+    """An image or a table of a question: exactly one of ``content_base64``, ``text`` and ``rows``.
 
     What ``POST /api/attachments`` answered may be sent back, corrected or not.
     """
@@ -120,7 +125,12 @@ class AttachmentBody(_Body):
     name: StrictStr = Field(min_length=1, max_length=300)
     kind: Literal["image", "table"] | None = None
     """Of ``text``: what an image shows, or a table in CSV, Markdown or HTML. A file says it itself."""
-    data: StrictStr = Field("", description="The bytes of a file, as base64.", json_schema_extra=published.FILE)
+    data: StrictStr = Field(
+        "",
+        validation_alias=_CONTENT,
+        description="The bytes of a file, as base64.",
+        json_schema_extra=published.FILE,
+    )
     text: Annotated[StrictStr, Field(max_length=100_000)] = ""
     rows: Annotated[list[list[_Cell]], PlainValidator(_plain_rows, json_schema_input_type=list[list[_Cell]])] = []
     header: StrictBool = True
@@ -136,7 +146,10 @@ class ReadRequest(_Body):
 
     name: StrictStr = Field(min_length=1, max_length=300)
     data: StrictStr = Field(
-        min_length=1, description="The bytes of a file, as base64.", json_schema_extra=published.FILE
+        min_length=1,
+        validation_alias=_CONTENT,
+        description="The bytes of a file, as base64.",
+        json_schema_extra=published.FILE,
     )
     question: Annotated[StrictStr, Field(max_length=2000)] = ""
     """What a vision model should look for; text recognition does not need it."""
@@ -263,7 +276,7 @@ class SourceRequest(_Body):
     """Body of ``POST /api/collections/{name}/sources``: one file."""
 
     name: StrictStr = Field(min_length=1, max_length=300)
-    content_base64: StrictStr = Field(json_schema_extra=published.FILE)
+    content_base64: StrictStr = Field(validation_alias=_CONTENT, json_schema_extra=published.FILE)
     query_prefix: StrictStr | None = None
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""

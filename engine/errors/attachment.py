@@ -212,7 +212,7 @@ class InvalidAttachment(AttachmentError):
     @classmethod
     def one_of(cls, name: str) -> Self:
         return cls(
-            f"The attachment {name[:200]!r} must have exactly one of data, text and rows.",
-            remedy="Send data for a file, text for what an image shows, or rows for a table.",
+            f"The attachment {name[:200]!r} must have exactly one of content_base64, text and rows.",
+            remedy="Send content_base64 for a file, text for what an image shows, or rows for a table.",
             params={"name": name[:200]},
         )

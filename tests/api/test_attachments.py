@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,3 +128,18 @@ def test_the_command_line_hands_files_over_to_a_running_app(monkeypatch: pytest.
     ((path, body),) = sent
     assert path == "/api/runs"
     assert body["attachments"] == [{"name": "doses.csv", "data": encoded(CSV)}]
+
+
+@pytest.mark.parametrize("name", ["content_base64", "data"])
+def test_the_bytes_of_a_file_have_one_name_and_the_former_ones_are_taken_too(name: str, tmp_path: Path) -> None:
+    """One name for a file's content in every request, and the one that is described."""
+    table = base64.b64encode(b"a,b\n1,2\n").decode()
+    with calling(tmp_path) as (client, _):
+        read = client.post("/api/attachments", json={"name": "t.csv", name: table})
+        assert (read.status_code, read.json()["kind"]) == (200, "table")
+        added = client.post("/api/collections/samples/sources", json={"name": "t.md", name: table})
+        assert added.status_code != 422, added.json()
+        schemas = client.get("/api/openapi.json").json()["components"]["schemas"]
+        for schema in ("AttachmentBody", "ReadRequest", "SourceRequest"):
+            assert "content_base64" in schemas[schema]["properties"]
+            assert "data" not in schemas[schema]["properties"]

@@ -124,7 +124,11 @@ def test_what_is_checked_is_described(described: Any) -> None:
     bodies = described["components"]["schemas"]
     text = bodies["RunRequest"]["properties"]["question"]["pattern"]
     assert not re.search(text, " \n")
-    for body, field in (("SourceRequest", "content_base64"), ("ReadRequest", "data"), ("AttachmentBody", "data")):
+    for body, field in (
+        ("SourceRequest", "content_base64"),
+        ("ReadRequest", "content_base64"),
+        ("AttachmentBody", "content_base64"),
+    ):
         file = bodies[body]["properties"][field]
         assert file["contentEncoding"] == "base64"
         assert [bool(re.search(file["pattern"], sample)) for sample in ("QUJD", "QUI=", "QQ==", "Q", "QU=J", "é")] == [
