@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from engine.builtin.answer_kind import Asked, answer_strength, asked_by
+from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.disagreement import differing
 from engine.builtin.evidence import HARD_KINDS, Question, read_question, weigh
 from engine.builtin.quotable import Quotable, ends, leans_on_previous, length, quotable
@@ -211,9 +211,10 @@ def _kind_not_given(asking: Asking, passages: Sequence[Passage], foreign: bool) 
     be looked through.
     """
     asked = asking.clauses[0]
-    if len(asking.clauses) > 1 or asked.kind not in HARD_KINDS:
+    if len(kinds_asked(asking.question.text)) > 1 or len(asking.clauses) > 1 or asked.kind not in HARD_KINDS:
         return None
-    if asked.kind == "person" and any(_may_name(asked, passage.text) for passage in passages):
+    # Chinese names that the dictionary does not have look like any other word.
+    if asked.kind == "person" and any(_may_name(asked, item.text) or _HAN.search(item.text) for item in passages):
         return None
     if foreign:
         given = max((answer_strength(asked, passage.text) for passage in passages), default=0.0)

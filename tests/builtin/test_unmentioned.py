@@ -55,6 +55,9 @@ def test_a_question_whose_main_term_stands_nowhere_is_refused_and_the_term_named
         ("How many edges does a tree have, and what is Cayley's formula?", "A tree with n vertices has n − 1 edges."),
         ("胰岛素医保能报销吗？", "胰岛素可以报销一部分。"),
         ("What did Euler prove?", "欧拉证明了七桥问题没有解。"),
+        ("中国邮递员问题是谁在哪一年提出的？", "中国邮递员问题由管梅谷于 1960 年提出。"),
+        ("中国邮递员问题是谁提出的？", "中国邮递员问题由管梅谷提出。"),
+        ("Who solved the bridge problem?", "Euler solved the bridge problem."),
     ],
 )
 def test_what_is_written_otherwise_or_only_part_of_the_question_is_answered(question: str, text: str) -> None:
