@@ -59,7 +59,7 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """A sentence that only says where to read on."""
-_POINTER = 0.5
+_POINTER = 0.75
 _WANTS_CODE = re.compile(
     r"\b(?:commands?|code|examples?|syntax|install|snippets?|import|config\w*)\b|命令|代码|示例|例子|语法|安装|导入|配置|怎么写",
     re.IGNORECASE,
@@ -356,7 +356,7 @@ def _with_antecedent(quote: Quote, at: Mapping[tuple[int, int], Quote], chosen: 
     group = [quote]
     while leans_on_previous(group[0].text):
         before = at.get((quote.marker, group[0].position - 1))
-        if before is None or before in chosen or before.scale <= _POINTER:
+        if before is None or before in chosen or _POINTS.search(before.text):
             break
         group.insert(0, before)
     return group
