@@ -200,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="workbench-pictures-") as data:
         runs = prepared(Path(data))
         with (
-            started_app(Path(data), {"WORKBENCH_OLLAMA_URL": _NO_OLLAMA}) as app,
+            started_app(Path(data)) as app,
             sync_playwright() as playwright,
             playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_ARGUMENTS]) as browser,
         ):
