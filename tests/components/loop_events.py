@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
-from engine.config import RunConfig, WorkflowName
+from engine.config import QualityOptions, RunConfig, WorkflowName
 from engine.errors import ModelUnreachable
 from engine.events import Event
 from engine.values import Evaluation, RouteChoice
@@ -84,7 +84,7 @@ def _graph(relevant: str = "g1 g2 v1 v2 v3", **settings: Any) -> Told:
 _EMPTY = FakeSections(FakeRetriever(otherwise={}))
 
 RUNS: Mapping[str, Told] = {
-    "quality: low, rewritten, high": _quality(0.9, BuiltinQualityRewriter),
+    "quality: low, rewritten, high": _quality(0.9, BuiltinQualityRewriter, options=QualityOptions(medium_score=0.65)),
     "quality: at the limit": _quality(0.55, max_rewrites=2),
     "quality: abstains": _quality(0.1, max_rewrites=1),
     "quality: unreadable": _quality(-1),

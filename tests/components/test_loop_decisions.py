@@ -84,7 +84,7 @@ def test_a_rewrite_of_the_quality_loop_is_told_by_the_score_it_gained() -> None:
     low = record("quality: low, rewritten, high")
     first = followed_text(low.decisions[0], low, EN)
     assert "score rose by 0." in first and low.rewrites[0].rewritten_query in first
-    assert "score 0.39 of 10 passages: low" in shown("quality: low, rewritten, high")
+    assert "score 0.60 of 10 passages: low" in shown("quality: low, rewritten, high")
 
 
 def test_decisions_about_answers_are_told_by_the_answer_and_its_suggestions() -> None:
@@ -118,8 +118,8 @@ def test_five_figures_go_by_what_the_loop_goes_by(name: str, words: Words) -> No
 def test_the_figures_say_score_grade_and_suggestions() -> None:
     """QL-02, AE-03"""
     _, quality, *_ = figures_of(record("quality: low, rewritten, high"), EN)
-    assert quality.value.startswith("0.39 → 0.")
-    assert quality.note.endswith("high · bar 0.50")
+    assert quality.value.startswith("0.60 → 0.7")
+    assert quality.note.endswith("high · bar 0.65")
     _, passed, suggested, *_ = figures_of(record("answers: revised"), EN)
     assert (suggested.value, suggested.note, suggested.look) == ("2 → 2 → 0", "answer 3 of at most 3", "pass")
     # One value a round of passages, whatever else was decided about.

@@ -159,11 +159,11 @@ def test_the_quality_loop_says_kinds_shares_and_scores() -> None:
     assert lines["retrieve"] == "base 12 · entities 12 · log 12"
     assert lines["fuse"] == "36 distinct · 10 kept"
     assert lines["rerank"] == "10 judged · best 0.90"
-    assert lines["grade_documents"].startswith("score 0.39 → 0.")
+    assert lines["grade_documents"].startswith("score 0.60 → 0.7")
     assert lines["grade_documents"].endswith("· high")
     shown = picture("quality: low, rewritten, high")
     assert shown.nodes["rewrite"].lines[1][0].startswith("score +0.")
-    assert shown.edges["grade_documents", "rewrite"].chips[0] == "0.39 < 0.50 and 0 < 2 → rewrite"
+    assert shown.edges["grade_documents", "rewrite"].chips[0] == "0.60 < 0.65 and 0 < 2 → rewrite"
     assert picture("quality: at the limit").nodes["generate"].tone == "forced"
     assert picture("quality: unreadable").nodes["grade_documents"].tone == "fault"
 
