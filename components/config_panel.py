@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 
 from components.config_graph import graph_options, mode_picker
 from components.config_options import answer_options, ceiling_note, dual_options, quality_options
@@ -225,6 +227,7 @@ def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGene
 def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """The gate and the one number that it reads; presets are values of the pass rate, and stand beside it alone."""
     gate = one_of(words, "gate", _GATES, usual=_gate_of_address(), always=True)
+    _let_go("grade_pass_threshold" if gate == "min_relevant" else "min_relevant")
     if gate == "min_relevant":
         return {"gate": gate, "min_relevant": _slider(words, "min_relevant", workflow, below)}
     presets = st.container()
@@ -233,6 +236,14 @@ def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]
         # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
         preset_picker(words, threshold)
     return {"gate": gate, "grade_pass_threshold": threshold}
+
+
+def _let_go(name: str) -> None:
+    """Take a number that no control shows out of the address: a slider drawn later would begin with it."""
+    if name in st.query_params:
+        # One that was drawn until now is taken out by Streamlit itself, which refuses it to others.
+        with suppress(StreamlitAPIException):
+            del st.query_params[name]
 
 
 def _gate_of_address() -> GatePolicy:

@@ -65,13 +65,13 @@ def test_a_click_on_a_cell_moves_the_sliders_also_a_second_time(gathered: Watche
     # Cells stand column by column of the first row upwards: the first is the lowest value of both settings.
     cells(page).first.click()
     expect(slider(page, "Similarity at least")).to_have_value("0")
-    expect(slider(page, "Pass rate at least")).to_have_value("0")
+    expect(slider(page, "Passages that must pass")).to_have_value("1")
     gathered.settle()
-    slider(page, "Pass rate at least").press("ArrowRight")
-    expect(slider(page, "Pass rate at least")).to_have_value("0.01")
+    slider(page, "Passages that must pass").press("ArrowRight")
+    expect(slider(page, "Passages that must pass")).to_have_value("2")
     gathered.settle()
     cells(page).first.click()
-    expect(slider(page, "Pass rate at least")).to_have_value("0")
+    expect(slider(page, "Passages that must pass")).to_have_value("1")
 
 
 def test_a_point_of_quality_against_cost_moves_the_sliders(gathered: Watched) -> None:

@@ -124,7 +124,7 @@ def test_a_round_without_passages_says_so_and_has_no_chart_of_dimensions() -> No
 def test_the_routing_says_kinds_shares_reason_and_what_the_collection_lacks() -> None:
     """QL-03"""
     said = text_of(quality_record())
-    assert "knowledge base 50 %" in said and "study log 25 %" in said
+    assert "knowledge base 50 %" in said and "dated history 25 %" in said
     assert EN("routing.asked") in said and EN("routing.wide") in said
     assert EN("routing.missing", kind="entity notes") in said
     assert EN("routing.query", query="血糖 高 感觉") in said

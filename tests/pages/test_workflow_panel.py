@@ -261,7 +261,7 @@ def test_a_finished_run_draws_its_own_workflow_figures_and_path(
 
 def test_a_run_of_another_workflow_stays_open_and_the_line_above_says_so(engine: Engine) -> None:
     record = engine.run("What is a truth table?", RunConfig(workflow="dual_loop"))
-    app = opened(run=record.id)
+    app = opened(run=record.id, workflow="self_corrective")
     assert len(picture(app)["names"]) == 9
     named = EN("settings.workflow.dual_loop")
     assert EN("run.other_workflow", run=named) in [item.value for item in app.caption]
