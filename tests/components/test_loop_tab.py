@@ -126,7 +126,7 @@ def test_the_routing_says_kinds_shares_reason_and_what_the_collection_lacks() ->
     said = text_of(quality_record())
     assert "knowledge base 50 %" in said and "dated history 25 %" in said
     assert EN("routing.asked") in said and EN("routing.wide") in said
-    assert EN("routing.missing", kind="entity notes") in said
+    assert EN("routing.missing", kind="entities and relations") in said
     assert EN("routing.query", query="血糖 高 感觉") in said
 
 
