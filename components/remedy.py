@@ -60,14 +60,17 @@ def why_text(found: Diagnosis, words: Words) -> str:
 
 
 def effect_text(effect: PinnedEffect | None, words: Words) -> str:
-    """``It breaks none of 20 pinned runs.``"""
+    """``It breaks none of 20 runs on the watch list.``: of those that can be told without calls."""
     if effect is None or effect.total == 0:
         return words("remedy.pinned.nothing")
+    told = effect.total - len(effect.unknown)
+    if told == 0:
+        return words.count("pin.all_unknown", effect.total)
     better, worse = effect.count("better"), effect.count("worse")
     if worse or better:
-        said = words("remedy.pinned", n=effect.total, better=better, worse=worse)
+        said = words("remedy.pinned", n=told, better=better, worse=worse)
     else:
-        said = words.count("remedy.pinned.safe", effect.total)
+        said = words.count("remedy.pinned.safe", told)
     return f"{said} {words.count('pin.unknown', len(effect.unknown))}" if effect.unknown else said
 
 

@@ -356,10 +356,10 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     ),
     "remedy.try": ("Try it", "试一试"),
     "remedy.pinned": (
-        "Of the {n} runs on the watch list it mends {better} and breaks {worse}.",
+        "Of {n} runs on the watch list it mends {better} and breaks {worse}.",
         "关注的 {n} 个运行：修好 {better} 个，弄坏 {worse} 个。",
     ),
-    "remedy.pinned.safe": ("It breaks none of the {n} runs on the watch list.", "关注的 {n} 个运行一个都不会弄坏。"),
+    "remedy.pinned.safe": ("It breaks none of {n} runs on the watch list.", "关注的 {n} 个运行一个都不会弄坏。"),
     "remedy.pinned.safe.one": ("It does not break the run on the watch list.", "不会弄坏关注的 1 个运行。"),
     "remedy.pinned.nothing": (
         "Put runs on the watch list, and this says what the change would do to them.",

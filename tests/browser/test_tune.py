@@ -39,7 +39,7 @@ def run_count(app: App) -> int:
 def gathered(open_tab: OpenTab, tmp_path_factory: pytest.TempPathFactory) -> Watched:
     """A tab on a set of four questions, imported and gathered by the first test that wants it."""
     tab = open_tab(width=1400)
-    page = tab.open("/tune?lang=en&query_set=four")
+    page = tab.open("/tune?lang=en&query_set=four&gate=pass_rate")
     # The label of the select box says which set it is: this one, or the samples.
     expect(page.get_by_text(re.compile(r"^\d+ questions, "))).to_be_visible()
     gathered = page.get_by_text(f"{QUESTIONS} of {QUESTIONS} gathered")
@@ -65,13 +65,13 @@ def test_a_click_on_a_cell_moves_the_sliders_also_a_second_time(gathered: Watche
     # Cells stand column by column of the first row upwards: the first is the lowest value of both settings.
     cells(page).first.click()
     expect(slider(page, "Similarity at least")).to_have_value("0")
-    expect(slider(page, "Passages that must pass")).to_have_value("1")
+    expect(slider(page, "Pass rate at least")).to_have_value("0")
     gathered.settle()
-    slider(page, "Passages that must pass").press("ArrowRight")
-    expect(slider(page, "Passages that must pass")).to_have_value("2")
+    slider(page, "Pass rate at least").press("ArrowRight")
+    expect(slider(page, "Pass rate at least")).to_have_value("0.01")
     gathered.settle()
     cells(page).first.click()
-    expect(slider(page, "Passages that must pass")).to_have_value("1")
+    expect(slider(page, "Pass rate at least")).to_have_value("0")
 
 
 def test_a_point_of_quality_against_cost_moves_the_sliders(gathered: Watched) -> None:
@@ -89,7 +89,7 @@ def test_a_slider_changes_the_figures_and_makes_no_run(gathered: Watched, app: A
     page = gathered.page
     before = run_count(app)
     card = page.locator(".flips-card")
-    expect(card).to_contain_text(f"Flips 0 of {QUESTIONS}")
+    expect(card).to_contain_text(f"None of {QUESTIONS} questions changes")
     slider(page, "Pass rate at least").press("Home")
     expect(card).to_contain_text(re.compile(rf"Flips [1-{QUESTIONS}] of {QUESTIONS}"))
     assert run_count(app) == before
@@ -109,7 +109,7 @@ def test_a_flip_opens_its_run_with_the_settings_under_test(gathered: Watched, op
 
 
 def test_nothing_stands_out_of_a_narrow_screen(gathered: Watched, open_tab: OpenTab) -> None:
-    narrow = open_tab(width=390).open("/tune?lang=zh&query_set=four&grade_pass_threshold=0")
+    narrow = open_tab(width=390).open("/tune?lang=zh&query_set=four&gate=pass_rate&grade_pass_threshold=0")
     expect(narrow.locator(".flips.changes tbody tr").first).to_have_css("display", "block")
     expect(cells(narrow).first).to_be_visible()
     widths = narrow.evaluate(

@@ -145,8 +145,12 @@ def test_the_remedy_of_a_demo_is_confirmed_by_a_what_if() -> None:
     ("effect", "said"),
     [
         (None, EN("remedy.pinned.nothing")),
-        (PinnedEffect((), (), 20), "It breaks none of 20 pinned runs."),
-        (PinnedEffect((), (FORCED,), 1), "It does not break the pinned run. 1 cannot be told without calls."),
+        (PinnedEffect((), (), 20), "It breaks none of 20 runs on the watch list."),
+        (
+            PinnedEffect((), (FORCED,), 20),
+            "It breaks none of 19 runs on the watch list. 1 cannot be told without calls.",
+        ),
+        (PinnedEffect((), (FORCED,), 1), "Of the run on the watch list it cannot be told without calls."),
     ],
 )
 def test_what_the_change_does_to_pinned_runs_is_said(effect: PinnedEffect | None, said: str) -> None:
