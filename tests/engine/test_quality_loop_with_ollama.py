@@ -42,12 +42,11 @@ def test_every_role_can_be_a_chat_model(engine: Engine) -> None:
     assert record.decisions[0].inequality.endswith(" < 0.50 and rewrites 0 < 1")
 
 
-def test_the_samples_have_all_three_kinds_and_a_rewrite_reaches_them(engine: Engine) -> None:
+def test_the_samples_have_all_three_kinds_and_every_round_searches_them(engine: Engine) -> None:
     """QL-03"""
     record = engine.run(QUESTION, RunConfig(workflow="quality_loop"))
-    assert {item.kind for item in record.rounds[0].candidates} == {"vector"}
-    assert {item.kind for item in record.rounds[1].candidates} == {"vector", "graph", "temporal"}
-    assert record.duration_ms < 10_000
+    for current in record.rounds:
+        assert {item.kind for item in current.candidates} == {"vector", "graph", "temporal"}
 
 
 def test_a_router_that_talks_nonsense_costs_a_warning_and_no_answer(engine: Engine, ollama: OllamaStandIn) -> None:
