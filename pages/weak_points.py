@@ -44,10 +44,16 @@ def weak_points_view(engine: Engine, words: Words) -> None:
 
 
 def _switch(engine: Engine, words: Words, collection: str) -> None:
-    on = engine.weak_points.is_on(collection)
-    wanted = st.toggle(words("history.on"), on, help=words("history.on.help"), key=f"history_on_{collection}")
-    if wanted != on:
-        engine.weak_points.switch(collection, on=wanted)
+    key = f"history_on_{collection}"
+    # As stored, every time: it may have been switched elsewhere, and only a press here may switch it back.
+    st.session_state[key] = engine.weak_points.is_on(collection)
+    st.toggle(
+        words("history.on"), help=words("history.on.help"), key=key, on_change=_switched, args=(engine, collection)
+    )
+
+
+def _switched(engine: Engine, collection: str) -> None:
+    engine.weak_points.switch(collection, on=bool(st.session_state[f"history_on_{collection}"]))
 
 
 def _entry(engine: Engine, words: Words, item: WeakPoint) -> None:

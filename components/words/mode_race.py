@@ -58,7 +58,7 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "图谱带来了 1 个单靠向量没有留下的片段，但没有回答引用它。",
     ),
     "race.unseen": (
-        "Only the graph found {n} of them: they are not among the candidates of any vector search here.",
+        "Found by the graph alone, among the candidates of no vector search here: {n}.",
         "其中 {n} 个只有图谱找到：不在任何一次向量检索的候选之中。",
     ),
     "race.unseen.none": ("Vector searches had found all of them too.", "这些片段也都出现在向量检索的候选之中。"),

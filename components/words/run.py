@@ -185,10 +185,10 @@ RUN: dict[str, tuple[str, str]] = {
     "rewrite.rate": ("pass rate {course}", "通过率 {course}"),
     "rewrite.why.failed": ("The old query stands. {fact}", "沿用原查询。{fact}"),
     "rewrite.why.unsaid": ("The model gave no reason.", "模型没有给出理由。"),
-    "rewrite.stood_in": ("built-in rewriter", "由内置修正者改写"),
+    "rewrite.stood_in": ("built-in rewriter", "由内置重写员改写"),
     "rewrite.stood_in.why": (
         "The model proposed a query that was tried already, twice; the built-in rewriter proposed this one instead.",
-        "模型两次给出的都是试过的查询，这一条由内置修正者代为提出。",
+        "模型两次给出的都是试过的查询，这一条由内置重写员代为提出。",
     ),
     "rewrite.why.exhausted": (
         "Every query that it proposed had been tried already.",

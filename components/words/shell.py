@@ -7,7 +7,7 @@ SHELL = {
     "nav.ask": ("Ask", "提问"),
     "nav.tune": ("Tune", "调参"),
     "nav.knowledge": ("Knowledge", "知识库"),
-    "badge.all_builtin": ("No LLM connected", "未连接大模型"),
+    "badge.all_builtin": ("No LLM in use", "未使用大模型"),
     "badge.some_builtin": ("{n} of {all} built in", "{all} 个角色中 {n} 个内置"),
     "badge.none_builtin": ("all chat models", "角色均用对话模型"),
     "badge.which": ("Built in: {roles}.", "内置：{roles}。"),

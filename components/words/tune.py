@@ -451,7 +451,8 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.choice.too_poor": (
         "None of {tried} settings reaches a quality of {floor}: the best of them would be luck. First look whether the "
         "collection holds what the questions expect, and how the grader judges it.",
-        "{tried} 组设置的质量都没有达到 {floor}，其中最好的只是碰巧。请先看集合里是否有期望的内容。",
+        "{tried} 组设置的质量都没有达到 {floor}，其中最好的只是碰巧。请先看集合里"
+        "是否有期望的内容，以及质检员怎样判定它们。",
     ),
     "tune.choice.best": ("It alone has the best quality of {tried} settings.", "在 {tried} 组设置中质量唯一最好。"),
     "tune.choice.cheaper": (

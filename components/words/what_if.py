@@ -372,7 +372,7 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
         "Of a run on the watch list every what-if says whether it would end otherwise.",
         "关注的运行会一直受到检查：换设置时都会说明它的结果会不会改变。",
     ),
-    "pin.none": ("Watch list: none of {n} runs is known to flip.", "关注的 {n} 个运行：结果都不会改变。"),
+    "pin.none": ("Watch list: none of {n} runs is known to flip.", "关注的 {n} 个运行：没有已知会改变的结果。"),
     "pin.none.one": ("The run on the watch list would not flip.", "关注的 1 个运行：结果不会改变。"),
     "pin.flips": (
         "Watch list: **{flips} of {n} would flip**, {better} better, {worse} worse.",

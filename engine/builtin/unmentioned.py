@@ -114,7 +114,9 @@ def _base(form: str) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+    plain = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+    # Anaemia and anemia, oestrogen and estrogen.
+    return plain.replace("ae", "e").replace("oe", "e")
 
 
 def shares_of(question: Question) -> dict[str, float]:
@@ -132,10 +134,18 @@ def _in_characters(form: str, text: str) -> bool:
     return is_han(form) and 2 * sum(char in text for char in form) >= len(form)
 
 
+_NO_NAME = re.compile(
+    r"(?:i|you|he|she|it|we|they|that|there|here)['’](?:m|d|ll|ve|re|s)"
+    r"|ok|okay|hi|hello|hey|thanks|thx|fyi|asap|dr|prof|mr|mrs|ms|u|i{1,3}|iv",
+    re.IGNORECASE,
+)
+"""Words with a capital that name nothing to look for: greetings, titles, contractions, Roman numerals."""
+
+
 def _names_something(form: str) -> bool:
     """Whether a reader would look for the word: in Chinese a noun or an abbreviation, elsewhere all but numbers."""
     if not is_han(form):
-        return not form[0].isdigit()
+        return not form[0].isdigit() and not _NO_NAME.fullmatch(form)
     return segmenting.has_word(form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
 
 

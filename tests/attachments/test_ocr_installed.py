@@ -1,4 +1,4 @@
-"""Images can be read after the plain install (B4), and an app that reads none never loads what it needs for it."""
+"""Images can be read after the plain install, and an app that reads none never loads what it needs for it."""
 
 from __future__ import annotations
 

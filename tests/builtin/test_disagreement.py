@@ -1,4 +1,4 @@
-"""Passages that contradict each other on the figure asked for: the answer says so, the one to go by first (T11)."""
+"""Passages that contradict each other on the figure asked for: the answer says so, the one to go by first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusing where the main term or the fact asked for stands nowhere, and not crying wolf (T12, T13)."""
+"""Refusing where the main term or the fact asked for stands nowhere, and not crying wolf."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ def test_a_question_whose_main_term_stands_nowhere_is_refused_and_the_term_named
     ("question", "text"),
     [
         ("How do I use Web-Sockets in FastAPI?", DOCS_EN),
+        ("Can I exercise when I'm pregnant?", "Exercise is safe when pregnant, and you can begin at any time."),
+        ("Hi, is exercise OK when pregnant? Thanks!", "Exercise is safe when pregnant."),
+        ("II型糖尿病怎么诊断？", "2型糖尿病的诊断依据空腹血糖。"),
+        ("What causes anaemia?", "Anemia is caused by a lack of iron."),
         ("怎样使用 websocket 连接客户端？", DOCS_ZH),
         ("Does slimming cure diabetes?", "Weight loss can bring diabetes into remission."),
         ("What did Martin Luther demand?", "Luther demanded a debate about indulgences in his theses."),

@@ -1,4 +1,4 @@
-"""Code in answers: shown as code on page and report, and nothing in it is markup or a citation (B2)."""
+"""Code in answers: shown as code on page and report, and nothing in it is markup or a citation."""
 
 from __future__ import annotations
 

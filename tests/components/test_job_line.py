@@ -1,4 +1,4 @@
-"""One line at the top of every page about the jobs that go on (B7)."""
+"""One line at the top of every page about the jobs that go on."""
 
 from __future__ import annotations
 

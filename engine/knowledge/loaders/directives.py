@@ -35,7 +35,8 @@ _INCLUDE = re.compile(
 )
 _IMPORT = re.compile(
     r"(?:import[ \t]+(?:[\w*{][^\n]*[ \t]from[ \t]+)?[\"'][^\"'\n]+[\"']"
-    r"|export[ \t]+(?:default|const|let|function)\b.*);?[ \t]*$"
+    r"|export[ \t]+(?:default[ \t]+(?:(?:async[ \t]+)?function\b|class\b|[({\[]|[\w$.]+(?:\(.*)?;?[ \t]*$).*"
+    r"|(?:const|let)[ \t]+[\w${\[][^\n]*=.*|function\b[ \t*]*[\w$]*[ \t]*\(.*));?[ \t]*$"
 )
 _INDENT = 4
 _LONGEST = 1000

@@ -24,6 +24,7 @@ _ATTRIBUTES = re.compile(
     r"[ \t]?\{:?[ \t]*[#.][\w:.-]+(?:[ \t]+(?:[#.][\w:.-]+|[\w-]+=(?:\"[^\"\n]*\"|[\w-]+)))*[ \t]*\}"
     r"|[ \t]?\{:?[ \t]*[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*')(?:[ \t]+[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'))*[ \t]*\}"
 )
+_ADDRESS = re.compile(r"[/.#:@]")
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\](?::[ \t]*)?")
 _WIKI = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\W\d][^\[\]|,\n]*)\]\]")
 _SHORTCODE = re.compile(r"\{\{[<%][^\n}]*[>%]\}\}|\{%[^\n}]*%\}|\{[*!][^\n}]*[*!]\}")
@@ -64,7 +65,9 @@ def readable(lines: Sequence[Line]) -> list[Line]:
         elif token.type == "hr":
             made[token.map[0]] = None
     for reference in environment.get("references", {}).values():
-        made.update(dict.fromkeys(range(*reference.get("map", (0, 0))), None))
+        # A line such as "[Dose]: 5 mg" has the form of a reference, and no address in it.
+        if _ADDRESS.search(reference.get("href", "")):
+            made.update(dict.fromkeys(range(*reference.get("map", (0, 0))), None))
     return list(_joined(given, made))
 
 
@@ -151,8 +154,8 @@ def _row(tokens: Sequence[Token], place: int, line: str, closed: frozenset[str])
 def _words(children: Sequence[Token], closed: frozenset[str]) -> str:
     made: list[str] = []
     closing = apart = False
-    for token in children:
-        said = _word(token, closed)
+    for number, token in enumerate(children):
+        said = _word(token, closed) or _times(token, made, children[number + 1 :])
         tag = token.type == "html_inline" and not said
         if said:
             # Two elements next to each other, of which a page shows one, would run into one word.
@@ -160,6 +163,14 @@ def _words(children: Sequence[Token], closed: frozenset[str]) -> str:
         apart = tag and (apart or (closing and not token.content.startswith("</")))
         closing = tag and (closing or token.content.startswith("</"))
     return "".join(made)
+
+
+def _times(token: Token, before: Sequence[str], after: Sequence[Token]) -> str:
+    """The asterisks of emphasis that stands between digits: there they multiply."""
+    if token.type not in ("em_open", "em_close", "strong_open", "strong_close"):
+        return ""
+    following = next((item.content for item in after if item.content), "")
+    return token.markup if before and before[-1][-1:].isdigit() and following[:1].isdigit() else ""
 
 
 def _in_word(char: str) -> bool:
@@ -178,6 +189,9 @@ def _word(token: Token, closed: frozenset[str]) -> str:
             return _words(token.children or [], closed)
         case "html_inline":
             return tag_words(token.content, closed)
+        case "s_open" | "s_close":
+            # What is struck out must not read as if it held.
+            return "~~"
         case _:
             return ""
 

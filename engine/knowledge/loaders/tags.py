@@ -21,6 +21,7 @@ _KNOWN = frozenset(
     " section select small source span strike strong style sub summary sup svg table tbody td template textarea"
     " tfoot th thead time title tr track tt u ul var video wbr".split()
 )
+_STRUCK = ("del", "s", "strike")
 _AS_TEXT = {"br": " ", "li": "- ", "td": " | ", "th": " | "}
 
 
@@ -48,6 +49,11 @@ def tag_words(tag: str, closed: frozenset[str] = frozenset()) -> str:
     if name == "img":
         described = _ALT.search(tag)
         return html.unescape(described.group(1) or described.group(2) or "") if described else ""
+    if name in _STRUCK:
+        return "~~"
+    if name == "sup":
+        # 10 to the ninth must not read as 109.
+        return "" if tag.startswith("</") else "^"
     if tag.startswith("</"):
         return ""
     plain = tag == f"<{found.group(1)}>" and found.group(1).islower() and "." not in name

@@ -1,4 +1,4 @@
-"""What a reader sees of real Markdown: words without markup, code as code, and the lines where they stand (B2)."""
+"""What a reader sees of real Markdown: words without markup, code as code, and the lines where they stand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ def read(text: str) -> str:
         ("Read [the guide](https://x.org/a_(b) \"t\") and [it][r].\n\n[r]: https://x.org", "Read the guide and it."),
         ("![A red lamp](lamp.png) burns.", "A red lamp burns."),
         ('See <img src="lamp.png" alt="the lamp"/> here.', "See the lamp here."),
-        ("**FastAPI** is *quick*, ~~slow~~ and __new__.", "FastAPI is quick, slow and new."),
+        ("**FastAPI** is *quick*, ~~slow~~ and __new__.", "FastAPI is quick, ~~slow~~ and new."),
+        ("Dose: <del>10 mg</del> 5 mg.", "Dose: ~~10 mg~~ 5 mg."),
+        ("About 4×10<sup>9</sup>/L and H<sub>2</sub>O.", "About 4×10^9/L and H2O."),
+        ("Give 2*3*4 tablets.", "Give 2*3*4 tablets."),
+        ("[剂量]: 每日5毫克", "[剂量]: 每日5毫克"),
+        ("export default of settings matters.", "export default of settings matters."),
+        ("export default function Page() {}\n\nText.", "Text."),
         ("这是**「重点」**内容。", "这是「重点」内容。"),
         ("Use `a <b> [c](d)` as it is.", "Use `a <b> [c](d)` as it is."),
         ("Put <your-name> there.", "Put <your-name> there."),
