@@ -66,7 +66,7 @@ def readable(lines: Sequence[Line]) -> list[Line]:
             made[token.map[0]] = None
     for reference in environment.get("references", {}).values():
         # A line such as "[Dose]: 5 mg" has the form of a reference, and no address in it.
-        if _ADDRESS.search(reference.get("href", "")):
+        if _ADDRESS.search(str(reference.get("href", ""))):
             made.update(dict.fromkeys(range(*reference.get("map", (0, 0))), None))
     return list(_joined(given, made))
 
