@@ -43,7 +43,7 @@ def race_rows(records: Sequence[RunRecord], words: Words) -> dict[PassageId, str
 def _found_before(said: str, led: set[PassageId], by_vectors: set[PassageId], naive: Sequence[Candidate]) -> Claim:
     dropped = led & {item.passage.id for item in naive}
     wanted = [len(led - by_vectors)]
-    new = re.search(r"found (\d+) of them|其中 (\d+) 个", said)
+    new = re.search(r"search here: (\d+)|其中 (\d+) 个", said)
     told = [int(new.group(1) or new.group(2)) if new else 0]
     wrong = [] if told[0] == wanted[0] else [f"{wanted[0]} were found by no vectors"]
     if dropped:
