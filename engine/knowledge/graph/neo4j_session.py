@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -25,9 +26,11 @@ _Done = TypeVar("_Done")
 _CONNECT_S = 2.5
 _IDLE_S = 30.0
 """A connection that was not used for longer is tried out first: the server may have been started anew."""
-_PAUSES_S = (0.05, 0.2, 0.5)
+_PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Before a transaction that met another is tried again. The driver's own retries are not used: they take seconds to say
 that a server is down, in every round of a run."""
+_EXPIRED_TRIES = 3
+"""How often a connection that a former server left behind is replaced."""
 _LONGEST_SAID = 300
 
 # Every label begins with the name of this program: the database may hold what belongs to others.
@@ -107,14 +110,16 @@ class Neo4jSession:
 
     async def _transact(self, access: str, work: Callable[[Transaction], Awaitable[_Done]]) -> _Done:
         with self._told_as_ours():
-            for pause in _PAUSES_S:
+            for attempt, pause in enumerate(_PAUSES_S, 1):
                 try:
                     return await self._once(access, work)
                 except (said.TransientError, said.SessionExpired) as error:
                     # Expired is a connection that an earlier server left behind; the next attempt makes a new one.
-                    if isinstance(error, said.DatabaseUnavailable):
+                    expired = isinstance(error, said.SessionExpired) and attempt > _EXPIRED_TRIES
+                    if expired or isinstance(error, said.DatabaseUnavailable):
                         raise
-                    await asyncio.sleep(pause)
+                    # Uneven, or two transactions that met once would meet again.
+                    await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
             return await self._once(access, work)
 
     async def _once(self, access: str, work: Callable[[Transaction], Awaitable[_Done]]) -> _Done:
@@ -133,6 +138,17 @@ class Neo4jSession:
             self._prepared = True
 
     async def _make_schema(self) -> None:
+        """Statement by statement, each one again where another writer makes the same at the same time."""
+        for pause in _PAUSES_S:
+            try:
+                return await self._all_of_schema()
+            except said.TransientError as error:
+                if isinstance(error, said.DatabaseUnavailable):
+                    raise
+                await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+        return await self._all_of_schema()
+
+    async def _all_of_schema(self) -> None:
         async with self._session(neo4j.WRITE_ACCESS) as session:
             for statement in (*_SCHEMA, "CALL db.awaitIndexes(60)"):
                 await (await session.run(statement)).consume()

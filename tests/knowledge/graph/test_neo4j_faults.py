@@ -111,7 +111,8 @@ def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(neo4j
     async def whole() -> None:
         one, two, elsewhere = neo4j_graphs("t_shared"), neo4j_graphs("t_shared"), neo4j_graphs("t_elsewhere")
         try:
-            await asyncio.gather(one.begin("docs", "builtin"), two.begin("docs", "builtin"))
+            await one.begin("docs", "builtin")
+            await two.begin("docs", "builtin")
             adding = [
                 store.add("docs", [told(f"{name} {number}", f"Shared -X-> {name} {number}")])
                 for number in range(8)
