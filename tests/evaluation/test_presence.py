@@ -37,7 +37,9 @@ def test_a_collection_without_any_of_them_is_refused_with_the_count() -> None:
 
 
 def test_a_set_that_names_no_source_is_not_refused() -> None:
-    refuse_elsewhere(presence(CASES[2:], "samples", []))
+    found = presence(CASES[2:], "samples", [])
+    assert (found.expected, found.nowhere) == (0, False)
+    refuse_elsewhere(found)
 
 
 def test_a_set_is_bound_to_another_collection(tmp_path: Path) -> None:
