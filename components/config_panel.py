@@ -250,7 +250,7 @@ def _gate_of_address() -> GatePolicy:
     """The gate of an address that names none: that of its time where it holds settings, else the default.
 
     A run brings its own gate along, and the name of a collection says what is asked, not how. Looked up once, when the
-    address is what somebody opened: later the controls write into it.
+    address is the one that was opened: later the controls write into it.
     """
     if _OPENED not in st.session_state:
         old = names_settings(st.query_params) and "gate" not in st.query_params

@@ -104,7 +104,7 @@ def preset_picker(words: Words, current: float) -> None:
     """Buttons that set the pass threshold; the one that matches it is lit.
 
     They keep no value of their own: a choice that followed the slider would come back from the browser late, while
-    the slider is already elsewhere, and be taken for a press.
+    the slider has already moved on, and be taken for a press.
     """
     matching = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
 

@@ -10,7 +10,7 @@ from engine.library.values import JobStatus
 
 
 def job_line(jobs: Sequence[JobStatus], words: Words) -> str:
-    """What the first job that goes on has done, and how many more there are; empty where none goes on."""
+    """Say what the first running job has done and how many more run; empty where none does."""
     going = [job for job in jobs if not job.over]
     if not going:
         return ""

@@ -19,7 +19,7 @@ def told_apart(
 ) -> dict[RunId, str]:
     """For each run whose question stands in the list again: what it was asked with and another was not.
 
-    ``asked`` are runs and questions. A run of which nothing is known, or that differs in nothing, has no line.
+    ``asked`` are runs and questions. A run without known settings, or that differs in nothing, has no line.
     """
     by_question: dict[str, list[RunId]] = {}
     for run_id, question in asked:

@@ -101,7 +101,7 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
         },
     }
     stroke = _MARK_DARK if dark else _MARK
-    # How many questions a cell rests on is drawn apart from its colour, which is the measure's alone.
+    # The number of questions behind a cell is drawn apart from its colour, which shows the measure alone.
     hatched = {
         "data": {"values": [row for row in rows if row["hatching"]]},
         "mark": {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None},
@@ -254,7 +254,7 @@ def scale_of(measure: Measure, most: float) -> tuple[float, float]:
 
 
 def _hatching(known: int, total: int) -> str:
-    """The more lines, the fewer questions a cell rests on; none where it rests on all."""
+    """The more lines, the fewer questions are behind a cell; none where all are."""
     if known >= total:
         return ""
     share = known / total

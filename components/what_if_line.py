@@ -41,7 +41,7 @@ def tune_hint(words: Words, *, key: str) -> None:
 
 
 def running_hint(words: Words, *, key: str) -> None:
-    """Hold the line's place while the run goes on."""
+    """Hold the line's place while the run is active."""
     draw((node("p", "muted small hint", words("line.running")),), words, key=key)
 
 

@@ -9,7 +9,7 @@ from engine.errors import DataFolderGone, DataFolderUnwritable
 
 
 class DataFolder:
-    """Made where it is missing, and remembered: a folder made anew under its name has nothing of the old one in it.
+    """Made where it is missing, and remembered: a new folder under its name has nothing of the old one in it.
 
     Raises ``DataFolderUnwritable`` where it cannot be made.
     """

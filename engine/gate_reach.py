@@ -10,7 +10,7 @@ BY_GATE: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluat
 
 
 def gate_warnings(config: RunConfig) -> tuple[GateOutOfReach, ...]:
-    """What keeps the gate of ``config`` from being met, whatever is found; nothing where it can be."""
+    """What keeps the gate of ``config`` from being met by any result; nothing where it can be."""
     if config.workflow not in BY_GATE:
         return ()
     found = _of_count(config) if config.gate == "min_relevant" else _of_rate(config)

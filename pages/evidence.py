@@ -87,7 +87,7 @@ def evidence(
         cited = st.session_state.pop("cited_elsewhere", None) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
-            # All passages are shown then, whatever node was chosen; it would hide them again at the next press.
+            # All passages are shown then, no matter which node was chosen; it would hide them again at the next press.
             clear_selection("live_run")
         node = workflow_of(engine, record, words, active=active)
         if found is not None:
@@ -120,7 +120,7 @@ def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Word
 
 
 def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
-    """Draw the workflow, open while the run goes on and then one line; returns the node that was chosen in it."""
+    """Draw the workflow, open during the run and then one line; returns the node that was chosen in it."""
     shown = live_run(
         engine.graph(record.workflow),
         None if active else record.to_dict(),

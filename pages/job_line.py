@@ -12,7 +12,7 @@ _WATCH_S = 2.0
 
 
 def show_job_line(engine: Engine, words: Words) -> None:
-    """Draw the line while something goes on; nothing else, and no timer, where nothing does."""
+    """Draw the line while a job runs; without one, neither a line nor a timer."""
     if not job_line(engine.ingestions.jobs(), words):
         return
 

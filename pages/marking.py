@@ -13,7 +13,7 @@ _FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback"
 
 
 def invitation(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
-    """Draw it where a run was forced or refused and nobody knows the right passage; returns one to begin with."""
+    """Draw it where a run was forced or refused and the right passage is not known; returns one to begin with."""
     if record.outcome not in _FELL_SHORT or expected_of(engine, record) != (None, None):
         return None
     try:

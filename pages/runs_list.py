@@ -327,7 +327,7 @@ def pressed(engine: Engine, event: RunListEvent) -> None:
 
 
 def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
-    """Make the changes and draw the page anew; a fault is said above the list, once."""
+    """Make the changes and redraw the page; a fault is said above the list, once."""
     for change in changes:
         try:
             change()
@@ -338,7 +338,7 @@ def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
 
 
 def shipped(engine: Engine, words: Words) -> None:
-    """The demos of the page's language, read when somebody looks."""
+    """The demos of the page's language, read when they are first shown."""
     box = st.expander(words("runs.demos"), icon=":material/slideshow:", key="runs_demos", on_change="rerun")
     if not box.open:
         return
@@ -354,7 +354,7 @@ def shipped(engine: Engine, words: Words) -> None:
 
 
 def follow(engine: Engine, active: tuple[RunId, ...]) -> None:
-    """Draw the page anew when a run that is shown as going on has ended."""
+    """Redraw the page when a run shown as running has ended."""
     if not active:
         return
 

@@ -20,7 +20,7 @@ from pages.report import report_download
 
 
 def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
-    """Draw the menu; while the run goes on there is only its link."""
+    """Draw the menu; while the run is active there is only its link."""
     with st.popover(words("share.title"), icon=":material/ios_share:", key="share"):
         draw((copy_button(words, link_to(record, chosen, words), words("share.link")),), words, key="share_link")
         st.caption(words("share.link.note"))

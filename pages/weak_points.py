@@ -26,7 +26,7 @@ def weak_points_view(engine: Engine, words: Words) -> None:
     except WorkbenchError as error:
         fault_box(fault_of(error), words, key="history_fault")
         return
-    # Entries of a collection that is gone are listed too: nobody could delete them otherwise.
+    # Entries of a collection that is gone are listed too: they could not be deleted otherwise.
     every = list(dict.fromkeys([*(item.collection for item in found), *names]))
     if not every:
         return
@@ -45,7 +45,7 @@ def weak_points_view(engine: Engine, words: Words) -> None:
 
 def _switch(engine: Engine, words: Words, collection: str) -> None:
     key = f"history_on_{collection}"
-    # As stored, every time: it may have been switched elsewhere, and only a press here may switch it back.
+    # As stored, every time: it may have been switched in another tab, and only a press here may switch it back.
     st.session_state[key] = engine.weak_points.is_on(collection)
     st.toggle(
         words("history.on"), help=words("history.on.help"), key=key, on_change=_switched, args=(engine, collection)

@@ -184,7 +184,7 @@ function paint(life) {
 
 // ---- one line, or the whole picture -----------------------------------------------------------------------------
 
-// A run that goes on is open, for then the picture is the news; it folds where it stands when the run has ended. What the
+// A running run is open, for then the picture is the news; it folds where it stands when the run has ended. What the
 // reader opened stays open until another run is looked at.
 function followFolding(life) {
   const { folded, shown } = life.component.data;

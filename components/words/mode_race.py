@@ -46,15 +46,15 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "图谱带来了 {n} 个单靠向量没有留下的片段，其中 {cited} 个被回答引用。",
     ),
     "race.finding.cited.one": (
-        "The graph led to 1 passage that vectors alone did not keep, and an answer rests on it.",
+        "The graph led to 1 passage that vectors alone did not keep, and an answer cites it.",
         "图谱带来了 1 个单靠向量没有留下的片段，而且有回答引用了它。",
     ),
     "race.finding.found": (
-        "The graph led to {n} passages that vectors alone did not keep, but no answer rests on them.",
+        "The graph led to {n} passages that vectors alone did not keep, but no answer cites them.",
         "图谱带来了 {n} 个单靠向量没有留下的片段，但没有回答引用它们。",
     ),
     "race.finding.found.one": (
-        "The graph led to 1 passage that vectors alone did not keep, but no answer rests on it.",
+        "The graph led to 1 passage that vectors alone did not keep, but no answer cites it.",
         "图谱带来了 1 个单靠向量没有留下的片段，但没有回答引用它。",
     ),
     "race.unseen": (

@@ -44,7 +44,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.round.first": ("As asked", "原问题"),
     "presenter.more": ("and {n} more", "另有 {n} 个"),
     "presenter.active": (
-        "This run still goes on. Watch it live on the page Ask; it can be replayed when it has ended.",
+        "This run is still running. Watch it live on the page Ask; it can be replayed when it has ended.",
         "这次运行还在进行，请在“提问”页实时观看；结束后即可回放。",
     ),
     "presenter.card.yes": ("✓ helps", "✓ 有用"),

@@ -149,7 +149,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     ),
     "tune.measure.grader_precision.help": (
         "Of the kept passages that passed under these settings, in every round of their paths, how many are expected; "
-        "passages that nobody labelled count as not expected. The tab of the grader counts all that were judged.",
+        "unlabelled passages count as not expected. The tab of the grader counts all that were judged.",
         "按这些设置在各轮保留并通过的片段中，有多少是预期片段；无人标注的片段按非预期计。质检员标签页统计全部受检片段。",
     ),
     "tune.measure.grader_recall.help": (

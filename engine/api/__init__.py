@@ -126,7 +126,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         summary="Start a run, and wait for its record unless `wait` is false",
         responses={
             202: {
-                "description": "The run goes on; its id, its events, its link, `warnings` where it has any. "
+                "description": "The run is still running; its id, its events, its link, `warnings` where it has any. "
                 f"Or: {NOT_KEPT_YET}"
             }
         },

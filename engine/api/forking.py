@@ -28,7 +28,7 @@ def add_fork(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
         "/runs/{run_id}/fork",
         summary="Go on from a decision of a run with something changed, reusing all that was asked before",
         responses={
-            202: {"description": f"The branch goes on; its id, the path of its events, its link. Or: {NOT_KEPT_YET}"}
+            202: {"description": f"The branch runs; its id, the path of its events, its link. Or: {NOT_KEPT_YET}"}
         },
     )
     async def fork(run_id: str, body: ForkRequest, request: Request) -> Response:

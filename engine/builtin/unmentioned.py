@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TELLING = 0.6
 """Share of the heaviest term's weight from which a missing term is worth naming."""
 _RARE = 5.0
-"""Weight that it needs as well: nobody misses common words."""
+"""Weight that it needs as well: common words are not missed."""
 _NAMED = 5
 _MOST_OF_IT = 0.4
 """Share of the question's weight from which a missing word is what the question is about."""
@@ -143,7 +143,7 @@ _NO_NAME = re.compile(
 
 
 def _names_something(form: str) -> bool:
-    """Whether a reader would look for the word: in Chinese a noun or an abbreviation, elsewhere all but numbers."""
+    """Whether a reader would look for the word: in Chinese a noun or an abbreviation, else all but numbers."""
     if not is_han(form):
         return not form[0].isdigit() and not _NO_NAME.fullmatch(form)
     return segmenting.has_word(form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))

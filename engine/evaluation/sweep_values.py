@@ -130,7 +130,7 @@ class Recommendation:
     unknown_n: int
     """Of these, questions whose path under the pick is not known."""
     tried: int
-    """Settings of the sweep that were compared: those of which enough is known."""
+    """Settings of the sweep that were compared: those with enough known questions."""
     tied: int
     """Of these, how many are not told apart from the best one."""
     quality: Interval | None

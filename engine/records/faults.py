@@ -13,7 +13,7 @@ OnFault = Callable[[WorkbenchError], None]
 
 
 def unheard(_: WorkbenchError) -> None:
-    """For what nobody asks for."""
+    """For a caller that asks for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class RunRecord:
 
     @property
     def pass_rates(self) -> Mapping[int, float]:
-        """By round what the grader's gate decided on; answers are judged elsewhere."""
+        """By round what the grader's gate decided on; answers are judged apart."""
         return {item.round: item.pass_rate for item in self.decisions if item.node in ("grade", "grade_documents")}
 
     @property

@@ -97,7 +97,7 @@ class RunTable:
     by_confidence: Words
     """[words, levels + 1]: passages that pass where ``min_confidence`` lies at level i."""
     rejected: Words
-    """Passages that the grader called not relevant, whatever passes."""
+    """Passages that the grader called not relevant, passed or not."""
     context: tuple[tuple[int, int], ...]
     """What the generator was given: passage and version; empty where nothing was."""
     cut: tuple[int, ...]

@@ -158,7 +158,7 @@ def _words(children: Sequence[Token], closed: frozenset[str]) -> str:
         said = _word(token, closed) or _times(token, made, children[number + 1 :])
         tag = token.type == "html_inline" and not said
         if said:
-            # Two elements next to each other, of which a page shows one, would run into one word.
+            # Two neighbouring elements would run into one word.
             made.append(f" {said}" if apart and made and _in_word(made[-1][-1]) and _in_word(said[0]) else said)
         apart = tag and (apart or (closing and not token.content.startswith("</")))
         closing = tag and (closing or token.content.startswith("</"))
