@@ -8,7 +8,15 @@ from typing import Literal
 
 from components.i18n import Words
 from components.markup import Node, draw, node
-from components.phrases import duration_text, moved_text, node_text, outcome_text, probability_text, reason_text
+from components.phrases import (
+    duration_text,
+    ended_text,
+    moved_text,
+    node_text,
+    outcome_text,
+    probability_text,
+    reason_text,
+)
 from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
 from engine.values import Decision, Outcome, RunRecord
 from engine.wording import change_of
@@ -142,12 +150,11 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
     look = "warn" if record.answer_note else _LOOKS[record.outcome]
     # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
     rewrites = sum(item.round >= 0 for item in record.rewrites)
-    parts = [words(f"answer_note.{record.answer_note}")] if record.answer_note else []
-    parts += [words.count("figure.rewrites", rewrites)] if rewrites else []
+    parts = [words.count("figure.rewrites", rewrites)] if rewrites else []
     reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
-    return Figure(words("figure.outcome"), outcome_text(record.outcome, words), " · ".join(parts), look, look)
+    return Figure(words("figure.outcome"), ended_text(record, words), " · ".join(parts), look, look)
 
 
 def _pass_rate(record: RunRecord, words: Words) -> Figure:

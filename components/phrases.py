@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from components.i18n import Words
 from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
-from engine.values import BY_HAND, VERDICT_POLICY, Comparison, Decision, Fault, Outcome, RunRecord, Verdict
+from engine.values import (
+    BY_HAND,
+    VERDICT_POLICY,
+    AnswerNote,
+    Comparison,
+    Decision,
+    Fault,
+    Outcome,
+    RunRecord,
+    Verdict,
+)
 from engine.wording import QUANTITIES, Change, inequality, operands
 
 _BUILT_IN = "builtin"
@@ -61,15 +71,15 @@ def node_text(node: str, words: Words) -> str:
     return words(f"node.{node}") if f"node.{node}" in words else node
 
 
-def outcome_text(outcome: Outcome | None, words: Words) -> str:
-    """How a run ended; None while it goes on."""
-    return words(f"outcome.{outcome or 'running'}")
+def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
+    """How a run ended, with the note on its answer; None while it goes on."""
+    text = words(f"outcome.{outcome or 'running'}")
+    return words(f"outcome.{note}", outcome=text) if note else text
 
 
 def ended_text(record: RunRecord, words: Words) -> str:
-    """How a run ended, and what has to be said of its answer beside that."""
-    text = outcome_text(record.outcome, words)
-    return f"{text} · {words(f'answer_note.{record.answer_note}')}" if record.answer_note else text
+    """How a run ended: ``Answered``, ``Answered, uncited``, ``Says it cannot tell``."""
+    return outcome_text(record.outcome, words, record.answer_note)
 
 
 def reason_text(reason: str, words: Words) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import script
 from components.phrases import duration_text, outcome_text
-from engine.values import Outcome, RunId
+from engine.values import AnswerNote, Outcome, RunId
 
 Press = Literal["open", "pin", "unpin", "untag"]
 
@@ -27,6 +27,8 @@ _SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
     "interrupted": ("✗", "fault"),
 }
 """Sign before the word, and look of the chip, of every outcome; None while the run goes on."""
+_NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}
+"""The same where something has to be said of the answer."""
 _LABELS = (
     *("column.question", "column.outcome", "column.rounds", "column.calls", "column.time", "column.when"),
     *("select", "select_all", "open", "pin", "unpin", "copy", "copied"),
@@ -68,6 +70,7 @@ class RunLine:
     """Where it searched, unless that goes without saying."""
     settings: str = ""
     """In what it differs from other runs of its question."""
+    answer_note: AnswerNote = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +117,13 @@ def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "",
 
 def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
     """What the browser draws of one run; every value is text or a number, all words are rendered."""
-    sign, look = _SIGNS[item.outcome]
+    sign, look = _NOTED.get(item.answer_note, _SIGNS[item.outcome])
     return {
         "id": item.id,
         "href": f"{base}/?run={item.id}",
         "question": item.question if item.question.strip() else words("runs.untitled"),
         "settings": item.settings,
-        "outcome": f"{sign} {outcome_text(item.outcome, words)}",
+        "outcome": f"{sign} {outcome_text(item.outcome, words, item.answer_note)}",
         "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",
         "look": look,
         # In the dual loop a rewrite opens several rounds, one a strategy, and no count of them is at hand.

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from components.words.run import RUN
 from components.words_live_graph import GRAPH
 from components.words_live_loops import LOOPS
 
@@ -113,10 +114,10 @@ EN: LiveWords = MappingProxyType(
         "doing_grade": "The grader has judged {n} of {total}",
         "doing_rewrite": "The rewriter is rephrasing the question",
         "doing_generate": "The generator is writing the answer",
-        "note_cannot_tell": "it says it cannot tell",
-        "note_uncited": "without a source",
+        "outcome_cannot_tell": RUN["outcome.cannot_tell"][0],
+        "outcome_uncited": RUN["outcome.uncited"][0],
         "outcome_answered": "Answered",
-        "outcome_answered_forced": "Answered, though the gate was not met",
+        "outcome_answered_forced": RUN["outcome.answered_forced"][0],
         "outcome_answered_unverified": "Answered from unverified passages",
         "outcome_abstained": "No passage helped, and the answer says so",
         "outcome_fallback": "Ended without an answer",
@@ -229,10 +230,10 @@ ZH: LiveWords = MappingProxyType(
         "doing_grade": "质检员已判定 {n}/{total}",
         "doing_rewrite": "重写员正在换一种问法",
         "doing_generate": "生成者正在撰写回答",
-        "note_cannot_tell": "表示答不出来",
-        "note_uncited": "未注明来源",
+        "outcome_cannot_tell": RUN["outcome.cannot_tell"][1],
+        "outcome_uncited": RUN["outcome.uncited"][1],
         "outcome_answered": "已回答",
-        "outcome_answered_forced": "已回答，但未达到门槛",
+        "outcome_answered_forced": RUN["outcome.answered_forced"][1],
         "outcome_answered_unverified": "已回答，依据未经核实的片段",
         "outcome_abstained": "没有片段能回答，已如实说明",
         "outcome_fallback": "已结束，没有回答",

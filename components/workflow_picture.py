@@ -178,6 +178,11 @@ def _edge_view(
     )
 
 
+def _ended(outcome: str, note: str, words: Words) -> str:
+    said = say(words, f"outcome_{outcome}")
+    return say(words, f"outcome_{note}", outcome=said) if note else said
+
+
 def _status(record: Plain | None, words: Words) -> str:
     if record is None:
         return words["idle_hint"]
@@ -187,8 +192,7 @@ def _status(record: Plain | None, words: Words) -> str:
         revisions = len(record["drafts"]) - 1 if record["config"]["workflow"] == "answer_evaluation" else 0
         unsearched = record["outcome"] == "abstained" and not record["rounds"]
         parts = [
-            say(words, "outcome_unsearched" if unsearched else f"outcome_{record['outcome']}"),
-            say(words, f"note_{record['answer_note']}") if record["answer_note"] else "",
+            say(words, "outcome_unsearched") if unsearched else _ended(record["outcome"], record["answer_note"], words),
             say(words, "after_rewrites", n=rewrites) if rewrites else "",
             say(words, "after_revisions", n=revisions) if revisions > 0 else "",
             duration_of(record["duration_ms"], words),

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from components.i18n import Words
-from components.phrases import outcome_text
+from components.phrases import ended_text, outcome_text
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.samples.demos import all_demos
-from engine.values import Outcome
 
 _MOST = 200
 _LONGEST_QUESTION = 70
@@ -36,9 +35,8 @@ def run_choices(engine: Engine, words: Words, opened: str, wanted: tuple[str, ..
     except WorkbenchError:
         summaries = []
     for item in summaries:
-        made.setdefault(
-            item.id, _choice(item.id, item.question, item.outcome, item.started_at, words, workflow=item.workflow)
-        )
+        ended = outcome_text(item.outcome, words, item.answer_note)
+        made.setdefault(item.id, _choice(item.id, item.question, ended, item.started_at, words, workflow=item.workflow))
     for demo in all_demos():
         label = f"{words('compare.demo')} · {demo.question[:_LONGEST_QUESTION]} · {demo.id}"
         made.setdefault(demo.id, RunChoice(demo.id, label))
@@ -56,14 +54,20 @@ def _of_record(engine: Engine, run_id: str, words: Words, opened: bool) -> RunCh
         return None
     note = words("compare.open_now") if opened else ""
     return _choice(
-        record.id, record.question, record.outcome, record.started_at, words, workflow=record.workflow, note=note
+        record.id,
+        record.question,
+        ended_text(record, words),
+        record.started_at,
+        words,
+        workflow=record.workflow,
+        note=note,
     )
 
 
 def _choice(
     run_id: str,
     question: str,
-    outcome: Outcome | None,
+    ended: str,
     started: str,
     words: Words,
     *,
@@ -75,7 +79,7 @@ def _choice(
     short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
     named = f"workflow.{workflow}"
     loop = words(named) if workflow != RunConfig().workflow and named in words else ""
-    parts = (short, loop, outcome_text(outcome, words), _clock(started), run_id[:8], note)
+    parts = (short, loop, ended, _clock(started), run_id[:8], note)
     return RunChoice(run_id, " · ".join(part for part in parts if part))
 
 

@@ -9,7 +9,7 @@ from components.i18n import Words
 from components.knowledge_draw import quiet
 from components.life_lines import life_lines
 from components.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
-from components.phrases import outcome_text
+from components.phrases import ended_text, outcome_text
 from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -80,9 +80,11 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     labels = {"": words("pmap.run.none")}
     for summary in (item for name in (info.name, *info.aliases) for item in engine.runs(_RUNS, collection=name)):
         if summary.outcome is not None:
-            labels[summary.id] = f"{summary.question[:60]} · {outcome_text(summary.outcome, words)}"
+            labels[summary.id] = (
+                f"{summary.question[:60]} · {outcome_text(summary.outcome, words, summary.answer_note)}"
+            )
     if given is not None and _searched(given, info):
-        labels.setdefault(given.id, f"{given.question[:60]} · {outcome_text(given.outcome, words)}")
+        labels.setdefault(given.id, f"{given.question[:60]} · {ended_text(given, words)}")
     if named and "kb_map_run" not in st.session_state:
         st.session_state["kb_map_run"] = named
     if st.session_state.get("kb_map_run") not in labels:

@@ -171,6 +171,7 @@ def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
         id=item.id,
         question=item.question,
         outcome=item.outcome,
+        answer_note=item.answer_note,
         started_at=item.started_at,
         duration_ms=item.duration_ms,
         calls=item.calls,

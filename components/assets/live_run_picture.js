@@ -100,6 +100,11 @@ function edgeView(edge, toned, record, ways, words) {
   };
 }
 
+function ended(record, words) {
+  const outcome = say(words, `outcome_${record.outcome}`);
+  return record.answer_note ? say(words, `outcome_${record.answer_note}`, { outcome }) : outcome;
+}
+
 function statusLine(record, words) {
   if (!record) return words.idle_hint;
   if (record.outcome) {
@@ -108,8 +113,7 @@ function statusLine(record, words) {
     const revisions = record.config.workflow === "answer_evaluation" ? record.drafts.length - 1 : 0;
     const unsearched = record.outcome === "abstained" && !record.rounds.length;
     const parts = [
-      say(words, unsearched ? "outcome_unsearched" : `outcome_${record.outcome}`),
-      record.answer_note ? say(words, `note_${record.answer_note}`) : "",
+      unsearched ? say(words, "outcome_unsearched") : ended(record, words),
       rewrites ? say(words, "after_rewrites", { n: rewrites }) : "",
       revisions > 0 ? say(words, "after_revisions", { n: revisions }) : "",
       duration(record.duration_ms, words),

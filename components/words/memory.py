@@ -144,7 +144,7 @@ MEMORY: Mapping[str, tuple[str, str]] = {
         "A question that was refused, answered below the bar or judged unhelpful is noted here with its day. The "
         "quality-control loop searches it as dated history; no answer is ever written from it. Batches, sweeps, "
         "branches, races and evaluations add nothing.",
-        "被拒答、未达标作答或被判为没有帮助的问题，会连同日期记在这里。质量控制循环把它当作历史来检索，但绝不据此写回答。"
+        "被拒答、未达标也作答或被判为没有帮助的问题，会连同日期记在这里。质量控制循环把它当作历史来检索，但绝不据此写回答。"
         "批次、扫描、分支、竞赛和评测都不会增加条目。",
     ),
     "history.collection": ("Collection", "集合"),
@@ -155,7 +155,7 @@ MEMORY: Mapping[str, tuple[str, str]] = {
     ),
     "history.empty": ("No weak points are noted for this collection.", "这个集合还没有记录薄弱点。"),
     "history.why.refused": ("{date} · there was no answer", "{date} · 没有给出回答"),
-    "history.why.forced": ("{date} · answered below the bar", "{date} · 未达标作答"),
+    "history.why.forced": ("{date} · answered below the bar", "{date} · 未达标也作答"),
     "history.why.unhelpful": ("{date} · the answer was judged unhelpful", "{date} · 回答被判为没有帮助"),
     "history.run": ("Open the run", "打开运行"),
     "history.delete": ("Delete", "删除"),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.words.run import RUN
+
 PRESENTER: Mapping[str, tuple[str, str]] = {
     # Page and replay bar
     "presenter.open": ("Replay and present", "回放与演示"),
@@ -25,7 +27,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.demo.passes": ("Passes at once", "一次通过"),
     "presenter.demo.noise": ("Noise filtered", "过滤噪声"),
     "presenter.demo.rescue": ("Rewrite rescues", "重写救场"),
-    "presenter.demo.forced": ("Answered below the bar", "未达标也作答"),
+    "presenter.demo.forced": RUN["outcome.answered_forced"],
     "presenter.demo.abstains": ("Honest abstention", "如实不答"),
     "presenter.demo.quality": ("Quality rises", "质量提升"),
     "presenter.demo.correction": ("Answer corrected", "纠正回答"),
@@ -252,8 +254,8 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "及格线为 {bar} 时，运行在第 {round} 轮就能作答：{rewrites}。",
     ),
     "presenter.what_if.answered_forced": (
-        "With a bar of {bar} the run is forced to answer in round {round}: {rewrites}.",
-        "及格线为 {bar} 时，运行到第 {round} 轮仍未达标，只能勉强作答：{rewrites}。",
+        "With a bar of {bar} the run answers below the bar in round {round}: {rewrites}.",
+        "及格线为 {bar} 时，运行到第 {round} 轮未达标也作答：{rewrites}。",
     ),
     "presenter.what_if.answered_unverified": (
         "With a bar of {bar} the run answers from unverified passages in round {round}: {rewrites}.",

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, cast, get_args
 
 from engine.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
 from engine.records.tagging import BATCH, PINNED
-from engine.values import Outcome, RunId
+from engine.values import AnswerNote, Outcome, RunId
 
 __all__ = [
     "BATCH",
@@ -32,7 +32,9 @@ _SHORTEST_ID = 6
 
 _LISTED = """
 SELECT id, question, workflow, collection, started_at, shown, why, duration_ms, calls, rewrites, parent,
-    (SELECT json_group_array(CAST(tag AS TEXT)) FROM tags WHERE run_id = listed.id)
+    (SELECT json_group_array(CAST(tag AS TEXT)) FROM tags WHERE run_id = listed.id),
+    (SELECT iif(json_valid(data), json_extract(data, '$.answer_note'), '') FROM events
+        WHERE run_id = listed.id AND kind = 'run_finished' ORDER BY seq DESC LIMIT 1)
 FROM (
     SELECT *, iif(cut_off, 'interrupted', outcome) AS shown, iif(cut_off, 'interrupted', reason) AS why
     FROM (
@@ -81,6 +83,7 @@ class RunSummary:
     """The run that this one was forked from; empty for one that began by itself."""
     tags: tuple[str, ...] = ()
     """In alphabetical order."""
+    answer_note: AnswerNote = ""
     damaged: bool = False
     """Parts of the record cannot be read."""
 
@@ -156,6 +159,7 @@ def summarise(events: Sequence[Event]) -> RunSummary | None:
         collection=started.config.collection,
         started_at=started.started_at,
         outcome=finished.outcome if finished else None,
+        answer_note=finished.answer_note if finished else "",
         reason=finished.reason if finished else "",
         duration_ms=max(event.t_ms for event in events),
         calls=sum(isinstance(event, ModelCalled) and not event.call.built_in for event in events),
@@ -218,10 +222,14 @@ def events_sound(connection: sqlite3.Connection, run_id: RunId) -> bool:
 
 
 def _summary(row: tuple[Any, ...]) -> RunSummary:
-    sound = all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)) and row[5] in _OUTCOMES
+    sound = (
+        all(isinstance(value, kind) for value, kind in zip(row[: len(_TYPES)], _TYPES, strict=True))
+        and row[5] in _OUTCOMES
+    )
     tags = tuple(sorted(str(tag) for tag in json.loads(row[11])))
     if sound:
-        return replace(RunSummary(*row[:11]), tags=tags)
+        note = cast("AnswerNote", row[12] if row[12] in get_args(AnswerNote) else "")
+        return replace(RunSummary(*row[:11]), tags=tags, answer_note=note)
     identity, question, workflow, collection, started_at = (str(value) for value in row[:5])
     outcome = cast("Outcome | None", row[5] if row[5] in _OUTCOMES else None)
     return RunSummary(

@@ -39,7 +39,7 @@ def test_raw_html_stays_the_text_it_is() -> None:
     ("outcome", "look", "text"),
     [
         ("answered", "pass", "✓ 3 passages passed"),
-        ("answered_forced", "warn", "! forced · 3 passages passed"),
+        ("answered_forced", "warn", "! below the bar · 3 passages passed"),
         ("answered_unverified", "fault", "! not verified"),
         ("abstained", "grey", "– abstained"),
         ("cancelled", "fault", "✗ incomplete"),

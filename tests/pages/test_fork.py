@@ -124,7 +124,7 @@ def test_a_branch_says_where_it_parted_and_what_that_changed(engine: Engine, par
     assert f"Branched off run {parent.id[:8]} at round 0" in text
     assert "Pass rate at least 0.60 → 0.00" in text
     assert "Parted at round 0" in text
-    assert "Outcome: Forced answer → Answered." in text
+    assert "Outcome: Answered below the bar → Answered." in text
     assert "calls reused" in text
 
 

@@ -22,7 +22,7 @@ from engine.process import use_engine
 from engine.records import BATCH, PINNED
 from engine.records.store import RunStore
 from engine.settings import Settings
-from engine.values import Outcome, RunId
+from engine.values import AnswerNote, Outcome, RunId
 from tests.pages.driving import button, given, inline, opened, visible
 from tests.support.recorded import recorded_run
 
@@ -285,6 +285,22 @@ def test_a_fork_says_where_it_comes_from() -> None:
     (badge,) = run_row(item, EN)["badges"]
     assert badge["text"] == EN("runs.badge.fork")
     assert "aaaaaaaa" in badge["tip"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "note", "said"),
+    [
+        ("answered", "", "✓ Answered"),
+        ("answered", "uncited", "! Answered, uncited"),
+        ("answered_forced", "uncited", "! Answered below the bar, uncited"),
+        ("answered", "cannot_tell", "– Says it cannot tell"),
+    ],
+)
+def test_an_answer_without_support_does_not_count_as_answered_in_the_list(
+    outcome: Outcome, note: AnswerNote, said: str
+) -> None:
+    item = RunLine(RunId("b" * 32), "q", outcome, "2025", 5.0, 0, 0, answer_note=note)
+    assert run_row(item, EN)["outcome"] == said
 
 
 def test_links_stand_below_the_base_path_of_the_server() -> None:

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -14,7 +15,7 @@ import pytest
 from engine.errors import EngineClosed, RunActive, UnknownRun, WorkbenchError
 from engine.events import AnswerCompleted, Event, RunFinished, TokenStreamed, fold_all
 from engine.records.store import RunStore, RunSummary
-from engine.values import Outcome, RunId
+from engine.values import AnswerNote, Outcome, RunId
 from tests.support.recorded import recorded_run
 
 FINISHED = [outcome for outcome in get_args(Outcome) if outcome != "interrupted"]
@@ -145,6 +146,17 @@ def test_a_summary_says_what_the_record_says(store: RunStore) -> None:
             rewrites=2,
         )
     ]
+
+
+@pytest.mark.parametrize("note", ["cannot_tell", "uncited"])
+@pytest.mark.parametrize("flush", [True, False], ids=["from the file", "from memory"])
+def test_a_summary_says_what_has_to_be_said_of_the_answer(store: RunStore, note: AnswerNote, flush: bool) -> None:
+    *events, end = recorded_run(0, "answered")
+    assert isinstance(end, RunFinished)
+    append_all(store, [*events, replace(end, answer_note=note)])
+    if flush:
+        store.flush()
+    assert [item.answer_note for item in store.list()] == [note]
 
 
 def fill(store: RunStore, flush: bool) -> None:
