@@ -32,6 +32,8 @@ _FIRST = re.compile(r"\S+")
 _SHORT = 3
 """Letters up to which a name must stand alone: AI is not in main."""
 _ACRONYM = re.compile(r"\w*?[A-Z]\w*[A-Z]")
+_LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{3,}")
+"""Where a text has one, it writes names in Latin letters."""
 _DONE = re.compile(r"(?:ing|ed|ize|ise|en|ly)$")
 """Forms of verbs and adverbs, which a passage may well put in other words."""
 
@@ -80,8 +82,9 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     start = first.end() if first and not _ACRONYM.match(first.group()) else 0  # its capital says nothing
     told = [found.group() for found in names.finditer(folded, 0 if names is _LATIN else start)]
     unknown = [name for name in told if not any(_is_named(word, text) for word in name.split())]
-    if foreign and len(unknown) == len(told) and not any(map(_ACRONYM.match, unknown)):
-        unknown = []  # the passages may write the names in another script
+    translated = foreign and not _LATIN_NAME.search(text)
+    if translated and len(unknown) == len(told) and not any(map(_ACRONYM.match, unknown)):
+        unknown = []  # the passages write names in another script
     named = [form for form in missing if form in most or any(form in name for name in unknown)]
     absent = tuple(form for form in question.forms.values() if form in named or form in new)
     # What one part of a question asks may well be answered without the name in another part.
