@@ -8,7 +8,7 @@ from components.answer_marks import answer_notes, direct_badge, standing_chips, 
 from components.answer_text import Cite, CiteCell, answer_prose
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
-from components.phrases import section_text
+from components.phrases import place_text
 from engine.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 
 _OPEN = "open:"
@@ -104,7 +104,7 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
     def cite(marker: int) -> Node | None:
         if marker not in cited:
             return None
-        place = _place(cited[marker].source, section_text(cited[marker].section, words))
+        place = place_text(cited[marker].source, cited[marker].section, words)
         return node(
             "button",
             "cite",
@@ -150,7 +150,7 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
 def _foot(record: RunRecord, words: Words) -> Node:
     chips = [
         button(
-            f"{item.marker} · {_place(item.source, section_text(item.section, words))}",
+            f"{item.marker} · {place_text(item.source, item.section, words)}",
             f"{_OPEN}{item.passage_id}",
             "chip link",
         )
@@ -160,14 +160,10 @@ def _foot(record: RunRecord, words: Words) -> Node:
     spare = given - len(record.citations)
     if chips and spare > 0:
         chips.append(node("span", "muted small", words.count("answer.uncited", spare)))
-    return node("div", "foot", *chips, node("span", "grow"), copy_button(words, copied_text(record)))
+    return node("div", "foot", *chips, node("span", "grow"), copy_button(words, copied_text(record, words)))
 
 
-def copied_text(record: RunRecord) -> str:
+def copied_text(record: RunRecord, words: Words) -> str:
     """The answer with its sources below, as the clipboard gets it."""
-    sources = [f"[{item.marker}] {_place(item.source, item.section)}" for item in record.citations]
+    sources = [f"[{item.marker}] {place_text(item.source, item.section, words)}" for item in record.citations]
     return "\n".join([record.answer, "", *sources]) if sources else record.answer
-
-
-def _place(source: str, section: str) -> str:
-    return f"{source} § {section}" if section else source

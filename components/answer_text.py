@@ -9,7 +9,7 @@ from typing import Literal
 
 from components.i18n import Words
 from components.markup import Node, node
-from components.phrases import section_text
+from components.phrases import place_text
 from engine.language import language_of
 from engine.values import RunRecord
 
@@ -97,7 +97,7 @@ def still_markers(record: RunRecord, words: Words) -> Cite:
     def cite(marker: int) -> Node | None:
         if marker not in cited:
             return None
-        place = " § ".join(part for part in (cited[marker].source, section_text(cited[marker].section, words)) if part)
+        place = place_text(cited[marker].source, cited[marker].section, words)
         said = words("answer.citation", n=marker, place=place)
         return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.markup import Node, draw, node
+from components.phrases import place_text
 from engine.values import Context, ContextPart, PassageId, RunRecord
 
 _MOST_LEFT_OUT = 6
@@ -62,7 +63,7 @@ def _left_out(record: RunRecord, words: Words) -> list[Node]:
     for item in out[:_MOST_LEFT_OUT]:
         passage = sources.get(PassageId(item.id))
         if passage is not None:
-            names.append(f"{passage.source} § {passage.section}" if passage.section else passage.source)
+            names.append(place_text(passage.source, passage.section, words))
         else:
             names.append(
                 words("context.graph.name") if item.kind == "graph" else words("context.table.name", number=item.id)

@@ -11,6 +11,7 @@ from components.answer_marks import evaluation_chip, standing_draft
 from components.answer_text import answer_prose
 from components.i18n import Words
 from components.markup import Node, chip, fold, node
+from components.phrases import place_text
 from components.rewrites import new_words, old_words
 from components.suggestions import suggestion_said
 from engine.answer_difference import SentenceDifference, SentenceKind, answer_difference
@@ -167,7 +168,7 @@ def _given(draft: Draft, record: RunRecord) -> Sequence[Passage]:
 
 
 def _excerpt(place: int, passage: Passage, seen: Excerpt | None, record: RunRecord, words: Words) -> Node:
-    named = f"{passage.source} § {passage.section}" if passage.section else passage.source
+    named = place_text(passage.source, passage.section, words)
     first = node("td", "", node("strong", "num", f"[{place}]"), " ", named)
     generator: tuple[Node | str, ...] = (node("span", "num", words("seen.characters", n=len(passage.text))),)
     if seen is None:

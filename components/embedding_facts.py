@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
-from engine.library.values import ProposedModel
+from engine.library.values import DEFAULT_CHUNKS, ProposedModel
 
 _BUILTIN = "builtin"
 _HASHING = "hashing"
@@ -46,4 +46,13 @@ def model_facts(item: ProposedModel, words: Words) -> str:
         return words("kb.model.not_pulled", name=item.model.removeprefix(_OLLAMA))
     if kind == "ollama" and not item.dim:
         return words("kb.model.ollama.unknown")
-    return words(f"kb.model.{kind}.fact", dim=item.dim)
+    return " · ".join((words(f"kb.model.{kind}.fact", dim=item.dim), _pace(item, words)))
+
+
+def _pace(item: ProposedModel, words: Words) -> str:
+    if item.tokens_per_s is None:
+        return words("kb.model.pace.unknown")
+    size = DEFAULT_CHUNKS.target_tokens
+    rate = item.tokens_per_s / size
+    key = "kb.model.pace.measured" if item.measured else "kb.model.pace.usual"
+    return words(key, rate=f"{rate:.1f}" if rate < 10 else f"{rate:.0f}", size=size)

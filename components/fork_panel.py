@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
-from components.phrases import decision_text, ended_text, inequality_text, node_text, verdict_label, verdict_text
+from components.phrases import (
+    decision_text,
+    ended_text,
+    inequality_text,
+    node_text,
+    place_text,
+    verdict_label,
+    verdict_text,
+)
 from components.setting_words import setting_label, setting_text
 from components.settings_of import unread_by
 from components.what_if_text import price_text
@@ -97,7 +105,7 @@ def branch_note(
 
 def changes_of(fork: Fork, settings: Sequence[str], record: RunRecord, words: Words) -> list[str]:
     """All that a branch changed, the reader's query and verdicts included."""
-    places = {item.passage.id: _place(item.passage) for own in record.rounds for item in own.candidates}
+    places = {item.passage.id: _place(item.passage, words) for own in record.rounds for item in own.candidates}
     query = [words("fork.changed.query", query=fork.query)] if fork.query else []
     verdicts = [
         words(f"fork.changed.{'yes' if relevant else 'no'}", passage=places.get(name, name))
@@ -109,7 +117,12 @@ def changes_of(fork: Fork, settings: Sequence[str], record: RunRecord, words: Wo
 def _row(place: int, passage: Passage, verdict: Verdict | None, turned: bool | None, words: Words) -> Node:
     text = " ".join(passage.text[: _SNIPPET * 2].split())
     snippet = text[:_SNIPPET] + ("…" if len(text) > _SNIPPET else "")
-    what = node("div", "grow", node("strong", "", _place(passage)), node("div", "muted small", snippet))
+    what = node(
+        "div",
+        "grow",
+        node("strong", "", _place(passage, words)),
+        node("div", "muted small", snippet),
+    )
     action = str(place)
     if turned is not None:
         label = f"{'✓' if turned else '✗'} {words('verdict.relevant' if turned else 'verdict.not_relevant')}"
@@ -150,7 +163,7 @@ def _line(same: bool, text: str) -> Node:
 
 
 def _moved(found: RunDifference, words: Words) -> list[Node]:
-    names = {item.passage.id: _place(item.passage) for item in found.passages}
+    names = {item.passage.id: _place(item.passage, words) for item in found.passages}
     parts = []
     for key, look, ids in (("gained", "pass", found.context.gained), ("lost", "warn", found.context.lost)):
         sign = "+" if key == "gained" else "−"
@@ -187,9 +200,9 @@ def _operands(decision: Decision | None) -> object:
     return (decision.route, decision.reason, decision.passed, decision.kept) if decision else None
 
 
-def _place(passage: Passage) -> str:
-    return f"{passage.source} § {passage.section}" if passage.section else passage.source
-
-
 def _costs(needed: CallsNeeded) -> bool:
     return bool(needed.worst.calls or needed.worst.built_in_calls)
+
+
+def _place(passage: Passage, words: Words) -> str:
+    return place_text(passage.source, passage.section, words)

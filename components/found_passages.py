@@ -31,15 +31,15 @@ def found_passages(
 def found_csv(found: Sequence[FoundPassage], words: Words) -> bytes:
     """One row a passage, UTF-8 with a byte order mark."""
     head = [words(f"kb.found.csv.{name}") for name in _COLUMNS]
-    return table_csv(head, (_cells(rank, item) for rank, item in enumerate(found, 1)))
+    return table_csv(head, (_cells(rank, item, words) for rank, item in enumerate(found, 1)))
 
 
-def _cells(rank: int, item: FoundPassage) -> list[str]:
+def _cells(rank: int, item: FoundPassage, words: Words) -> list[str]:
     passage = item.passage
     return [
         str(rank),
         passage.source,
-        passage.section,
+        section_text(passage.section, words),
         str(passage.ordinal),
         f"{item.similarity:.4f}",
         f"{item.cosine:.4f}",

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components.i18n import Words
-from components.phrases import duration_text, node_text
+from components.phrases import duration_text, node_text, place_text
 from engine.values import ModelCall, RunRecord
 
 
@@ -41,18 +41,18 @@ def call_row(place: int, call: ModelCall, record: RunRecord, words: Words) -> di
         words("calls.role"): words(f"actor.{call.role}"),
         words("calls.model"): words("model.builtin") if call.built_in else call.model,
         words("calls.round"): f"r{call.round}",
-        words("calls.passage"): _passage(call, record),
+        words("calls.passage"): _passage(call, record, words),
         words("calls.tokens"): _tokens(call),
         words("calls.time"): duration_text(call.duration_ms),
         words("calls.note"): _note(call, words),
     }
 
 
-def _passage(call: ModelCall, record: RunRecord) -> str:
+def _passage(call: ModelCall, record: RunRecord, words: Words) -> str:
     for current in record.rounds:
         for item in current.candidates:
             if item.passage.id == call.passage_id:
-                return " § ".join(part for part in (item.passage.source, item.passage.section) if part)
+                return place_text(item.passage.source, item.passage.section, words)
     return call.passage_id or ""
 
 

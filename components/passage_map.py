@@ -13,6 +13,7 @@ import streamlit as st
 
 from components.i18n import Words
 from components.life_lines import Fate
+from components.phrases import section_text
 from engine.library.values import MapPoint, PassageMap
 from engine.values import PassageId
 
@@ -119,7 +120,7 @@ def map_figure(
             selected={"marker": {"opacity": 1.0, "size": style.size + 6}},
             unselected={"marker": {"opacity": style.opacity}},
             customdata=[[point.id] for point in points],
-            hovertext=[_hover(point) for point in points],
+            hovertext=[_hover(point, words) for point in points],
             hoverinfo="text",
         )
     _add_query(figure, drawn, words, dark)
@@ -206,7 +207,7 @@ def _add_query(figure: go.Figure, drawn: PassageMap, words: Words, dark: bool) -
             marker={"symbol": "circle-open", "size": 17, "color": accent, "line": {"width": 2}},
             unselected={"marker": {"opacity": 1.0}},
             customdata=[[point.id] for point in hits],
-            hovertext=[_hover(point) for point in hits],
+            hovertext=[_hover(point, words) for point in hits],
             hoverinfo="text",
         )
     if drawn.query is not None:
@@ -222,14 +223,14 @@ def _add_query(figure: go.Figure, drawn: PassageMap, words: Words, dark: bool) -
         )
 
 
-def _hover(point: MapPoint) -> str:
+def _hover(point: MapPoint, words: Words) -> str:
     """Source, section and the first words, in lines that fit a small screen."""
     text = " ".join(point.text.split())
     lines = [text[start : start + _HOVER_WIDTH] for start in range(0, len(text), _HOVER_WIDTH)]
     if len(lines) > _HOVER_LINES:
         lines = [*lines[: _HOVER_LINES - 1], f"{lines[_HOVER_LINES - 1]}…"]
     head = f"<b>{escape(_short(point.source, _HOVER_WIDTH))}</b>"
-    section = [escape(_short(point.section, _HOVER_WIDTH))] if point.section else []
+    section = [escape(_short(section_text(point.section, words), _HOVER_WIDTH))] if point.section else []
     return "<br>".join([head, *section, *(escape(line) for line in lines)])
 
 

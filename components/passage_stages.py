@@ -7,7 +7,7 @@ from typing import Any
 
 from components.i18n import Words
 from components.life_lines import LifeLine, Sighting
-from components.phrases import probability_text
+from components.phrases import place_text, probability_text
 from components.terms import segments
 from engine.config import GraphOptions, RunConfig
 from engine.values import Comparison, PassageId, RunRecord, Sentence, Stage
@@ -81,18 +81,18 @@ def notes_of(line: LifeLine, record: RunRecord, words: Words) -> list[str]:
     notes = []
     best = line.best
     if best.duplicate_of is not None:
-        notes.append(words("passages.duplicate", place=_place_of(best.duplicate_of, record)))
+        notes.append(words("passages.duplicate", place=_place_of(best.duplicate_of, record, words)))
     if best.freshness is not None:
         notes.append(words("passages.dated", date=line.passage.dated[:10], value=probability_text(best.freshness)))
     return notes
 
 
-def _place_of(passage_id: PassageId, record: RunRecord) -> str:
+def _place_of(passage_id: PassageId, record: RunRecord, words: Words) -> str:
     found = (item.passage for current in record.rounds for item in current.candidates if item.passage.id == passage_id)
     passage = next(found, None)
     if passage is None:
         return passage_id
-    return f"{passage.source} § {passage.section}" if passage.section else passage.source
+    return place_text(passage.source, passage.section, words)
 
 
 def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[list[Any]]:

@@ -165,7 +165,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         str(seen.round),
         str(seen.rank),
         line.passage.source,
-        line.passage.section,
+        section_text(line.passage.section, words),
         f"{seen.similarity:.4f}",
         f"{seen.raw_score:.4f}",
         f"{seen.floor:.4f}",

@@ -145,6 +145,11 @@ def section_text(section: str, words: Words) -> str:
     return " > ".join([*path, _SLIDE.sub(r"第 \1 张幻灯片", _PAGE.sub(r"第 \1 页", last))])
 
 
+def place_text(source: str, section: str, words: Words) -> str:
+    """A passage by its source and where in it: ``handbook.pdf § Leave``, ``handbook.pdf § 第 12 页``."""
+    return " § ".join(part for part in (source, section_text(section, words)) if part)
+
+
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
     """What happened and what to do, in the language of the page; English where no translation has its parameters."""
     if words.language == "zh":

@@ -11,6 +11,7 @@ from components.i18n import Words
 from components.life_lines import life_lines
 from components.markup import Node, chip, node
 from components.passages import passage_row
+from components.phrases import place_text
 from components.terms import Segment, question_terms
 from engine.values import PassageId, RunRecord
 
@@ -31,13 +32,15 @@ def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, st
     links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
     look, said = answer_badge(record, words)
     prose = answer_prose(record.answer, _linking(links, words))
-    sources = [_source(marker, item.source, item.section, links) for marker, item in sorted(cited.items())]
+    sources = [
+        _source(marker, place_text(item.source, item.section, words), links) for marker, item in sorted(cited.items())
+    ]
     listed = (node("ul", "sources", *sources),) if sources else ()
     return (node("p", "", chip(look, said)), prose, *listed)
 
 
-def _source(marker: int, source: str, section: str, links: Mapping[int, str]) -> Node:
-    label = f"[{marker}] {source} § {section}" if section else f"[{marker}] {source}"
+def _source(marker: int, place: str, links: Mapping[int, str]) -> Node:
+    label = f"[{marker}] {place}"
     return node("li", "", node("a", "", node("bdi", "", label), href=f"#{links[marker]}") if marker in links else label)
 
 

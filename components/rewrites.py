@@ -11,7 +11,7 @@ import streamlit as st
 
 from components.i18n import Words
 from components.markup import Node, chip, draw, node
-from components.phrases import moved_text, probability_text
+from components.phrases import moved_text, place_text, probability_text
 from components.suggestions import suggestion_said
 from engine.builtin.dual_rewriter import MISSED
 from engine.config import BUILTIN
@@ -207,7 +207,7 @@ def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None
 def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
     """Pass rate, best similarity, passages gained and lost, distance: label and value, side by side."""
     places = {
-        item.passage.id: f"{item.passage.source} § {item.passage.section}".removesuffix(" § ")
+        item.passage.id: place_text(item.passage.source, item.passage.section, words)
         for current in record.rounds
         for item in current.candidates
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.drafts import draft_body
 from components.i18n import Words
 from components.markup import Node, chip, node
-from components.phrases import probability_text, reason_text
+from components.phrases import place_text, probability_text, reason_text
 from components.recall import kept_card, recall_card, route_card, strategy_text
 from engine.config import DualLoopOptions
 from engine.values import (
@@ -149,7 +149,7 @@ def _sections(sections: tuple[FoundSection, ...], words: Words) -> list[Node]:
         node(
             "li",
             "",
-            node("span", "", f"{item.source} § {item.section}" if item.section else item.source),
+            node("span", "", place_text(item.source, item.section, words)),
             *(() if item.section else (" ", node("span", "muted small", words("tried.whole")))),
             " ",
             node("span", "muted num small", probability_text(item.similarity)),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
+from components.phrases import place_text
 from components.settings_of import differing
 from components.what_if_text import (
     COMPLETE,
@@ -113,7 +114,7 @@ def _ungraded(found: WhatIf, words: Words) -> list[Node]:
     if not passages:
         return []
     chips = [
-        button(f"{item.source} § {item.section}" if item.section else item.source, f"open:{item.id}", "chip link")
+        button(place_text(item.source, item.section, words), f"open:{item.id}", "chip link")
         for item in passages[:_SHOWN_UNGRADED]
     ]
     if len(passages) > _SHOWN_UNGRADED:

@@ -11,6 +11,7 @@ from components.faults import fault_box
 from components.graph_picture import GraphPicture, community_picture, entity_picture
 from components.graph_view import ShownPassage, graph_view, wanted_passages
 from components.i18n import Words
+from components.phrases import place_text
 from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import UnknownEntity, WorkbenchError
@@ -223,7 +224,4 @@ def _texts(place: GraphPlace, wanted: tuple[PassageId, ...]) -> dict[PassageId, 
     except WorkbenchError as error:
         fault_box(fault_of(error), place.words, key="kg_passages_fault")
         return {}
-    return {
-        item.id: ShownPassage(" § ".join(part for part in (item.source, item.section) if part), item.text)
-        for item in found
-    }
+    return {item.id: ShownPassage(place_text(item.source, item.section, place.words), item.text) for item in found}

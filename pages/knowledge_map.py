@@ -9,7 +9,7 @@ from components.i18n import Words
 from components.knowledge_draw import quiet
 from components.life_lines import life_lines
 from components.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
-from components.phrases import ended_text, outcome_text
+from components.phrases import ended_text, outcome_text, place_text
 from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -156,5 +156,5 @@ def _passage(engine: Engine, info: CollectionInfo, drawn: PassageMap, passage_id
         fault_box(fault_of(error), words, key="kb_map_passage_fault")
         stored = None
     with st.container(border=True, key="kb_map_passage"):
-        st.text(" · ".join(part for part in (point.source, point.section) if part))
+        st.text(place_text(point.source, point.section, words))
         st.text(stored.text if stored is not None else point.text)

@@ -9,8 +9,10 @@ from components.graph_tab import analysis_nodes, taken_nodes
 from components.graph_view import ShownPassage, graph_view, wanted_passages
 from components.i18n import Words
 from components.markup import draw
+from components.phrases import place_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.roles import StoredPassage
 from engine.values import GraphEvidence, Passage, PassageId, Round, RunRecord
 
 
@@ -28,7 +30,7 @@ def graph_tab(engine: Engine, record: RunRecord, words: Words, *, key: str) -> P
     if evidence.entities:
         picture = evidence_picture(evidence)
         view = f"{key}_view_{current.index}"
-        shown = _passages(engine, record, wanted_passages(picture, view))
+        shown = _passages(engine, record, wanted_passages(picture, view), words)
         event = graph_view(picture, words, key=view, passages=shown, open_passage=words("graph.open_in_run"))
         if event.act == "passage":
             opened = PassageId(event.target)
@@ -57,22 +59,24 @@ def _round(searched: list[Round], words: Words, key: str) -> Round:
     return by_index.get(chosen if chosen is not None else -1, searched[-1])
 
 
-def _passages(engine: Engine, record: RunRecord, wanted: tuple[PassageId, ...]) -> dict[PassageId, ShownPassage]:
+def _passages(
+    engine: Engine, record: RunRecord, wanted: tuple[PassageId, ...], words: Words
+) -> dict[PassageId, ShownPassage]:
     """Texts of passages: those of the run as it saw them, the others from the collection."""
     seen: dict[PassageId, Passage] = {
         item.passage.id: item.passage for current in record.rounds for item in current.candidates
     }
-    shown = {name: _shown(seen[name].source, seen[name].section, seen[name].text) for name in wanted if name in seen}
+    shown = {name: _shown(seen[name], words) for name in wanted if name in seen}
     missing = [name for name in wanted if name not in seen]
     if missing:
         try:
             for item in engine.graphs.passages(record.config.collection, missing):
-                shown[item.id] = _shown(item.source, item.section, item.text)
+                shown[item.id] = _shown(item, words)
         except WorkbenchError:
             # The collection may be gone since: the view says that their text cannot be shown.
             pass
     return shown
 
 
-def _shown(source: str, section: str, text: str) -> ShownPassage:
-    return ShownPassage(f"{source} § {section}" if section else source, text)
+def _shown(passage: Passage | StoredPassage, words: Words) -> ShownPassage:
+    return ShownPassage(place_text(passage.source, passage.section, words), passage.text)

@@ -75,17 +75,26 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.model.builtin": ("Built in · multilingual E5 small", "内置 · multilingual E5 small"),
     "kb.model.hashing": ("Hashing · words only", "哈希 · 只看字面"),
     "kb.model.builtin.fact": (
-        "{dim} dimensions · Chinese, English and about 90 more · about 2 passages a second on a small machine",
-        "{dim} 维 · 中文、英文及约 90 种语言 · 小型机器上每秒约 2 个片段",
+        "{dim} dimensions · Chinese, English and about 90 more",
+        "{dim} 维 · 中文、英文及约 90 种语言",
     ),
     "kb.model.hashing.fact": (
-        "{dim} dimensions · any language, but wording and not meaning · hundreds of passages a second · for trials",
-        "{dim} 维 · 任何语言，但只比对字面、不懂含义 · 每秒数百个片段 · 适合试用",
+        "{dim} dimensions · any language, but wording and not meaning · for trials",
+        "{dim} 维 · 任何语言，但只比对字面、不懂含义 · 适合试用",
     ),
     "kb.model.ollama.fact": (
-        "{dim} dimensions · runs in Ollama: its languages are those of the model, its speed that of your server",
-        "{dim} 维 · 由 Ollama 运行：语言取决于模型，速度取决于服务器",
+        "{dim} dimensions · runs in Ollama: its languages are those of the model",
+        "{dim} 维 · 由 Ollama 运行：语言取决于模型",
     ),
+    "kb.model.pace.measured": (
+        "about {rate} passages of {size} tokens a second, measured here",
+        "本机实测每秒约 {rate} 个片段（每个 {size} 个词元）",
+    ),
+    "kb.model.pace.usual": (
+        "estimate: about {rate} passages of {size} tokens a second on two common cores",
+        "估计在普通双核机器上每秒约 {rate} 个片段（每个 {size} 个词元）",
+    ),
+    "kb.model.pace.unknown": ("speed not measured here yet", "本机尚未测过速度"),
     "kb.model.ollama.unknown": (
         "runs in Ollama: dimension known at the first use, languages and speed those of the model",
         "由 Ollama 运行：首次使用时得知维数，语言与速度取决于模型",

@@ -24,6 +24,7 @@ from engine.knowledge.foreign_models import HASHING, installed_embedders
 from engine.knowledge.graph.keeping import dropped, renamed
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.passage_map import passage_map
+from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
 from engine.loop_thread import LoopThread
 from engine.resources import Resources
@@ -199,10 +200,15 @@ class Library:
         installed = await installed_embedders(self._resources.settings, status)
         builtin = self._knowledge.embedder_called(BUILTIN, 0)
         return (
-            ProposedModel(BUILTIN, builtin.dim, True, "installed"),
-            *(ProposedModel(f"ollama:{name}", dim, True, "installed") for name, dim in installed),
-            ProposedModel(HASHING, HashingEmbedder().dim, True, "installed"),
+            self._proposed(BUILTIN, builtin.dim),
+            *(self._proposed(f"ollama:{name}", dim) for name, dim in installed),
+            self._proposed(HASHING, HashingEmbedder().dim),
         )
+
+    def _proposed(self, model: str, dim: int) -> ProposedModel:
+        model_id = self._knowledge.embedder_called(model, dim).model_id
+        here = rate_of(self._resources.settings.data_dir, model_id)
+        return ProposedModel(model, dim, True, "installed", here or usual_rate(model_id), here is not None)
 
     async def _advice(self, collection: str) -> GrowthAdvice | None:
         info = await self._knowledge.describe(collection)

@@ -231,6 +231,10 @@ class ProposedModel:
     """Whether it can be used here now."""
     why: str
     """Code of the reason: ``dimension``, ``installed``, ``not_pulled``, ``recorded``."""
+    tokens_per_s: float | None = None
+    """How fast it makes vectors; None for a model that was never timed here and whose usual pace is unknown."""
+    measured: bool = False
+    """The pace is that of this machine, and not that of a common one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,6 @@ def test_the_badge_says_on_what_the_answer_rests(outcome: Outcome | None, look: 
 
 
 def test_the_clipboard_gets_the_answer_with_its_sources() -> None:
-    copied = copied_text(sample_record())
+    copied = copied_text(sample_record(), EN)
     assert copied.startswith(ANSWER)
     assert copied.splitlines()[-3] == "[1] dc-symptoms.zh.md § 糖尿病的主要症状"

@@ -90,6 +90,10 @@ def test_a_model_has_its_facts_and_one_that_is_missing_says_how_it_comes() -> No
     assert model_name("ollama:bge-m3", EN) == "bge-m3"
     assert "384" in model_facts(ProposedModel("builtin", 384, True, "installed"), ZH)
     assert "ollama pull bge-m3" in model_facts(ProposedModel("ollama:bge-m3", 1024, False, "not_pulled"), EN)
+    measured = ProposedModel("builtin", 384, True, "installed", 640.0, True)
+    assert "about 3.2 passages of 200 tokens a second, measured here" in model_facts(measured, EN)
+    assert "estimate: about 3.2 passages" in model_facts(replace(measured, measured=False), EN)
+    assert EN("kb.model.pace.unknown") in model_facts(ProposedModel("ollama:bge-m3", 1024, True, "installed"), EN)
     unknown = model_facts(ProposedModel("ollama:x", 0, True, "installed"), EN)
     assert unknown == EN("kb.model.ollama.unknown")
 

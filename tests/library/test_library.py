@@ -26,6 +26,7 @@ from engine.errors import (
     UnknownProvider,
 )
 from engine.knowledge.ingest import IngestItem
+from engine.knowledge.rates import note_rate
 from engine.library.library import Library
 from engine.library.values import JobStatus
 from engine.samples import SAMPLE_COLLECTION
@@ -90,6 +91,17 @@ def test_the_dimension_of_a_model_of_ollama_is_learnt_with_the_first_collection(
     assert [item.model for item in models] == ["builtin", "ollama:nomic-embed-text:latest", "hashing"]
     assert all(item.available for item in models)
     assert models[0].dim == 384
+
+
+def test_a_model_is_proposed_with_the_pace_of_this_machine_once_it_was_timed(engine: Engine) -> None:
+    def proposed() -> dict[str, tuple[float | None, bool]]:
+        return {item.model: (item.tokens_per_s, item.measured) for item in engine.library.embedding_models()}
+
+    usual = proposed()
+    assert not any(measured for _, measured in usual.values())
+    assert all(pace for pace, _ in usual.values())
+    note_rate(engine.settings.data_dir, engine.describe(SAMPLE_COLLECTION).embedding_model, 5000, 10)
+    assert proposed() == {**usual, "builtin": (500.0, True)}
 
 
 def test_what_cannot_be_made_is_refused_and_leaves_nothing(engine: Engine) -> None:
