@@ -71,6 +71,11 @@ def _denied_of_sources(sentence: str) -> bool:
     return _ABOUT_SOURCES.search(MARKER.sub(" ", sentence)) is not None and all(map(_DENIAL.search, cited))
 
 
-def wordless(text: str) -> bool:
-    """Whether a text has markers or signs alone."""
-    return not any(char.isalnum() for char in _ANY_MARKER.sub("", text))
+def wordless(text: str, question: str = "") -> bool:
+    """Whether a text says nothing: markers, signs and the question itself are no answer."""
+    said = _letters(_ANY_MARKER.sub("", text))
+    return said in ("", _letters(question))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()

@@ -180,14 +180,14 @@ class EmptyReply(ModelError):
 
 
 class WordlessReply(ModelError):
-    """A generator named passages and said nothing, twice."""
+    """A generator answered with markers of passages or the question alone, twice."""
 
     code = "WB417"
 
     @classmethod
     def of(cls, model: str) -> Self:
         return cls(
-            f"{model} answered with markers of passages alone, without a word, twice.",
+            f"{model} answered twice with nothing but markers of passages or the question itself.",
             remedy="Choose another model for the generator; small ones often do this.",
             params={"model": model},
         )

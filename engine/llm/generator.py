@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from engine.config import RoleModel
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import generator_messages, rules_tokens
@@ -20,9 +22,9 @@ class ChatGenerator:
     """Answers with a chat model (contract: :class:`engine.roles.Generator`), streaming through ``trace.token``.
 
     A call that fails before anything was streamed, or says nothing, is repeated once; later failures are raised, since
-    a second answer after half of a first one would be read as one text. An answer of markers alone, or without one,
-    is asked for again. Thinking is left to the model's own default and kept out of the answer. Raises ``EmptyReply``
-    where the model says nothing twice, and ``WordlessReply`` where it names passages and says nothing, twice.
+    a second answer after half of a first one would be read as one text. An answer of markers or the question alone, or
+    without a marker, is asked for again. Thinking is left to the model's own default and kept out of the answer.
+    Raises ``EmptyReply`` where the model says nothing twice, ``WordlessReply`` where nothing else comes twice.
     """
 
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
@@ -42,4 +44,5 @@ class ChatGenerator:
         return estimate_tokens(text)
 
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
-        return await streamed(self._chat, generator_messages(request), trace, fault_of_cited)
+        fault_of = partial(fault_of_cited, question=request.question)
+        return await streamed(self._chat, generator_messages(request), trace, fault_of)

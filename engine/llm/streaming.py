@@ -17,12 +17,12 @@ from engine.values import Message
 _TRIES = 2
 _MARKER = re.compile(r"[\[【［](?:\d{1,3}|[Tt]\d{1,2}\s*[:：])")
 _WORDS = (
-    "Your reply named passages and said nothing. Write the answer itself, in whole sentences in the language of the "
-    "question, with the number of its passage in square brackets behind each statement."
+    "Your reply holds nothing but numbers of passages or the question. Write the answer itself, in whole sentences in "
+    "the language of the question, with the number of its passage in square brackets behind each statement."
 )
 _MARKERS = (
     "Your answer names no passage. Write it again, and put behind each statement the number of the passage that it "
-    "rests on in square brackets, such as [1]. Leave out what no passage says."
+    "comes from in square brackets, such as [1]. Leave out what no passage says."
 )
 _LEFT = 0.9
 """Part of the time left that a second try may take: the first answer must still be told within it."""
@@ -31,9 +31,9 @@ Fault = Callable[[str], str]
 """What is wrong with a text as an answer: ``wordless``, ``uncited``, or empty where it will do."""
 
 
-def fault_of_cited(text: str) -> str:
-    """An answer from passages has words, and markers unless it says that it cannot tell."""
-    if wordless(text):
+def fault_of_cited(text: str, question: str = "") -> str:
+    """An answer from passages has words of its own, and markers unless it says that it cannot tell."""
+    if wordless(text, question):
         return "wordless"
     return "" if _MARKER.search(text) or denies(text) else "uncited"
 
@@ -90,7 +90,7 @@ async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace
         if not text:
             raise EmptyReply.from_model(chat.name)
         return _worded(text, fault_of(text), chat)
-    if text and not wordless(text):
+    if text and fault_of(text) != "wordless":
         return text
     trace.restart()
     trace.token(first)

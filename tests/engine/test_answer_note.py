@@ -59,6 +59,12 @@ def test_markers_and_signs_alone_are_no_words() -> None:
     assert not any(map(wordless, ("32 [1]", "是[1]", "[see above]")))
 
 
+def test_the_question_alone_is_no_answer() -> None:
+    question = "胰岛素应该怎样保存？"
+    assert wordless("胰岛素应该怎样保存？[1]", question) and wordless("[1] 胰岛素应该怎样保存", question)
+    assert not wordless("胰岛素应该冷藏保存。[1]", question)
+
+
 class World:
     """A real engine on a stand-in of Ollama whose generator says what it is told."""
 

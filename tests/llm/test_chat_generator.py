@@ -122,15 +122,17 @@ def test_a_passage_larger_than_the_model_s_context_is_an_error_with_both_numbers
     assert server.requests == []
 
 
-@pytest.mark.parametrize("first", ["[1][2]", "【1】。", "[1, 2]\n"])
-def test_markers_without_a_word_are_asked_for_again_and_replaced(server: OllamaStandIn, first: str) -> None:
+@pytest.mark.parametrize("first", ["[1][2]", "【1】。", "[1, 2]\n", "What is a set? [1]", "[2] what is a set"])
+def test_markers_without_a_word_or_with_the_question_alone_are_asked_for_again_and_replaced(
+    server: OllamaStandIn, first: str
+) -> None:
     server.script("chat", Reply(first))
     trace = RecordingTrace()
     assert generate(server, trace) == trace.text == ANSWER
     assert trace.errors == ["wordless", ""]
     one, two = server.requests
     assert two.options["temperature"] > one.options["temperature"], "the same again would get the same again"
-    assert two.messages[:2] == one.messages and "said nothing" in str(two.messages[-1]["content"])
+    assert two.messages[:2] == one.messages and "nothing but numbers" in str(two.messages[-1]["content"])
     assert [call.temperature for call in trace.calls] == [None, 0.5]
 
 

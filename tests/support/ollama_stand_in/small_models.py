@@ -24,6 +24,11 @@ def markers_only(request: RecordedRequest, usual: str) -> str:
     return "[1][2]" if _is_answer(request) else usual
 
 
+def question_back(request: RecordedRequest, usual: str) -> str:
+    """The question as its own answer, behind the number of a passage."""
+    return f"{_question(request)} [1]" if _is_answer(request) else usual
+
+
 def no_markers(request: RecordedRequest, usual: str) -> str:
     """Sentences of a passage without its number, also when asked again."""
     return "It was widely known in 1921, when two young scholars published it." if _is_answer(request) else usual
@@ -45,9 +50,7 @@ def same_query(request: RecordedRequest, usual: str) -> str:
     """The question as its own rewrite."""
     if not {"query", "strategy"} <= set(_fields(request)):
         return usual
-    asked = str(request.messages[1]["content"])
-    question = asked.split("<question>\n", 1)[1].split("\n</question>", 1)[0]
-    return json.dumps({"query": question, "reason": "Too wide.", "strategy": "split"}, ensure_ascii=False)
+    return json.dumps({"query": _question(request), "reason": "Too wide.", "strategy": "split"}, ensure_ascii=False)
 
 
 def runaway(request: RecordedRequest, usual: str) -> str:
@@ -77,13 +80,19 @@ def echoed(request: RecordedRequest, usual: str) -> str:
 
 
 HABITS: Mapping[str, Habit] = {
-    habit.__name__: habit for habit in (markers_only, no_markers, denial, undecided, same_query, runaway, echoed)
+    habit.__name__: habit
+    for habit in (markers_only, question_back, no_markers, denial, undecided, same_query, runaway, echoed)
 }
 
 
 def _fields(request: RecordedRequest) -> Mapping[str, Any]:
     fields: Mapping[str, Any] = request.schema.get("properties", {}) if request.schema else {}
     return fields
+
+
+def _question(request: RecordedRequest) -> str:
+    asked = str(request.messages[1]["content"])
+    return asked.split("<question>\n", 1)[1].split("\n</question>", 1)[0]
 
 
 def _is_answer(request: RecordedRequest) -> bool:
