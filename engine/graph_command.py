@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from engine.config import BUILTIN, RoleModel
 from engine.errors import GraphMissing
-from engine.ingest_command import app_with_the_store, bar_on
+from engine.ingest_command import app_with_the_store, bar_on, job_over
 from engine.library.values import JobStatus
 from engine.running_app import RunningApp
 from engine.settings import Settings
@@ -91,7 +91,7 @@ def follow(place: _Place, job_id: str, console: Console) -> int:
     with bar_on(console) as bar:
         task = bar.add_task("passages", total=None)
         try:
-            while not _over(job := place.job(job_id)):
+            while not job_over(job := place.job(job_id)):
                 _bar(bar, task, job)
         except KeyboardInterrupt:
             job = place.stop(job_id)
@@ -158,7 +158,7 @@ class _There:
 
     def job(self, job_id: str) -> Mapping[str, Any]:
         job = self._app.job(job_id)
-        if not _over(job):
+        if not job_over(job):
             time.sleep(_LOOK_S)
         return job
 
@@ -223,10 +223,6 @@ def _with_graphs(work: Callable[[_Place], int]) -> int:
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
         return work(in_process(engine))
-
-
-def _over(job: Mapping[str, Any]) -> bool:
-    return job["state"] in ("done", "stopped", "failed", "interrupted")
 
 
 def _bar(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:

@@ -10,7 +10,8 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.markup import escape
 
-from engine.errors import UnknownWeakPoint
+from engine.errors import UnknownCollection, UnknownWeakPoint
+from engine.ingest_command import app_with_the_store
 from engine.settings import Settings
 from engine.weak_points import WeakPoints
 
@@ -29,26 +30,47 @@ def add_history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _history(options: argparse.Namespace) -> int:
-    # The file may be open in a running app at the same time.
-    points = WeakPoints(Settings.load().data_dir / "weak_points.db")
     if (options.on or options.off) and not options.collection:
         print("--on and --off need --collection NAME.", file=sys.stderr)
         return 2
+    settings = Settings.load()
+    collection = _own_name(options.collection, settings) if options.collection else ""
+    # The file may be open in a running app at the same time.
+    points = WeakPoints(settings.data_dir / "weak_points.db")
     if options.on or options.off:
-        points.switch(options.collection, on=options.on)
+        points.switch(collection, on=options.on)
     if options.delete and not points.delete(options.delete):
         raise UnknownWeakPoint.named(options.delete)
-    found = points.list(options.collection)
+    found = points.list(collection)
     if options.json:
         print(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
         return 0
     console = Console(soft_wrap=True)
-    if options.collection:
-        state = "on" if points.is_on(options.collection) else "off"
-        console.print(escape(f"{options.collection}: the history is {state}"), style="dim")
+    if collection:
+        state = "on" if points.is_on(collection) else "off"
+        console.print(escape(f"{collection}: the history is {state}"), style="dim")
     for item in found:
         said = f"{item.noted_at[:10]}  {item.why:<9}  {item.collection}  {item.question}  ({item.id})"
         console.print(escape(said))
     if not found:
         console.print("No entries.", style="dim")
     return 0
+
+
+def _own_name(name: str, settings: Settings) -> str:
+    """The name of the collection that a name or an alias stands for, as its entries have it.
+
+    Raises ``UnknownCollection``.
+    """
+    app = app_with_the_store(settings)
+    if app is not None:
+        named = {str(item["name"]): item.get("aliases") or () for item in app.collections()}
+    else:
+        from engine.engine import Engine
+
+        with Engine.open(settings) as engine:
+            named = {info.name: info.aliases for info in engine.collections()}
+    for own, aliases in named.items():
+        if name == own or name in aliases:
+            return own
+    raise UnknownCollection.named(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -22,7 +23,7 @@ from engine.knowledge.preview import preview
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.roles import SourceInfo
-from engine.running_app import RunningApp
+from engine.running_app import AppRefused, RunningApp
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _FAILED = 1
 _STOPPED = 130
 _MOST_TO_TARGET = DEFAULT_CHUNKS.most_tokens / DEFAULT_CHUNKS.target_tokens
 _LOOK_S = 0.2
+_GO_ON = "Resume it on the Knowledge page, under Add."
 
 
 def add_ingest(commands: Any) -> None:
@@ -133,23 +135,25 @@ def _as_job(
         task = bar.add_task("reading", total=None)
         try:
             while not (status := engine.ingestions.wait(job_id, _LOOK_S)).over:
-                _show(bar, task, status)
+                _show(bar, task, asdict(status))
         except KeyboardInterrupt:
             return engine.ingestions.stop(job_id)
-        _show(bar, task, status)
+        _show(bar, task, asdict(status))
     return status
 
 
-def _show(bar: Progress, task: Any, status: JobStatus) -> None:
-    if status.state in ("waiting", "reading"):
-        bar.update(task, completed=status.files_done, total=status.files, description=f"reading {_short(status)}")
+def _show(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:
+    source = escape(job["source"])[-40:]
+    if job["state"] in ("waiting", "reading"):
+        bar.update(task, completed=job["files_done"], total=job["files"], description=f"{job['state']} {source}")
     else:
-        rate = f" · {status.per_second:.1f}/s" if status.per_second else ""
-        bar.update(task, completed=status.done, total=status.total, description=f"{_short(status)}{rate}")
+        rate = f" · {job['per_second']:.1f}/s" if job["per_second"] else ""
+        bar.update(task, completed=job["done"], total=job["total"], description=f"{source}{rate}")
 
 
-def _short(status: JobStatus) -> str:
-    return escape(status.source)[-40:]
+def job_over(job: Mapping[str, Any]) -> bool:
+    """Whether a job, as plain values, has come to its end or was ended."""
+    return job["state"] in ("done", "stopped", "failed", "interrupted")
 
 
 def graphed_here(engine: Engine, status: JobStatus, console: Console) -> int:
@@ -180,7 +184,10 @@ def ingest_here(engine: Engine, items: Sequence[IngestItem], collection: str, co
 def ingest_there(
     app: RunningApp, items: Sequence[IngestItem], collection: str, options: Mapping[str, Any], console: Console
 ) -> Mapping[str, Any]:
-    """One file a request, so that a bad one cannot hold up the others; ``options`` as the route's body has them."""
+    """One file a request, so that a bad one cannot hold up the others; ``options`` as the route's body has them.
+
+    A large file becomes a job there, which is followed to its end; an interrupt stops it.
+    """
     check_new_name(collection)
     limit_mb = Settings.load().max_upload_mb
     total: dict[str, Any] = {}
@@ -192,12 +199,34 @@ def ingest_there(
                 if len(content) > limit_mb * 1e6:
                     raise SourceTooLarge.named(item.name, len(content) / 1e6, limit_mb)
                 report = app.add_source(collection, item.name, content, options)
+                if "id" in report:
+                    report = _followed(app, report, item.name, bar)
             except WorkbenchError as error:
                 report = {"failed": [{"name": item.name, "fact": error.fact, "remedy": error.remedy}]}
             for key in ("added", "replaced", "skipped", "failed", "passages"):
                 if key in report:
                     total[key] = total[key] + report[key] if key in total else report[key]
     return total
+
+
+def _followed(app: RunningApp, job: Mapping[str, Any], name: str, bar: Progress) -> dict[str, Any]:
+    """The report of a job in the app once it is over; raises ``AppRefused`` where it did not come to its end."""
+    task = bar.add_task("waiting", total=None)
+    try:
+        while not job_over(job):
+            _show(bar, task, job)
+            time.sleep(_LOOK_S)
+            job = app.job(str(job["id"]))
+    except KeyboardInterrupt:
+        job = app.stop_job(str(job["id"]))
+        bar.console.print(f"{escape(name)}: stopped after {job['done']} of {job['total']} passages. {_GO_ON}")
+        raise
+    finally:
+        bar.remove_task(task)
+    if job["state"] == "done":
+        return dict(job)
+    fault = job["fault"] or {"fact": f"Its job in the workbench was {job['state']}.", "remedy": _GO_ON}
+    raise AppRefused(str(fault["fact"]), remedy=str(fault["remedy"]))
 
 
 def _body(options: argparse.Namespace, chunks: ChunkOptions) -> dict[str, Any]:

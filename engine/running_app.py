@@ -81,7 +81,9 @@ class RunningApp:
         if trial:
             body["trial"] = True
         if files:
-            body["attachments"] = [{"name": name, "data": base64.b64encode(data).decode()} for name, data in files]
+            body["attachments"] = [
+                {"name": name, "content_base64": base64.b64encode(data).decode()} for name, data in files
+            ]
         return str(self._field(_success(self.post("/api/runs", body)), "id"))
 
     def finished(self, run_id: str) -> RunRecord:
@@ -111,11 +113,11 @@ class RunningApp:
     def add_source(self, collection: str, name: str, content: bytes, options: Mapping[str, Any]) -> dict[str, Any]:
         """Put one file into a collection; ``options`` as the body of the route has them: prefixes, chunks, model.
 
-        Returns the report as plain values.
+        Returns the report as plain values; of a large file its job, which has an ``id`` and is followed by :meth:`job`.
 
         Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where nobody answers.
         """
-        body = {"name": name, "content_base64": base64.b64encode(content).decode(), **options}
+        body = {**_file(name, content), **options}
         return _success(self.post(f"/api/collections/{quote(collection, safe='')}/sources", body))
 
     def collections(self) -> list[dict[str, Any]]:
@@ -194,6 +196,10 @@ class RunningApp:
         except (OSError, HTTPException, ValueError) as error:
             # ValueError: what came is not JSON, so it is not our app that answers there.
             raise AppUnreachable.at(self.url) from error
+
+
+def _file(name: str, content: bytes) -> dict[str, str]:
+    return {"name": name, "content_base64": base64.b64encode(content).decode()}
 
 
 def _run_path(run_id: str) -> str:

@@ -20,6 +20,9 @@ from engine.library.values import JobStatus
 from engine.values import Fault
 
 GetEngine = Callable[[], Engine]
+AT_ONCE = 100_000
+"""Bytes of the largest file that a request waits for: of text some 125 passages, half a minute to a minute of the
+built-in model on two cores."""
 
 
 def add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
@@ -37,9 +40,15 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
     async def sources(name: str) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().sources, name)])
 
-    @api.post("/collections/{name}/sources", summary="Put one file into a collection, and wait until it is in")
+    @api.post(
+        "/collections/{name}/sources",
+        summary=f"Put one file into a collection: up to {AT_ONCE // 1000} kB at once, a larger one as a job",
+        responses={202: {"description": "The job that puts it in; it is followed at `/ingestions/{id}`"}},
+    )
     async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
         item = IngestItem(name=body.name, data=await asyncio.to_thread(_content, body))
+        if len(item.data or b"") > AT_ONCE:
+            return Json(await asyncio.to_thread(_as_job, get_engine(), item, name, body), 202)
         ingesting = asyncio.wrap_future(
             get_engine().start_ingest(
                 [item],
@@ -84,6 +93,18 @@ def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
     async def discard(job_id: str) -> Response:
         await asyncio.to_thread(get_engine().ingestions.discard, job_id)
         return Response(status_code=204)
+
+
+def _as_job(engine: Engine, item: IngestItem, collection: str, body: SourceRequest) -> dict[str, Any]:
+    job_id = engine.ingestions.start(
+        [item],
+        collection,
+        chunks=body.chunks.options(),
+        embedding_model=body.embedding_model,
+        query_prefix=body.query_prefix,
+        passage_prefix=body.passage_prefix,
+    )
+    return job_as_json(engine.ingestions.job(job_id))
 
 
 def _content(body: SourceRequest) -> bytes:

@@ -84,14 +84,18 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
 
 def _placed(section: Section, pieces: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each piece with the lines of the file that it comes from, ``12-30``; empty where the file has none."""
-    at = 0
+    if not section.lines:
+        yield from ((piece, "") for piece in pieces)
+        return
+    # Nothing is searched or counted twice: a section may be all of a large file, and its pieces tens of thousands.
+    at = first = counted = 0
     for piece in pieces:
         found = section.text.find(piece, at)
-        if not section.lines or found < 0:
+        if found < 0:
             yield piece, ""
             continue
-        at = found + 1  # the next one may begin with the last sentence of this one
-        first = section.text.count("\n", 0, found)
+        first += section.text.count("\n", counted, found)
+        at, counted = found + 1, found  # the next one may begin with the last sentence of this one
         numbers = [number for number in section.lines[first : first + piece.count("\n") + 1] if number]
         ends = sorted({min(numbers), max(numbers)}) if numbers else []
         yield piece, "-".join(map(str, ends))
@@ -113,7 +117,7 @@ def split(text: str, options: ChunkOptions = DEFAULT_CHUNKS) -> list[str]:
 
 def tokens(text: str) -> float:
     """Estimated tokens of a text."""
-    wide = len(_WIDE.findall(text))
+    wide = 0 if text.isascii() else len(_WIDE.findall(text))
     return wide + (len(text) - wide) / _CHARS_PER_TOKEN
 
 

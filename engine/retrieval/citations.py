@@ -40,7 +40,7 @@ def resolve(text: str, passages: Sequence[Passage]) -> ResolvedAnswer:
             number = int(part)
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
-                used.setdefault(number, Citation(number, passage.id, passage.source, passage.section))
+                used.setdefault(number, cited(number, passage))
                 kept.append(f"[{number}]")
             else:
                 removed.append(f"[{number}]")
@@ -48,3 +48,9 @@ def resolve(text: str, passages: Sequence[Passage]) -> ResolvedAnswer:
 
     clean = _MARKER.sub(normalise, text)
     return ResolvedAnswer(text=clean, citations=tuple(used.values()), removed=tuple(removed))
+
+
+def cited(marker: int, passage: Passage) -> Citation:
+    """The citation of a passage; its section is the document's title where it stands under no heading."""
+    title = passage.title if passage.title != passage.source else ""
+    return Citation(marker, passage.id, passage.source, passage.section or title)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from engine.builtin.answer_reading import MARKER, Statement
 from engine.builtin.answer_support import BORNE_OUT, FOREIGN_TO, Shown, figures_in, shown_passages
 from engine.retrieval.cells import CELL, cell_named, citation_of, spoken_of
+from engine.retrieval.citations import cited
 from engine.values import Attachment, CellCitation, Citation, Passage, UnsupportedMarker
 
 _ONE = rf"(?:\d{{1,3}}|{CELL})"
@@ -158,7 +159,7 @@ class AttachingCitations:
             self._unsupported.append(UnsupportedMarker(f"[{number}]", said.sentence, round(support, 4)))
             return ""
         passage = self._passages[number - 1]
-        self._citations.setdefault(number, Citation(number, passage.id, passage.source, passage.section))
+        self._citations.setdefault(number, cited(number, passage))
         return f"[{number}]"
 
 

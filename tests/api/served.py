@@ -75,7 +75,8 @@ class FakeCollections(FakeKnowledge):
     ) -> IngestReport:
         if self.gate is not None:
             await self.gate().wait()
-        self.given.append((collection, list(items)))
+        # Read now: what a job keeps of an upload is gone once it is done.
+        self.given.append((collection, [IngestItem(item.name, data=item.read()) for item in items]))
         self.options.append((chunks, embedding_model))
         names = tuple(item.name for item in items)
         return IngestReport(

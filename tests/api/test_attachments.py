@@ -127,7 +127,7 @@ def test_the_command_line_hands_files_over_to_a_running_app(monkeypatch: pytest.
     RunningApp("http://127.0.0.1:1").start("What?", RunConfig(workflow="graph_hybrid"), [("doses.csv", CSV)])
     ((path, body),) = sent
     assert path == "/api/runs"
-    assert body["attachments"] == [{"name": "doses.csv", "data": encoded(CSV)}]
+    assert body["attachments"] == [{"name": "doses.csv", "content_base64": encoded(CSV)}]
 
 
 @pytest.mark.parametrize("name", ["content_base64", "data"])

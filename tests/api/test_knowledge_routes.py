@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.api.knowledge_routes import AT_ONCE
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import ChunkOptions
 from tests.api.served import FakeCollections, calling, relevant
@@ -92,6 +93,27 @@ def test_a_job_is_followed_stopped_resumed_and_discarded(tmp_path: Path) -> None
         assert client.delete(f"/api/ingestions/{job_id}").status_code == 204
         gone = client.get(f"/api/ingestions/{job_id}")
         assert (gone.status_code, gone.json()["code"]) == (404, "WB321")
+
+
+def test_a_large_file_becomes_a_job_that_is_followed_and_stopped(tmp_path: Path) -> None:
+    never = asyncio.Event()
+    knowledge = FakeCollections(gate=lambda: never)
+    small, large = (base64.b64encode(b"t" * size).decode() for size in (AT_ONCE, AT_ONCE + 1))
+    with calling(tmp_path, relevant(knowledge=knowledge)) as (client, engine):
+        body = {"name": "tea.md", "content_base64": large, "chunks": {"target_tokens": 100, "overlap_tokens": 0}}
+        answer = client.post("/api/collections/mine/sources", json=body)
+        job = answer.json()
+        assert (answer.status_code, job["collection"], job["files"], job["fault"]) == (202, "mine", 1, None)
+        assert job.keys() == client.get(f"/api/ingestions/{job['id']}").json().keys()
+        assert client.post(f"/api/ingestions/{job['id']}/stop").json()["state"] == "stopped"
+        knowledge.gate = None
+        client.post(f"/api/ingestions/{job['id']}/resume")
+        assert engine.ingestions.wait(job["id"], PATIENCE_S).added == ("tea.md",)
+        assert knowledge.options == [(ChunkOptions(100, 320, 0), "")]
+        at_once = client.post("/api/collections/mine/sources", json={"name": "small.md", "content_base64": small})
+        assert (at_once.status_code, at_once.json()["added"]) == (200, ["small.md"])
+        refused = client.post("/api/collections/a b/sources", json={**body, "content_base64": "no base64!"})
+        assert (refused.status_code, refused.json()["field"]) == (422, "content_base64")
 
 
 def test_a_failed_job_names_its_files_and_what_ended_it(tmp_path: Path) -> None:

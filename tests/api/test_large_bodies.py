@@ -18,6 +18,7 @@ from engine.api.encoding import from_base64
 from engine.api.incoming import DEEPEST, MOST_NAMES, MOST_SIGNS, MOST_VALUES, Refused, Shape
 from engine.api.web import ApiGuard
 from tests.api.served import app_of, calling, dial, engine_of, raw, received, serving
+from tests.support.gates import PATIENCE_S
 
 JSON = {"content-type": "application/json"}
 NAMES = json.dumps({f"k{place}": 1 for place in range(MOST_NAMES + 1)}).encode()
@@ -112,7 +113,8 @@ def test_a_file_of_the_largest_size_is_taken(tmp_path: Path) -> None:
     content = os.urandom(1_000_000)
     body = {"name": "a.md", "content_base64": base64.b64encode(content).decode()}
     with calling(tmp_path, max_upload_mb=1) as (client, engine):
-        assert client.post("/api/collections/samples/sources", json=body).status_code == 200
+        job = client.post("/api/collections/samples/sources", json=body).json()
+        assert engine.ingestions.wait(job["id"], PATIENCE_S).state == "done"
         knowledge = engine.resources.knowledge
     assert knowledge.given[0][1][0].data == content  # type: ignore[attr-defined]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import threading
@@ -18,10 +19,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.api.knowledge_routes import AT_ONCE
 from engine.cli import main
 from engine.config import RunConfig
 from engine.engine import Engine
-from engine.errors import AppUnreachable
+from engine.errors import AppUnreachable, JobDiskFull
 from engine.ingest_command import ingest_there
 from engine.knowledge.ingest import IngestItem
 from engine.running_app import NOTE, AppRefused, RunningApp
@@ -105,6 +107,44 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_go_in(data_dir: Path
     assert [fault["name"] for fault in report["failed"]] == ["gone.md", "folder.md"]
     assert all(fault["fact"] and fault["remedy"] for fault in report["failed"])
     assert [item.name for _, [item] in knowledge.given] == ["a.md", "b.md"]
+
+
+def test_a_large_file_is_followed_as_a_job_of_the_app(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (data_dir / "large.md").write_text("t" * (AT_ONCE + 1))
+    command = ["ingest", str(data_dir / "large.md"), "--collection", "mine"]
+    knowledge = FakeCollections()
+    with handed_over(data_dir, knowledge=knowledge) as (_, engine):
+        assert main(command) == 0
+        assert "1 added, 0 replaced, 0 skipped, 0 failed; 1 passages" in said(capsys)
+        (job,) = engine.ingestions.jobs()
+        assert (job.state, job.added) == ("done", ("large.md",))
+
+        knowledge.gate = asyncio.Event
+        honest = RunningApp.job
+
+        def interrupted(app: RunningApp, job_id: str) -> dict[str, Any]:
+            honest(app, job_id)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(RunningApp, "job", interrupted)
+        assert main(command) == 130
+        assert engine.ingestions.jobs()[0].state == "stopped"
+    assert "large.md: stopped after 0 of 0 passages. Resume it on the Knowledge page" in said(capsys)
+
+
+def test_a_job_that_fails_in_the_app_is_said_for_its_file(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Full(FakeCollections):
+        async def ingest(self, *arguments: Any, **options: Any) -> Any:
+            raise JobDiskFull.at("ingest")
+
+    (data_dir / "large.md").write_text("t" * (AT_ONCE + 1))
+    with handed_over(data_dir, knowledge=Full()):
+        assert main(["ingest", str(data_dir / "large.md"), "--collection", "mine"]) == 1
+    shown = said(capsys)
+    assert f"large.md: {JobDiskFull.at('ingest').fact}" in shown
+    assert "1 failed" in shown
 
 
 def test_an_app_that_goes_away_is_said_for_each_file(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:

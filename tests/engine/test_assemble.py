@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from engine.config import RunConfig
 from engine.decide import gated, passed_ids
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import resolve
+from engine.retrieval.streaming_citations import AttachingCitations
 from engine.values import Passage, PassageId, Round, Verdict
 from tests.engine.strategies import configs, rounds
 
@@ -105,3 +107,17 @@ def test_no_text_can_cite_a_passage_that_was_not_given(text: str, count: int) ->
     passages = [item.passage for item in (*FIRST.candidates, *SECOND.candidates)][:count]
     for citation in resolve(text, passages).citations:
         assert passages[citation.marker - 1].id == citation.passage_id
+
+
+@pytest.mark.parametrize(
+    ("section", "title", "place"),
+    [("Storage", "Insulin", "Storage"), ("", "Insulin", "Insulin"), ("", "photo.png", ""), ("", "", "")],
+)
+def test_a_citation_of_a_document_without_headings_names_its_title(section: str, title: str, place: str) -> None:
+    passage = Passage(PassageId("p1"), "photo.png", "Keep it cool.", 0.9, 0.9, section=section, title=title)
+    (citation,) = resolve("Keep it cool [1].", (passage,)).citations
+    attaching = AttachingCitations((passage,))
+    attaching.feed("Keep it cool [1].")
+    attaching.finish()
+    assert citation.section == place
+    assert attaching.answer.citations == (citation,)

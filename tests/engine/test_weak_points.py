@@ -14,11 +14,13 @@ import pytest
 from engine.cli import main
 from engine.config import RunConfig
 from engine.engine import Engine
-from engine.errors import UnknownWeakPoint, WeakPointsUnusable
+from engine.errors import UnknownCollection, UnknownWeakPoint, WeakPointsUnusable
 from engine.knowledge.items import IngestItem
 from engine.settings import Settings
 from engine.values import WEAK_POINT
 from engine.weak_points import WeakPoint, WeakPoints, weak_point_of
+from tests.api.served import app_of
+from tests.cli.test_handing_over import noted
 
 TREES = b"# Trees\n\nA tree is a connected graph without cycles. A tree with n vertices has n - 1 edges."
 OWN = RunConfig(collection="own")
@@ -142,8 +144,20 @@ def test_the_command_lists_deletes_and_switches(
     assert main(["history", "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert (entry["id"], entry["why"], entry["question"]) == ("w1", "refused", ASKED)
-    assert main(["history", "--collection", "own", "--off"]) == 0
-    assert "the history is off" in capsys.readouterr().out
+    with Engine.open(Settings.load()) as engine:
+        engine.wait_until_ready()
+        engine.ingest([IngestItem("trees.md", data=TREES)], "own")
+        engine.library.set_alias("current", "own")
+        # The app that has the knowledge base open says what an alias stands for, and so does the file.
+        with noted(app_of(engine), tmp_path, engine.instance):
+            assert main(["history", "--collection", "current", "--off"]) == 0
+        assert "own: the history is off" in capsys.readouterr().out
+        assert not engine.weak_points.is_on("own") and engine.weak_points.is_on("current")
+    assert main(["history", "--collection", "current", "--on"]) == 0
+    told = capsys.readouterr().out
+    assert "own: the history is on" in told and ASKED in told
+    assert main(["history", "--collection", "absent", "--off"]) == 1
+    assert UnknownCollection.named("absent").fact in capsys.readouterr().err
     assert main(["history", "--off"]) == 2
     assert main(["history", "--delete", "w1"]) == 0
     assert main(["history", "--delete", "w1"]) == 1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.knowledge.chunk import chunk, split, tokens
-from engine.knowledge.load import load_bytes
+from engine.knowledge.load import Document, Section, load_bytes
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 
 ENGLISH = "The pancreas makes insulin number {n}. "
@@ -215,3 +216,29 @@ def test_ids_are_the_source_and_a_running_number(text: str) -> None:
         return
     passages = chunk(load_bytes("dir/a b.txt", text.encode()))
     assert [item.id for item in passages] == [f"dir/a b.txt#{n}" for n in range(1, len(passages) + 1)]
+
+
+class _Counted(str):
+    """A text that counts the characters that are looked through for places in it."""
+
+    looked: int
+
+    def find(self, *sought: Any) -> int:
+        found = super().find(*sought)
+        self.looked += (found + len(sought[0]) if found >= 0 else len(self)) - sought[1]
+        return found
+
+    def count(self, *sought: Any) -> int:
+        self.looked += sought[2] - sought[1]
+        return super().count(*sought)
+
+
+@pytest.mark.parametrize("lines", [(), (1,)])
+def test_a_large_file_of_one_line_is_looked_through_a_few_times_and_not_once_a_passage(lines: tuple[int, ...]) -> None:
+    text = _Counted("".join(f"word{n} " for n in range(40_000)))
+    text.looked = 0
+    section = Section((), text, lines)
+    passages = chunk(Document("one.md", "one", (section,), "hash"))
+    assert len(passages) > 300
+    assert text.looked <= 4 * len(text)
+    assert {passage.meta.get("lines", "") for passage in passages} == ({"1"} if lines else {""})
