@@ -84,6 +84,10 @@ class VerdictReply(Reply):
         return self.relevant, self.confidence
 
 
+_CITED = re.compile(r"^(?:[\[【][1-9]\d?[\]】]\s*)+|(?:(?<![\w\]])|(?<=[^\x00-\x7f]))(?:\s*[\[【][1-9]\d?[\]】])+\s*$")
+"""Numbers of passages around a query, as small models add them; the ``[0]`` of ``list[0]`` is none."""
+
+
 class RewriteReply(Reply):
     query: str = Field(validation_alias=AliasChoices("query", "rewritten_query", "new_query", "查询", "新查询"))
     reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因"))
@@ -95,7 +99,7 @@ class RewriteReply(Reply):
     def _query(cls, value: Any) -> str:
         if not isinstance(value, str) or len(value) > _LONGEST_QUERY:
             raise ValueError("not a query")
-        text = plain_text(value, _LONGEST_QUERY)
+        text = _CITED.sub("", plain_text(value, _LONGEST_QUERY)).strip()
         if not any(char.isalnum() for char in text) or given_back(text):
             raise ValueError("no query")
         return text

@@ -128,7 +128,22 @@ def test_a_rewrite_is_read_with_its_keywords_and_a_strategy_that_exists() -> Non
     assert known is not None and (known.keywords, known.strategy) == ((), "broader")
 
 
-@pytest.mark.parametrize("query", ["", "  ", "??", "a" * 401, None, 3, ["a"]])
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("胰岛素应该怎样保存？[1]", "胰岛素应该怎样保存？"),
+        ("[1][2] how to store insulin", "how to store insulin"),
+        ("store insulin [1] [2]", "store insulin"),
+        ("what is list[1]", "what is list[1]"),
+        ("the interval [0, 1]", "the interval [0, 1]"),
+    ],
+)
+def test_numbers_of_passages_are_no_part_of_a_query(said: str, query: str) -> None:
+    reply = read_reply(json.dumps({"query": said, "reason": "r"}), RewriteReply)
+    assert reply is not None and reply.query == query
+
+
+@pytest.mark.parametrize("query", ["", "  ", "??", "[1]", "a" * 401, None, 3, ["a"]])
 def test_a_query_that_cannot_be_searched_is_no_rewrite(query: object) -> None:
     assert read_reply(json.dumps({"query": query, "reason": "r"}), RewriteReply) is None
 
