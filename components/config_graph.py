@@ -22,7 +22,8 @@ def mode_picker(words: Words) -> Mode:
 
 
 def graph_options(words: Words, below: dict[str, DeltaGenerator]) -> GraphOptions:
-    """Everything beside the mode, in three boxes that are closed at first: graph, order, context."""
+    """Whether attached tables alone are asked, and the rest in three boxes, closed at first: graph, order, context."""
+    tables_only = switch(words, "tables_only", default=_DEFAULTS.tables_only)
     with st.expander(words("settings.graph"), key="graph_settings"):
         mode_from = one_of(words, "mode_from", get_args(ModeFrom))
         if mode_from == "analysis":
@@ -59,6 +60,7 @@ def graph_options(words: Words, below: dict[str, DeltaGenerator]) -> GraphOption
         sentence_threshold=sentence_threshold,
         context_tokens=context_tokens,
         answer_directly=directly,
+        tables_only=tables_only,
         mode_from=cast(ModeFrom, mode_from),
     )
 

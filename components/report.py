@@ -144,7 +144,7 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
     opening = decision.node == "route_query"
     counts = "" if opening else words("decision.counts", passed=decision.passed, kept=decision.kept)
     followed = followed_text(decision, record, words)
-    look = "pass" if decision.reason in ("passed", "needs_search", "table_answers") else "warn"
+    look = "pass" if decision.reason in ("passed", "needs_search", "table_answers", "tables_only") else "warn"
     return node(
         "li",
         look,

@@ -14,6 +14,7 @@ GRAPH: Mapping[str, tuple[str, str]] = MappingProxyType(
         "route_refine_query": ("refine", "优化查询"),
         "reason_bypass": ("no search in this mode", "此模式不检索"),
         "reason_simple": ("simple: no search", "简单，无需检索"),
+        "reason_tables_only": ("attached tables alone", "只用附表"),
         "reason_table_answers": ("a table answers", "附表可答"),
         "quantity_table_coverage": ("covered by a table", "附表覆盖"),
         "short_table_coverage": ("table", "附表"),

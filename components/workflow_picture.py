@@ -33,7 +33,7 @@ _ENDED = frozenset({"answered", "answered_forced", "answered_unverified", "absta
 _PASSED = frozenset(
     {
         *("passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"),
-        *("simple", "bypass", "needs_search", "table_answers"),
+        *("simple", "bypass", "needs_search", "table_answers", "tables_only"),
     }
 )
 _AGAIN = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})

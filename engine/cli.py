@@ -79,6 +79,7 @@ _OF_WORKFLOWS = {
     "mode_from": ("graph_hybrid", "who picks the mode", get_args(ModeFrom)),
     "refine": ("graph_hybrid", "cut passages to the sentences that bear on the question", None),
     "answer_directly": ("graph_hybrid", "answer small talk without a search", None),
+    "tables_only": ("graph_hybrid", "answer from attached tables alone, without a search", None),
     "grade_on": ("quality_loop", "the number that routes", get_args(GradeOn)),
     "memory": ("dual_loop", "recall earlier answers and keep this one", None),
     "web_search": ("dual_loop", "search the web where WORKBENCH_SEARXNG_URL names a search engine", None),

@@ -2,7 +2,7 @@
 // Pure: no DOM, no clock, no text of its own (every word comes from `words`). The same view is made in Python for exports.
 
 const ENDED = new Set(["answered", "answered_forced", "answered_unverified", "abstained", "fallback"]);
-const PASSED = new Set(["passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed", "simple", "bypass", "needs_search", "table_answers"]);
+const PASSED = new Set(["passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed", "simple", "bypass", "needs_search", "table_answers", "tables_only"]);
 // Reasons that lead back for another attempt; all that are neither these nor passed end one before its aim.
 const AGAIN = new Set(["below_gate", "low_quality", "next_strategy", "answer_off", "revise"]);
 

@@ -19,6 +19,10 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
         "In this mode nothing is searched: on to the answer.",
         "这个模式不检索，直接作答。",
     ),
+    "presenter.graph.routed.tables_only": (
+        "The attached tables alone are to answer it: nothing is searched.",
+        "只凭所附的表格作答，不检索。",
+    ),
     "presenter.graph.routed.simple": (
         "It is simple enough to be answered without a search.",
         "问题很简单，无需检索即可回答。",

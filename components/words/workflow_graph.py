@@ -9,6 +9,7 @@ WORKFLOW_GRAPH: dict[str, tuple[str, str]] = {
     "reason.bypass": ("the mode searches nothing", "此模式不检索"),
     "reason.simple": ("simple enough to answer at once", "问题简单，直接作答"),
     "reason.table_answers": ("a table of the question covers what it asks", "随问附上的表格已涵盖所问"),
+    "reason.tables_only": ("to be answered from the attached tables alone", "只用所附表格作答"),
     "reason.needs_search": ("needs a search", "需要检索"),
     "gate.below_graph": ("graph score too low", "图谱得分过低"),
     "gate.below_rerank": ("rerank score too low", "重排得分过低"),
@@ -148,6 +149,11 @@ WORKFLOW_GRAPH: dict[str, tuple[str, str]] = {
         "Sentences that bear less than this on the question are left out; at least one of a passage stays. "
         "Usual: 0.20–0.50.",
         "与问题的相关度低于此值的句子略去；每个片段至少留一句。常用 0.20–0.50。",
+    ),
+    "settings.tables_only": ("Attached tables alone", "只用所附表格"),
+    "settings.tables_only.help": (
+        "A question with tables is answered from them alone; the collection is not searched.",
+        "随问题附上表格时只凭表格作答，不检索集合。",
     ),
     "settings.answer_directly": ("Answer simple queries directly", "简单问题直接回答"),
     "settings.answer_directly.help": (

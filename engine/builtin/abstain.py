@@ -13,12 +13,22 @@ _NEAR = 0.3
 _NAMED = 4
 
 
+_NO_ROOM = {
+    "en": "Not even one row of the attached tables fits into the context, so there is nothing to answer from. Please "
+    "raise the context budget, or attach a smaller table.",
+    "zh": "附上的表格连一行也放不进上下文，因此没有可以作答的依据。请调高上下文的词元预算，或附上小一些的表格。",
+}
 _TIME_OVER = {
     "en": "The time of this run was over before passages had been searched and judged, so there is nothing verified to "
     "answer from. Please ask again, or raise the time budget.",
     "zh": "本次运行的时间预算在检索和质检完成之前已经用完，因此没有经过核实、可以作答的依据。"
     "请再问一次，或者调高时间预算。",
 }
+
+
+def no_room_for_tables(question: str) -> str:
+    """What is answered where a run was to use the attached tables alone, and not even a row of them fits."""
+    return _NO_ROOM["zh" if language_of(question) == "zh" else "en"]
 
 
 def abstained_answer(question: str, rounds: Sequence[Round]) -> str:

@@ -118,6 +118,8 @@ class GraphOptions:
     """Budget for graph, tables and passages together; never more than the generator's own."""
     answer_directly: bool = True
     """Whether a simple query is answered without a search."""
+    tables_only: bool = False
+    """Whether a question that comes with tables is answered from them alone, without a search."""
     mode_from: ModeFrom = "config"
     """Whether the mode is the config's, or the one that the analysis of the query suggests."""
 
@@ -125,7 +127,7 @@ class GraphOptions:
         check_all(self, GRAPH_PARAMETERS)
         require("rerank", self.rerank, get_args(Reranking))
         require("mode_from", self.mode_from, get_args(ModeFrom))
-        require_flags(self, "refine", "answer_directly")
+        require_flags(self, "refine", "answer_directly", "tables_only")
 
 
 WorkflowOptions = SelfCorrectiveOptions | QualityOptions | DualLoopOptions | AnswerEvaluationOptions | GraphOptions

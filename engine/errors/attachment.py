@@ -142,6 +142,15 @@ class AttachmentsNotTaken(AttachmentError):
             params={"mode": mode},
         )
 
+    @classmethod
+    def beside_tables(cls, images: int) -> Self:
+        """A warning: the answer was to be written from the tables alone."""
+        return cls(
+            f"The answer is from the attached tables alone, so {images} attached images were not looked at.",
+            remedy="Switch tables_only off to have images searched with the collection.",
+            params={"images": str(images)},
+        )
+
 
 class ReaderMissing(AttachmentError):
     """No package for text recognition is installed."""

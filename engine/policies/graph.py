@@ -49,7 +49,7 @@ MOST_VIA = 6
 TABLE_ANSWERS = 0.5
 """Share of the question from which on a table is answered from without further searches."""
 _DIGITS = 6
-_MET: tuple[Reason, ...] = ("passed", "table_answers")
+_MET: tuple[Reason, ...] = ("passed", "table_answers", "tables_only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,22 @@ def mode_of(config: RunConfig, analysis: QueryAnalysis) -> Mode:
     return analysis.suggested_mode if graph_options(config).mode_from == "analysis" else config.mode
 
 
-def decide_route(analysis: QueryAnalysis, config: RunConfig, *, attached: bool = False) -> Decision:
-    """Whether anything is searched: not in mode ``bypass``, and not for a simple query without attachments."""
+def from_tables_alone(config: RunConfig, *, tables: bool) -> bool:
+    """Whether a question is answered from its tables alone; ``tables``: whether it came with any."""
+    return tables and graph_options(config).tables_only
+
+
+def decide_route(
+    analysis: QueryAnalysis, config: RunConfig, *, attached: bool = False, tables: bool = False
+) -> Decision:
+    """Whether anything is searched: not where the tables of the question are to answer it alone, not in mode
+    ``bypass``, and not for a simple query without attachments."""
 
     def to(route: str, reason: Reason) -> Decision:
         return Decision(0, route, reason, (), 0, 0, node="route_query")
 
+    if from_tables_alone(config, tables=tables):
+        return to("generate_answer", "tables_only")
     if mode_of(config, analysis) == "bypass":
         return to("generate_answer", "bypass")
     if analysis.direct and graph_options(config).answer_directly and not attached:

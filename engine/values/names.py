@@ -72,6 +72,7 @@ LoopReason = Literal[
     "writer_failed",
     "bypass",
     "simple",
+    "tables_only",
     "needs_search",
     "table_answers",
 ]

@@ -11,7 +11,13 @@ from dataclasses import replace
 from engine.builtin.table_answer import table_coverage
 from engine.config import RunConfig
 from engine.decide import Evidence, decide
-from engine.policies.graph import decide_route, outcome_of, outcome_searched, unless_a_table_answers
+from engine.policies.graph import (
+    decide_route,
+    from_tables_alone,
+    outcome_of,
+    outcome_searched,
+    unless_a_table_answers,
+)
 from engine.policies.ordering import graph_options
 from engine.retrieval.graph_context import graph_of
 from engine.values import Context, Decision, Outcome, RunRecord
@@ -38,10 +44,13 @@ class _GraphWalk(Walk):
         analysis = self.record.analysis
         if gap is not None or analysis is None:
             return self.stopped(gap or "unrecorded", self.prices.routing + self.prices.round(self.config))
-        if not _searches_nothing(self.config):
+        if not self._searches_nothing(self.config):
             self.cost = self.cost + self.prices.routing
-        opening = decide_route(analysis, self.config, attached=bool(self.record.attachments))
+        tables = bool(self.record.tables)
+        opening = decide_route(analysis, self.config, attached=bool(self.record.attachments), tables=tables)
         self.opening = (opening,)
+        if opening.reason == "tables_only":
+            return self._from_tables(opening)
         if opening.route != "retrieve":
             return self._unsearched(opening)
         if not self.record.rounds:
@@ -66,9 +75,9 @@ class _GraphWalk(Walk):
         # The mode is no other search where its lists are recorded, which every round says of itself.
         if elsewhere(self.record.config, replace(self.config, mode=self.record.config.mode)):
             return "retrieval"
-        if _searches_nothing(self.config):
+        if self._searches_nothing(self.config):
             return None
-        if _searches_nothing(self.record.config):
+        if self._searches_nothing(self.record.config):
             # Its query was looked at without a look at the graph.
             return "unrecorded"
         return "routing" if self.config.models.router != self.record.config.models.router else None
@@ -134,6 +143,19 @@ class _GraphWalk(Walk):
     def _same_graph(self) -> bool:
         return graph_of(self.rounds, self.config) == graph_of(self.record.rounds, self.record.config)
 
+    def _from_tables(self, opening: Decision) -> WhatIf:
+        """Tables alone: the recorded answer stands where the run was given the same of them, and nothing else."""
+        self.cost = self.cost + self.prices.generation
+        record = self.record
+        same_generator = self.config.models.generator == record.config.models.generator
+        if record.decisions == (opening,) and same_generator and self._same_shape() and record.outcome in _SAID:
+            return self.told(
+                state="known", gap=None, outcome=record.outcome, reason=opening.reason, answer=record.answer
+            )
+        once = CallsNeeded(self.prices.generation, self.prices.generation)
+        # Whether it quotes a cell, and so answers at all, only the answer itself tells.
+        return self.told(state="generation", gap="answer", outcome=None, reason=opening.reason, calls_needed=once)
+
     def _unsearched(self, opening: Decision) -> WhatIf:
         """Small talk or mode ``bypass``: the recorded answer stands where the run answered so too."""
         self.cost = self.cost + self.prices.generation
@@ -144,7 +166,8 @@ class _GraphWalk(Walk):
         once = CallsNeeded(self.prices.generation, self.prices.generation)
         return self.told(state="generation", gap="answer", outcome=outcome, reason=opening.reason, calls_needed=once)
 
-
-def _searches_nothing(config: RunConfig) -> bool:
-    """Whether no analysis can lead to a search, so that none is asked for."""
-    return config.mode == "bypass" and graph_options(config).mode_from == "config"
+    def _searches_nothing(self, config: RunConfig) -> bool:
+        """Whether no analysis can lead to a search, so that none is asked for."""
+        if from_tables_alone(config, tables=bool(self.record.tables)):
+            return True
+        return config.mode == "bypass" and graph_options(config).mode_from == "config"

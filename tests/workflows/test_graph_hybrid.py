@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.config import Mode, RoleModel, RoleModels, RunConfig
+from engine.builtin.generator import BuiltinGenerator
+from engine.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
 from engine.events import Analysed, Decided, Fused, PassageGraded, Reranked, Retrieved
 from engine.nodes.graph.state import GraphState
 from engine.policies.ordering import Found
@@ -238,6 +239,46 @@ def test_attachments_that_bypass_leaves_out_are_warned_of() -> None:
     record = finished(passing(), graph_config(mode="bypass"), "What dose?", (table,))
     assert [item.code for item in record.warnings] == ["WB358"]
     assert finished(passing(), graph_config(mode="bypass"), "What dose?").warnings == ()
+
+
+DOSES = Attachment("table", "doses.csv", rows=(("Drug", "Dose (mg)"), ("Metformin", "500"), ("Insulin", "10")))
+OF_METFORMIN = "What is the dose of Metformin?"
+
+
+@pytest.mark.parametrize("mode", ["mix", "bypass"])
+def test_a_question_about_attached_tables_alone_is_answered_from_them_without_a_search(mode: Mode) -> None:
+    """GH-01"""
+    analyst = ScriptedAnalyst([AssertionError("nothing is to be searched")])
+    resources = GraphResources(generator=BuiltinGenerator(), analyst=analyst)
+    record = finished(resources, graph_config(mode=mode, tables_only=True), OF_METFORMIN, (DOSES,))
+    assert (path(record), record.reason, record.outcome) == ([*BEGIN, "generate_answer"], "tables_only", "answered")
+    assert (resources.searcher.requests, resources.grader.asked, record.rounds) == ([], [], ())
+    assert [(item.marker, item.value) for item in record.cell_citations] == [("T1:B2", "500")]
+    assert record.context is not None and (record.context.tables, record.context.passages) == ((1,), ())
+    assert record.warnings == () and record.config.options == GraphOptions(tables_only=True)
+
+
+def test_what_attached_tables_do_not_answer_is_not_searched_either() -> None:
+    """GH-01"""
+    resources = GraphResources(generator=BuiltinGenerator())
+    config = graph_config(tables_only=True)
+    record = finished(resources, config, "Who invented the bicycle?", (DOSES,))
+    assert (record.outcome, record.cell_citations, resources.searcher.requests) == ("abstained", (), [])
+    tight = graph_config(tables_only=True, context_tokens=200)
+    wide = Attachment("table", "wide.csv", rows=tuple(("word " * 60,) * 40 for _ in range(3)))
+    crowded = finished(resources, tight, OF_METFORMIN, (wide,))
+    assert crowded.outcome == "abstained" and "Not even one row" in crowded.answer
+
+
+def test_without_a_table_the_collection_is_searched_and_an_image_beside_one_is_warned_of() -> None:
+    """GH-01"""
+    image = Attachment("image", "page.png", text="Insulin lowers glucose. " * 3, read_by="ocr")
+    config = graph_config(tables_only=True)
+    searched = finished(passing(), config, OF_METFORMIN, (image,))
+    assert path(searched) == [*BEGIN, *ROUND, "generate_answer"] and searched.warnings == ()
+    beside = finished(GraphResources(generator=BuiltinGenerator()), config, OF_METFORMIN, (image, DOSES))
+    assert beside.rounds == () and [item.code for item in beside.warnings] == ["WB358"]
+    assert "1 attached images were not looked at" in beside.warnings[0].fact
 
 
 def test_images_join_query_and_candidates_and_small_talk_with_one_is_searched() -> None:

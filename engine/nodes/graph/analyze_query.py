@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from engine.attachments.passages import tables_of
 from engine.builtin.query_analyst import analysed
 from engine.errors import BudgetSpent, WorkbenchError
 from engine.events import Analysed
 from engine.nodes.graph.state import graph_roles
 from engine.nodes.run_context import NodeTrace, RunContext, model_of
-from engine.policies.graph import SEARCHING_MODES
+from engine.policies.graph import SEARCHING_MODES, from_tables_alone
 from engine.policies.ordering import graph_options
 from engine.retrieval.mode_values import QueryLook
 from engine.roles import AnalysisRequest
@@ -69,4 +70,6 @@ def usable(said: QueryAnalysis, request: AnalysisRequest) -> bool:
 
 
 def _searches_nothing(run: RunContext) -> bool:
+    if from_tables_alone(run.config, tables=bool(tables_of(run.attachments))):
+        return True
     return run.config.mode == "bypass" and graph_options(run.config).mode_from == "config"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.attachments.passages import tables_of
-from engine.builtin.abstain import abstained_answer
+from engine.builtin.abstain import abstained_answer, no_room_for_tables
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
 from engine.events import AnswerCompleted, ContextAssembled
 from engine.language import language_of
@@ -30,7 +30,8 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     rounds: tuple[Round, ...] = state.get("rounds", ())
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
-    if not rounds:
+    tables_only = state["decision"].reason == "tables_only"
+    if not rounds and not tables_only:
         return await _unsearched(state, run, trace)
     generator = run.roles.generator
     made = assembled(
@@ -43,7 +44,8 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     )
     run.emit(ContextAssembled(context=made.context))
     if not made.passages and not made.tables:
-        run.emit(AnswerCompleted(answer=abstained_answer(state["question"], rounds)))
+        answer = no_room_for_tables(state["question"]) if tables_only else abstained_answer(state["question"], rounds)
+        run.emit(AnswerCompleted(answer=answer))
         return {}
     attaching = AttachingCitations(made.context.passages, tables_of(run.attachments))
     await _answered(generator.generate(_request(state, made), _Attaching(trace, attaching)), attaching, run, trace)

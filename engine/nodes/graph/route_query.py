@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.attachments.passages import images_of, tables_of
 from engine.errors import AttachmentsNotTaken
 from engine.events import Decided
 from engine.nodes.run_context import NodeTrace, RunContext
@@ -13,8 +14,11 @@ from engine.policies.graph import decide_route, mode_of
 
 async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Go to the search, or straight to the answer; nothing is called."""
-    decision = decide_route(state["analysis"], run.config, attached=bool(run.attachments))
+    tables = bool(tables_of(run.attachments))
+    decision = decide_route(state["analysis"], run.config, attached=bool(run.attachments), tables=tables)
     run.emit(Decided(decision=decision))
+    if decision.reason == "tables_only" and images_of(run.attachments):
+        run.warn(AttachmentsNotTaken.beside_tables(len(images_of(run.attachments))), trace.node)
     if decision.reason == "bypass" and run.attachments:
         run.warn(AttachmentsNotTaken.in_mode("bypass"), trace.node)
     return {"decision": decision, "mode": mode_of(run.config, state["analysis"])}

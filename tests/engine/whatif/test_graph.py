@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.config import GraphOptions, Mode, RoleModel, RoleModels
+from engine.builtin.generator import BuiltinGenerator
+from engine.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
 from engine.errors import ForkRefused
 from engine.events import fold_all
 from engine.fork import branch_off
@@ -183,6 +184,30 @@ def test_a_table_of_the_question_can_be_answered_from_where_nothing_passed() -> 
     own = what_if(run, run.config)
     assert own.path_known and own.outcome == run.outcome
     assert own.answer in ("", run.answer)
+
+
+def test_tables_alone_are_no_search_and_only_their_own_run_tells_the_answer() -> None:
+    """GH-01"""
+
+    def real(config: RunConfig) -> RunRecord:
+        resources = GraphResources(generator=BuiltinGenerator())
+        return fold_all(events_of(resources, config, attachments=(TABLE,)))
+
+    alone = graph_config(options=GraphOptions(tables_only=True))
+    searched, from_table = real(graph_config()), real(alone)
+    own = what_if(from_table, alone)
+    assert (own.state, own.decisions, own.answer) == ("known", from_table.decisions, from_table.answer)
+    assert own.outcome == from_table.outcome and not from_table.rounds
+    told = what_if(searched, alone)
+    assert (told.state, told.gap, told.outcome, told.reason) == ("generation", "answer", None, "tables_only")
+    assert told.decisions == from_table.decisions and told.path_known
+    assert asked(from_table, options={"context_tokens": 300}).state == "generation"
+    assert asked(from_table, options={"tables_only": False}).gap == "unrecorded"
+    without = record()
+    assert asked(without, options={"tables_only": True}).decisions == without.decisions
+    columns = SettingsGrid.product(alone, {"top_k": [1, 3], "similarity_threshold": [0.0, 1.0]})
+    tried = paths(run_table(searched), columns)
+    assert {STATES[state] for state in tried.state} == {"generation"}
 
 
 def test_a_deeper_list_is_another_search_and_a_list_that_was_exhausted_is_none() -> None:
