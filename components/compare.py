@@ -18,13 +18,20 @@ from components.phrases import (
     node_text,
     reason_text,
 )
+from components.workflow_picture import PASSED
 from engine.difference import RoundPair, RunDifference
 from engine.values import Decision, Fault, Round, RunRecord
 from engine.wording import change_of
 
 SHOW_SAME = "show_same"
 """What the press on *Show all passages* is called."""
-_OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault"}
+_OUTCOMES = {
+    "answered": "pass",
+    "answered_forced": "warn",
+    "answered_unverified": "warn",
+    "failed": "fault",
+    "interrupted": "fault",
+}
 
 _component = st.components.v2.component(
     "workbench_compare",
@@ -203,7 +210,7 @@ def _step(name: str, current: Round | None, decision: Decision | None, pair: Rou
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
     if decision is None:
         return node("div", "cell", tag, query, node("span", "muted", words("compare.no_decision")))
-    look = "pass" if decision.reason == "passed" else "warn"
+    look = "pass" if decision.reason in PASSED else "warn"
     counts = words("compare.kept_counts", passed=decision.passed, kept=decision.kept)
     said = node(
         "div",
@@ -217,7 +224,7 @@ def _step(name: str, current: Round | None, decision: Decision | None, pair: Rou
 
 
 def _end(run: RunRecord, words: Words) -> Node:
-    return chip(_OUTCOMES.get(run.outcome or "", "grey"), ended_text(run, words))
+    return chip("warn" if run.answer_note else _OUTCOMES.get(run.outcome or "", "grey"), ended_text(run, words))
 
 
 def _tag(name: str) -> Node:

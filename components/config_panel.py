@@ -170,7 +170,7 @@ def config_panel(
             for role in roles_of(workflow)
         }
     shared = st.empty()
-    look_again = _ollama_line(words, ollama)
+    look_again = _ollama_line(words, ollama, needed=any(name.startswith("ollama:") for name in names.values()))
     with st.expander(words("settings.more")):
         values |= _further(words, workflow, below)
         chat = _chat_parameters(words, workflow) if any(name != BUILTIN for name in names.values()) else {}
@@ -311,12 +311,13 @@ def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
     return chosen
 
 
-def _ollama_line(words: Words, ollama: OllamaNote) -> bool:
+def _ollama_line(words: Words, ollama: OllamaNote, *, needed: bool) -> bool:
     note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
     if ollama.version:
         note.caption(words.count("settings.ollama.found", len(ollama.models), version=ollama.version))
     else:
-        note.caption(words("settings.ollama.missing", address=f"`{ollama.address}`"))
+        key = "settings.ollama.needed" if needed else "settings.ollama.missing"
+        note.caption(words(key, address=f"`{ollama.address}`"))
     with again:
         label = words("settings.ollama.refresh")
         return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")

@@ -63,10 +63,12 @@ def judged_consequence(decision: Decision, record: RunRecord, words: Words) -> s
             return words("presenter.documents.relevant")
         case "next_strategy":
             return words("presenter.documents.next")
-        case "deadline":
-            return words("presenter.documents.deadline")
-        case _:
+        case "strategies_exhausted" if record.outcome == "fallback":
             return words("presenter.documents.exhausted")
+        case "repeated_rewrite" | "rewriter_failed":
+            return words("presenter.documents.no_query")
+        case _:
+            return words(f"presenter.documents.{decision.reason}")
 
 
 def scored(index: int, record: RunRecord, words: Words) -> str:
@@ -192,7 +194,7 @@ def _decision_on(index: int, record: RunRecord) -> Decision | None:
 def _ended(record: RunRecord, words: Words) -> str | None:
     if record.outcome == "answered" and record.drafts:
         return words("presenter.ended.passed_evaluation")
-    if record.outcome == "answered_forced" and record.reason in _MARKED:
+    if record.outcome == "answered_forced" and (record.reason in _MARKED or record.workflow == "dual_loop"):
         return words("presenter.ended.marked")
     return None
 

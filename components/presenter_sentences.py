@@ -208,8 +208,8 @@ def _ended(record: RunRecord, words: Words) -> str:
         if record.error is None:
             return words("presenter.ended.failed.plain")
         return words("presenter.ended.failed", fact=fault_text(record.error, words)[0])
-    key = f"presenter.ended.{record.outcome}"
-    if record.outcome not in ("answered", "answered_forced"):
+    key = f"presenter.ended.{record.answer_note or record.outcome}"
+    if record.outcome not in ("answered", "answered_forced") and not record.answer_note:
         return words(key)
     given = len(record.context.passages) if record.context else 0
     return words(_counted(key, given), n=number(given, words))

@@ -27,6 +27,7 @@ from components.rewrites import rewrite_why, word_diff
 from components.setting_words import setting_label, setting_text
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
+from components.workflow_picture import PASSED
 from engine.config import ROLES_OF, RunConfig
 from engine.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows.graph import WorkflowGraph
@@ -144,7 +145,7 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
     opening = decision.node == "route_query"
     counts = "" if opening else words("decision.counts", passed=decision.passed, kept=decision.kept)
     followed = followed_text(decision, record, words)
-    look = "pass" if decision.reason in ("passed", "needs_search", "table_answers", "tables_only") else "warn"
+    look = "pass" if decision.reason in PASSED else "warn"
     return node(
         "li",
         look,

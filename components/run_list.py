@@ -71,6 +71,8 @@ class RunLine:
     settings: str = ""
     """In what it differs from other runs of its question."""
     answer_note: AnswerNote = ""
+    searched: bool = True
+    """Whether it came to a search; a question that needs none has no round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
         "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",
         "look": look,
         # In the dual loop a rewrite opens several rounds, one a strategy, and no count of them is at hand.
-        "rounds": "–" if item.damaged or item.workflow == "dual_loop" else str(item.rewrites + 1),
+        "rounds": "–" if item.damaged or item.workflow == "dual_loop" else str((item.rewrites + 1) * item.searched),
         "rounds_tip": words.count("runs.rounds.tip", item.rewrites),
         "calls": "–" if item.damaged else str(item.calls),
         "calls_tip": words("runs.calls.tip"),

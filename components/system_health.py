@@ -83,7 +83,8 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     """What is known of a part, in short pieces."""
     detail = item.detail
     if item.part == "reader":
-        return [f"{name} {value}".strip() for name, value in detail.items()]
+        return [words(key, n=value) if (key := f"health.fact.reader.{name}") in words else f"{name} {value}".strip()
+                for name, value in detail.items()]  # fmt: skip
     if item.part == "faults":
         count = int(detail.get("count", "0"))
         if count and item.fault is None:

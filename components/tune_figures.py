@@ -102,6 +102,9 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words) -> Card:
     elif measure == "seconds":
         value = value_text(measure, evaluation.quantile(measure, 0.5, AFTER))
     note, look = _change(evaluation, measure, words)
+    if measure == "seconds" and note.startswith(("▲", "▼")):
+        # The value beside it is a median.
+        note = words("tune.card.average", change=note)
     return Card(label, value, note, look, help_text)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -20,31 +20,43 @@ _LOOKS = {"better": "pass", "worse": "warn", "same": "grey", "unknown": "plain"}
 _SHOWN = 60
 """Rows that are drawn; the file has all of them."""
 _ORDER: tuple[FlipVerdict, ...] = ("worse", "better", "unknown", "same")
+_INKS = {
+    "better": "pass-ink",
+    "worse": "warn-ink",
+    "cheaper": "pass-ink",
+    "dearer": "warn-ink",
+    "unknown": "muted",
+}
 _SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
 
 
 def flips_card(flips: Flips, words: Words, *, key: str) -> None:
     """``Flips 9 of 60: 7 better · 1 worse · 1 unknown``, and what a paired test makes of it."""
+    heading, counts, second = card_texts(flips, words)
+    drawn = (node("span", _INKS[name], said) for name, said in counts.items())
+    head = node("div", "head counts", node("span", "heading", heading), *drawn)
+    draw((node("section", "card flips-card", head, node("p", "muted small", second)),), words, key=key)
+
+
+def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]:
+    """The heading, what it counts by kind, and the sentence below."""
     cheaper = sum(row.reason == "fewer_calls" for row in flips.rows)
     dearer = sum(row.reason == "more_calls" for row in flips.rows)
-    counts = [
-        node("span", look, f"{sign} {words(f'tune.flips.{name}', n=number)}")
-        for name, look, sign, number in (
-            ("better", "pass-ink", "▲", flips.better - cheaper),
-            ("worse", "warn-ink", "▼", flips.worse - dearer),
-            ("cheaper", "pass-ink", "↓", cheaper),
-            ("dearer", "warn-ink", "↑", dearer),
-            ("unknown", "muted", "?", flips.unknown),
-        )
-        if number
-    ]
+    counted = (
+        ("better", "▲", flips.better - cheaper),
+        ("worse", "▼", flips.worse - dearer),
+        ("cheaper", "↓", cheaper),
+        ("dearer", "↑", dearer),
+        ("unknown", "?", flips.unknown),
+    )
+    counts = {name: f"{sign} {words(f'tune.flips.{name}', n=number)}" for name, sign, number in counted if number}
     test = flips.test
-    said = words("tune.flips.test", verdict=words(f"tune.verdict.{test.verdict}"), p=_p_text(test.p), n=test.n)
     key_of = "tune.flips" if flips.flipped else "tune.flips.zero_known" if flips.unknown else "tune.flips.zero"
-    heading = node("span", "heading", words(key_of, flipped=flips.flipped, n=flips.n))
-    second = said if flips.flipped else words("tune.flips.all_unknown" if flips.unknown else "tune.flips.none")
-    parts = (node("div", "head counts", heading, *counts), node("p", "muted small", second))
-    draw((node("section", "card flips-card", *parts),), words, key=key)
+    heading = words(key_of, flipped=flips.flipped, n=flips.n)
+    if not flips.flipped:
+        return heading, counts, words("tune.flips.all_unknown" if flips.unknown else "tune.flips.none")
+    verdict = words(f"tune.verdict.{test.verdict}")
+    return heading, counts, words("tune.flips.test", verdict=verdict, p=_p_text(test.p), n=test.n)
 
 
 def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:

@@ -30,7 +30,7 @@ STOPPED = "CancelledError"
 Tone = Literal["plain", "active", "passed", "rewrite", "forced", "fault", "stopped"]
 
 _ENDED = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
-_PASSED = frozenset(
+PASSED = frozenset(
     {
         *("passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"),
         *("simple", "bypass", "needs_search", "table_answers", "tables_only"),
@@ -121,7 +121,7 @@ def _tone_of(name: str, record: Plain | None, ways: Mapping[tuple[str, str], int
     if newest["duration_ms"] is None:
         return "active" if not record["outcome"] else "fault" if record["outcome"] == "failed" else "stopped"
     own = [item for item in record["decisions"] if item["node"] == name]
-    if own and own[-1]["route"] == "end" and own[-1]["reason"] not in _PASSED:
+    if own and own[-1]["route"] == "end" and own[-1]["reason"] not in PASSED:
         return tone_of_reason(own[-1]["reason"])
     entries = [item for item in record["decisions"] if item["route"] == name]
     entered = tone_of_reason(entries[-1]["reason"]) if entries and ways.get((entries[-1]["node"], name)) else "passed"
@@ -133,7 +133,7 @@ def _tone_of(name: str, record: Plain | None, ways: Mapping[tuple[str, str], int
 
 def tone_of_reason(reason: str) -> Tone:
     """The meaning of a decision's reason: aim reached, another attempt, ended before its aim, or a fault."""
-    if reason in _PASSED:
+    if reason in PASSED:
         return "passed"
     return "fault" if reason == "grader_failed" else "rewrite" if reason in _AGAIN else "forced"
 

@@ -37,6 +37,8 @@ _A_PAGE = 50
 _WATCH_S = 1.5
 _LONGEST_SEARCH = 200
 _NAMED_IN_DIALOG = 5
+_UNSEARCHED = ("bypass", "simple", "table_answers")
+"""Reasons to end of runs that searched nothing."""
 _FAULT = "runs_fault"
 _COLLECTION = "runs_collection"
 
@@ -172,6 +174,7 @@ def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
         question=item.question,
         outcome=item.outcome,
         answer_note=item.answer_note,
+        searched=item.reason not in _UNSEARCHED,
         started_at=item.started_at,
         duration_ms=item.duration_ms,
         calls=item.calls,

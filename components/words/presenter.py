@@ -218,6 +218,22 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "The answer is written from the one passage that helped, although the bar was never met.",
         "根据 1 个有用的片段写出回答，尽管始终没有达到及格线。",
     ),
+    "presenter.ended.cannot_tell": (
+        "The generator was given {n} passages, and says that it cannot tell.",
+        "交给生成者 {n} 个片段，它表示答不出来。",
+    ),
+    "presenter.ended.cannot_tell.one": (
+        "The generator was given one passage, and says that it cannot tell.",
+        "交给生成者 1 个片段，它表示答不出来。",
+    ),
+    "presenter.ended.uncited": (
+        "An answer is written, but it cites none of the {n} passages that the generator was given.",
+        "写出了回答，但交给生成者的 {n} 个片段一个也没有引用。",
+    ),
+    "presenter.ended.uncited.one": (
+        "An answer is written, but it does not cite the one passage that the generator was given.",
+        "写出了回答，但没有引用交给生成者的那 1 个片段。",
+    ),
     "presenter.ended.answered_unverified": (
         "No passage passed, so the answer rests on unverified ones and says so.",
         "没有片段通过，回答依据的是未核实的片段，并且注明了这一点。",

@@ -53,6 +53,18 @@ PRESENTER_LOOPS: Mapping[str, tuple[str, str]] = {
         "At least one must help, and every way has been tried: there will be no answer.",
         "至少要有一个有用，而所有办法都试过了：不会有回答。",
     ),
+    "presenter.documents.strategies_exhausted": (
+        "At least one must help, and every way has been tried.",
+        "至少要有一个有用，而所有办法都试过了。",
+    ),
+    "presenter.documents.no_query": (
+        "No new query was found, so the answer before stands.",
+        "没有找到新的问法，保留先前的回答。",
+    ),
+    "presenter.documents.grader_unavailable": (
+        "The grader cannot be reached any more, so the run ends here.",
+        "质检员联系不上了，运行到此结束。",
+    ),
     "presenter.documents.deadline": ("And the time is used up.", "而且时间用完了。"),
     "presenter.judged.scored": (
         "Each passage now has a chance of helping; the best has {best}.",

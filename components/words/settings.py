@@ -106,6 +106,10 @@ SETTINGS = {
         "No Ollama at {address}: built-in models do the work.",
         "{address} 没有 Ollama，由内置模型完成。",
     ),
+    "settings.ollama.needed": (
+        "No Ollama at {address}, and a model chosen here needs it.",
+        "{address} 没有 Ollama，而这里选用的模型需要它。",
+    ),
     "settings.ollama.refresh": ("Look again", "重新查找"),
     "settings.more": ("More settings", "更多设置"),
     "settings.context": ("Passages for the answer", "回答所用片段"),

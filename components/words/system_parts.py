@@ -36,6 +36,8 @@ SYSTEM_PARTS: dict[str, tuple[str, str]] = {
     "health.part.reader": ("Document reader", "文档读取器"),
     "health.part.faults": ("Faults of this session", "本次启动以来的故障"),
     # Facts, each written where its numbers are known
+    "health.fact.reader.formats": ("reads {n}", "可读取 {n}"),
+    "health.fact.reader.idle": ("{n} readers waiting", "{n} 个读取进程空闲"),
     "health.fact.kind.embedded": ("embedded Milvus Lite {version}", "内嵌 Milvus Lite {version}"),
     "health.fact.kind.server": ("Milvus server {version}", "Milvus 服务器 {version}"),
     "health.fact.kind.embedded.plain": ("embedded Milvus Lite", "内嵌 Milvus Lite"),

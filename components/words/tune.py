@@ -85,6 +85,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "对照为 {before}（n = {before_n}，现为 {after_n}）；两边都有的 {n} 题相同",
     ),
     "tune.card.undecided": ("not distinguishable (n = {n})", "无法区分（n = {n}）"),
+    "tune.card.average": ("{change} on average", "平均 {change}"),
     "tune.card.n": ("n = {n}", "n = {n}"),
     "tune.card.no_rewrites": ("no rewrites at all", "没有任何重写"),
     "tune.card.none": ("no question can tell", "没有问题能说明"),

@@ -9,7 +9,7 @@ import pytest
 from components.i18n import UiLanguage, Words, words_for
 from engine.values import RunRecord
 from tests.truth.claims import Claim
-from tests.truth.kinds import changes, diagnoses, figures, races, rewrites, sentences
+from tests.truth.kinds import changes, diagnoses, figures, lists, loops, races, rewrites, sentences, tuned
 from tests.truth.runs import every_run, raced_runs
 
 Kind = Callable[[RunRecord, Words], Iterator[Claim]]
@@ -22,6 +22,9 @@ KINDS: Mapping[str, tuple[Kind, int]] = {
     "inequalities": (sentences.inequalities, 1000),
     "what-if cards": (sentences.what_if_cards, 30),
     "presenter": (sentences.presented, 200),
+    "presenter of the loops": (loops.claims, 800),
+    "list of runs": (lists.rows, 150),
+    "line under the question": (lists.lines, 400),
     "budget notes": (sentences.budgets, 150),
     "remedies and flips": (changes.claims, 80),
 }
@@ -41,6 +44,13 @@ def test_every_sentence_that_explains_a_run_agrees_with_its_record(kind: str, la
 def test_every_sentence_about_a_race_of_modes_agrees_with_its_records(language: UiLanguage) -> None:
     found = [(item[0].question, claim) for item in raced_runs() for claim in races.claims(item, words_for(language))]
     assert len(found) >= 20
+    assert_true(found)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_figure_of_tune_agrees_with_what_its_questions_do(language: UiLanguage) -> None:
+    found = [("tune", claim) for claim in tuned.claims(words_for(language))]
+    assert len(found) >= 100
     assert_true(found)
 
 
