@@ -108,16 +108,16 @@ def _looped(seed: int, workflow: WorkflowName) -> RunRecord:
         grade_probe=dice.random() < 0.5,
         budget_s=120,
         models=models,
-        options=_options(workflow, dice),
+        options=_options(workflow, dice, memory=seed % 2 == 0),
     )
-    world = LoopWorld(seed, faults=0.1 if seed % 3 == 0 else 0.0, question=QUESTION, memories=seed % 2, strict=0.6)
+    world = LoopWorld(seed, faults=0.1 if seed % 3 == 0 else 0.0, question=QUESTION, memories=seed % 4, strict=0.6)
     return run_in(world, config)
 
 
-def _options(workflow: WorkflowName, dice: random.Random) -> WorkflowOptions:
+def _options(workflow: WorkflowName, dice: random.Random, *, memory: bool = False) -> WorkflowOptions:
     kinds: dict[WorkflowName, Any] = {
         "quality_loop": lambda: QualityOptions(medium_score=dice.choice([0.3, 0.4, 0.5, 0.6])),
-        "dual_loop": lambda: DualLoopOptions(dice.randint(0, 3), memory=False),
+        "dual_loop": lambda: DualLoopOptions(dice.randint(0, 3), memory=memory),
         "answer_evaluation": lambda: AnswerEvaluationOptions(dice.randint(1, 4)),
     }
     return kinds[workflow]() if workflow in kinds else RunConfig().options
