@@ -5,22 +5,37 @@ BIN := $(VENV)/bin
 MILVUS_VENV := .venv-milvus
 NEO4J_JARS := .neo4j
 
-.PHONY: install run test check coverage bench screenshots lock
+# Where it is set, each of the many processes that tests start would compile the whole program again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: install run test check style types contracts milvus neo4j coverage bench screenshots lock
 
 install: $(VENV)/.installed
 
 run: install
 	$(BIN)/python -m engine serve
 
-test: $(VENV)/.installed-dev check
-	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
-	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
+# The servers are downloaded while the checks compute.
+test: $(VENV)/.installed-dev
+	$(MAKE) --no-print-directory --jobs check milvus neo4j
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
-check: $(VENV)/.installed-dev
+check: style types contracts
+
+style: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
+
+types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+
+contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
+
+milvus: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
+
+neo4j: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
 
 # How much of the quality-control loop its tests run; below 80 % it fails.
 coverage: $(VENV)/.installed-dev
@@ -48,7 +63,11 @@ $(VENV)/.installed: requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	touch $@
 
+# With uv, which is in the lock itself: pip alone computes for a minute and a half.
 $(VENV)/.installed-dev: requirements-dev.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements-dev.lock > $(VENV)/uv.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements-dev.lock || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	touch $@

@@ -31,6 +31,16 @@ for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and n
 start_with_samples()
 
 
+_LONG = ("milvus_server", "browser", "neo4j", "tests/engine/whatif/test_equals_a_real_run.py")
+"""Few tests that take long together: begun last, they would keep one process at work after the others are done."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores: in one of them tests wait for a server or a browser most of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
@@ -49,6 +59,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 return "neo4j"
             on_server = test.startswith("test_on_a_server") or "server" in test.partition("[")[2].rstrip("]").split("-")
             return "milvus_server" if on_server else file
+
+        def _assign_work_unit(self, node: Any) -> None:
+            for scope in reversed(_LONG):
+                if scope in self.workqueue:
+                    self.workqueue.move_to_end(scope, last=False)
+            super()._assign_work_unit(node)
 
     return ByFile(config, log)
 

@@ -22,6 +22,15 @@ DEFAULT_PYTHON = ".venv-milvus/bin/python"
 _FIXED_PORTS = (2379, 2380)
 """Ports of the etcd inside the server: every other one moves out of the way, so one machine runs one server."""
 
+_LOOKS_EVERY_MS = {
+    "PROXY_TIMETICKINTERVAL": "20",
+    "QUERYCOORD_CHECKINTERVAL": "50",
+    "QUERYCOORD_CHECKSEGMENTINTERVAL": "50",
+    "QUERYCOORD_CHECKCHANNELINTERVAL": "50",
+    "QUERYCOORD_DISTPULLINTERVAL": "50",
+}
+"""With its own intervals, meant for clusters, a strong read waits 200 ms and loading a collection takes seconds."""
+
 # The server stops when its standard input ends, so it cannot outlive the tests however they end.
 _SERVE = """
 import sys
@@ -74,6 +83,7 @@ def running(folder: Path) -> Iterator[str]:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
+            env=os.environ | _LOOKS_EVERY_MS,
         )
         try:
             assert process.stdout is not None
