@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Thread
 
 import streamlit as st
 from streamlit import config
@@ -11,6 +12,7 @@ from components.url_state import base_path
 from engine.api import middleware
 from engine.process import get_engine, serving
 from engine.serving import UPLOADS_TAKEN
+from pages.after_start import finish_start
 from pages.forwards import forwards
 
 settings = get_engine().settings
@@ -24,7 +26,8 @@ config.set_option("server.maxUploadSize", UPLOADS_TAKEN * settings.max_upload_mb
 
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, bool]]:
-    """Tell command lines on this machine where the app is, and close the engine at the end."""
+    """Tell command lines on this machine where the app is, finish the start, and close the engine at the end."""
+    Thread(target=finish_start, args=(get_engine(),), name="after-start", daemon=True).start()
     with serving(int(config.get_option("server.port"))):
         yield {"ready": True}
 

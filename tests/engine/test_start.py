@@ -24,7 +24,7 @@ def said(script: str, **env: str) -> str:
 
 
 def test_pages_are_served_before_tables_of_words_and_large_libraries_are_loaded() -> None:
-    modules = "engine.engine, engine.api, engine.process, engine.serving"
+    modules = "streamlit, engine.engine, engine.api, engine.process, engine.serving, pages.after_start"
     assert said(f"import sys, {modules}; print([name for name in {LATER!r} if name in sys.modules])") == "[]"
 
 
@@ -38,3 +38,23 @@ def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> No
         "serve()\n"
     )
     assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "True run 8999"
+
+
+def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again(tmp_path: Path) -> None:
+    script = (
+        "import ast, gc, sys\n"
+        "from pathlib import Path\n"
+        "from engine.engine import Engine\n"
+        "from engine.settings import Settings\n"
+        "from pages.after_start import finish_start\n"
+        "gc.disable()\n"
+        "with Engine.open(Settings.load()) as engine:\n"
+        "    finish_start(engine)\n"
+        "    ready = engine.ready\n"
+        "names = ['_shell', 'workbench', 'runs', 'tune', 'knowledge', 'system']\n"
+        "scripts = [ast.parse(Path('pages', name + '.py').read_text()) for name in names]\n"
+        "wanted = {line.module for script in scripts for line in script.body if isinstance(line, ast.ImportFrom)}\n"
+        "print(ready, gc.isenabled(), gc.get_freeze_count() > 0, sorted(wanted - set(sys.modules)))"
+    )
+    found = said(script, WORKBENCH_DATA_DIR=str(tmp_path), WORKBENCH_OLLAMA_URL="http://127.0.0.1:1")
+    assert found == "True True True []"

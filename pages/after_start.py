@@ -1,0 +1,41 @@
+"""What a start leaves for the moments after it: the imports of pages, for which the first visitor would wait."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import suppress
+from importlib import import_module
+
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+
+IMPORTED_BY_PAGES = (
+    *("components.style", "pages.job_line", "pages.system_hint"),
+    # Ask, where shared links lead to, before the others.
+    *("components.badge", "components.budget_note", "components.config_panel", "components.slider_marks"),
+    *("engine.budget", "pages.ask_attachments", "pages.ask_examples", "pages.evidence", "pages.share"),
+    *("pages.compare", "pages.present", "pages.runs_list", "pages.side_by_side"),
+    *(
+        "components.tune_bars",
+        "components.tune_flips",
+        "pages.tune_bench",
+        "pages.tune_set",
+        "pages.tune_sweep",
+        "pages.tune_tried",
+    ),
+    *("pages.knowledge_add", "pages.knowledge_collections", "pages.knowledge_jobs", "pages.knowledge_search"),
+    *("pages.system_health", "pages.system_models", "pages.system_speed", "pages.system_tables"),
+)
+
+
+def finish_start(engine: Engine) -> None:
+    """Once the knowledge base is open, import what pages import, and collect garbage from then on."""
+    try:
+        with suppress(WorkbenchError):  # pages say it, and do without
+            engine.wait_until_ready()
+        for name in IMPORTED_BY_PAGES:
+            import_module(name)
+    finally:
+        # What there is now stays: no collection has to look at it again.
+        gc.freeze()
+        gc.enable()
