@@ -18,6 +18,7 @@ IMPORTED_BY_PAGES = (
     *(
         "components.tune_bars",
         "components.tune_flips",
+        "engine.evaluation.flips",
         "pages.tune_bench",
         "pages.tune_set",
         "pages.tune_sweep",

@@ -24,6 +24,7 @@ from engine.knowledge.graph.keeping import without_passages
 from engine.knowledge.graph.opening import KeptGraphs, graph_store
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
+from engine.knowledge.kept_collections import KeptCollections
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
@@ -58,6 +59,7 @@ class KnowledgeBase:
         self._settings = settings
         self._folder = DataFolder(settings.data_dir)
         self._stores: dict[str, MilvusStore] = {}
+        self._listed: KeptCollections | None = None
         self.foreign = ForeignCollections(settings)
         """Collections of other programs, connected under names of ours."""
         self._embedders: dict[_EmbedderKey, Embedder] = {}
@@ -340,7 +342,10 @@ class KnowledgeBase:
             raise ForeignCollection.named(collection)
 
     async def _own_collections(self) -> list[CollectionInfo]:
-        return await (await self._store()).collections()
+        store = await self._store()
+        if self._listed is None:
+            self._listed = KeptCollections(store)
+        return await self._listed.read()
 
     async def _holding(self, collection: str, address: str = "") -> MilvusStore | ForeignStore:
         """The store that holds a collection; a connected one has its own, unless an address says where to look."""

@@ -45,12 +45,18 @@ class MilvusStore:
         self._session: MilvusSession | None = None
         self._opening = threading.Lock()
         self._closed = False
+        self._changes = 0
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
 
     async def open(self) -> None:
         """Connect now instead of with the first call: errors show early, and the first search is not slow."""
         await self._read("", lambda session, _: None)
+
+    @property
+    def changes(self) -> int:
+        """Another number whenever a write begins or ends: where it is as before, so is what was read after that."""
+        return self._changes
 
     async def version(self) -> str:
         """Version of the server, or of the embedded store."""
@@ -192,7 +198,15 @@ class MilvusStore:
         return await self._run(self._readers, collection, work)
 
     async def _write(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
-        return await self._run(self._writer, collection, work)
+        def counted(session: MilvusSession, name: str) -> T:
+            # In the writing thread: a write goes on where its caller is cancelled.
+            self._changes += 1
+            try:
+                return work(session, name)
+            finally:
+                self._changes += 1
+
+        return await self._run(self._writer, collection, counted)
 
     async def _run(self, executor: Executor, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         if self._closed:
