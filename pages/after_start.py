@@ -13,7 +13,14 @@ IMPORTED_BY_PAGES = (
     *("components.style", "pages.job_line", "pages.system_hint"),
     # Ask, where shared links lead to, before the others.
     *("components.badge", "components.budget_note", "components.config_panel", "components.slider_marks"),
-    *("engine.budget", "pages.ask_attachments", "pages.ask_examples", "pages.evidence", "pages.share"),
+    *(
+        "engine.budget",
+        "engine.whatif.replay",
+        "pages.ask_attachments",
+        "pages.ask_examples",
+        "pages.evidence",
+        "pages.share",
+    ),
     *("pages.compare", "pages.present", "pages.runs_list", "pages.side_by_side"),
     *(
         "components.tune_bars",

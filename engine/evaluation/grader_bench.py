@@ -1,7 +1,8 @@
 """How good a grader's verdicts are against labels: errors, ranking, calibration, agreement and noise.
 
-Formulas are scikit-learn's where it has them. Unreadable verdicts are counted and left out of every figure. A figure
-that cannot be had is None, with the reason in ``missing``: one class alone has no curve, and nothing has no share.
+Formulas are scikit-learn's where it has them; importing it would take longer than all else that the page does.
+Unreadable verdicts are counted and left out of every figure. A figure that cannot be had is None, with the reason in
+``missing``: one class alone has no curve, and nothing has no share.
 """
 
 from __future__ import annotations
@@ -223,15 +224,13 @@ def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
 
 def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> GraderComparison:
     """Two graders on the same pairs of case and passage, each verdict passing from ``cut`` on."""
-    from sklearn.metrics import cohen_kappa_score
-
     ours = {(pair.case_id, pair.passage_id): pair for pair in first if pair.p_relevant is not None}
     theirs = {(pair.case_id, pair.passage_id): pair for pair in second if pair.p_relevant is not None}
     both = [(pair, theirs[key]) for key, pair in ours.items() if key in theirs]
     said = [(mine.passes(cut), other.passes(cut)) for mine, other in both]
     kappa = None
     if len({verdict for row in said for verdict in row}) > 1:
-        kappa = float(cohen_kappa_score([row[0] for row in said], [row[1] for row in said]))
+        kappa = _kappa(np.array([row[0] for row in said]), np.array([row[1] for row in said]))
     truths = [mine.label if mine.label is not None else other.label for mine, other in both]
     judged = [(row[0] == truth, row[1] == truth) for row, truth in zip(said, truths, strict=True) if truth is not None]
     only = (sum(a and not b for a, b in judged), sum(b and not a for a, b in judged))
@@ -268,8 +267,6 @@ def _add_errors(
     passed: BoolArray,
     truth: BoolArray,
 ) -> None:
-    from sklearn.metrics import cohen_kappa_score
-
     if not len(truth):
         missing.update(dict.fromkeys(("accuracy", "precision", "recall", "f1", "kappa"), "no_pairs"))
         return
@@ -286,7 +283,7 @@ def _add_errors(
         missing["recall"] = missing["f1"] = "nothing_relevant"
     # Chance agreement is total where verdicts and labels are all alike, and kappa would be 0 / 0.
     if len(set(passed.tolist()) | set(truth.tolist())) > 1:
-        values["kappa"] = float(cohen_kappa_score(truth, passed))
+        values["kappa"] = _kappa(truth, passed)
     else:
         missing["kappa"] = "one_class"
 
@@ -294,8 +291,6 @@ def _add_errors(
 def _add_ranking(
     values: dict[str, float | None], missing: dict[FigureName, Missing], p: FloatArray, truth: BoolArray
 ) -> None:
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
     ranked: tuple[FigureName, ...] = ("auc", "average_precision", "curve")
     if not len(truth):
         missing.update(dict.fromkeys((*ranked, "brier"), "no_pairs"))
@@ -304,19 +299,32 @@ def _add_ranking(
     if truth.all() or not truth.any():
         missing.update(dict.fromkeys(ranked, "one_class"))
         return
-    values["auc"] = float(roc_auc_score(truth, p))
-    values["average_precision"] = float(average_precision_score(truth, p))
+    _, right, wrong = _passing(p, truth)
+    recall, before = right / right[-1], np.concatenate(([0], right[:-1]))
+    # Under the ROC curve: of two that are worth the same, one is half above the other.
+    values["auc"] = float(np.sum(np.diff(wrong, prepend=0) * (right + before) / 2) / (right[-1] * wrong[-1]))
+    values["average_precision"] = float(np.sum(np.diff(recall, prepend=0.0) * right / (right + wrong)))
+
+
+def _passing(p: FloatArray, truth: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Every value as a cut, highest first, and how many relevant and how many irrelevant ones pass there."""
+    cuts, place = np.unique(-p, return_inverse=True)
+    right = np.cumsum(np.bincount(place[truth], minlength=len(cuts)), dtype=np.float64)
+    wrong = np.cumsum(np.bincount(place[~truth], minlength=len(cuts)), dtype=np.float64)
+    return -cuts, right, wrong
 
 
 def _curve(p: FloatArray, truth: BoolArray) -> tuple[CurvePoint, ...]:
-    from sklearn.metrics import precision_recall_curve
+    """Lowest cut first."""
+    cuts, right, wrong = _passing(p, truth)
+    points = zip(cuts.tolist(), (right / (right + wrong)).tolist(), (right / right[-1]).tolist(), strict=True)
+    return tuple(CurvePoint(*point) for point in points)[::-1]
 
-    precision, recall, cuts = precision_recall_curve(truth, p)
-    # The last point stands for "nothing passes": it has no cut and its precision is a convention.
-    return tuple(
-        CurvePoint(float(cut), float(share), float(found))
-        for share, found, cut in zip(precision[:-1], recall[:-1], cuts, strict=True)
-    )
+
+def _kappa(first: BoolArray, second: BoolArray) -> float:
+    """Cohen's: agreement beyond what chance would give; they must not agree on one verdict for all."""
+    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    return float(((first == second).mean() - chance) / (1 - chance))
 
 
 def _bins(p: FloatArray, truth: BoolArray, count: int) -> tuple[Bin, ...]:

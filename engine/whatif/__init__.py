@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from engine.whatif.replay import what_if
+from engine.config import RunConfig
+from engine.values import RunRecord
 from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 
 __all__ = ["CallsNeeded", "Gap", "Price", "State", "Step", "WhatIf", "what_if"]
+
+
+def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
+    """:func:`engine.whatif.replay.what_if`, imported when first asked for: a start would wait for it."""
+    from engine.whatif.replay import what_if as replayed
+
+    return replayed(record, config)

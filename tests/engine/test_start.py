@@ -8,7 +8,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LATER = ("rjieba", "langgraph", "langchain_core", "pymilvus", "pandas", "scipy", "sklearn", "networkx", "faiss")
+LATER = (
+    "rjieba",
+    "langgraph",
+    "langchain_core",
+    "pymilvus",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "networkx",
+    "faiss",
+    "engine.whatif.replay",
+)
 
 
 def said(script: str, **env: str) -> str:

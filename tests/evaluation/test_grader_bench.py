@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import accuracy_score, brier_score_loss, f1_score, precision_score, recall_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    cohen_kappa_score,
+    f1_score,
+    precision_recall_curve,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 
 from engine.config import RunConfig
 from engine.evaluation.cases import Case, Expectation
@@ -68,6 +78,16 @@ def test_figures_are_those_of_scikit_learn(rows: list[tuple[float, bool]], cut: 
     if truth.any():
         assert made.recall == pytest.approx(recall_score(truth, passed))
         assert made.f1 == pytest.approx(f1_score(truth, passed))
+    if truth.any() and not truth.all():
+        assert made.auc == pytest.approx(roc_auc_score(truth, p))
+        assert made.average_precision == pytest.approx(average_precision_score(truth, p))
+        precision, recall, cuts = precision_recall_curve(truth, p)
+        assert [point.cut for point in made.curve] == pytest.approx(cuts.tolist())
+        # scikit-learn's last point is a convention: nothing passes, and its precision is 1.
+        assert [point.precision for point in made.curve] == pytest.approx(precision[:-1].tolist())
+        assert [point.recall for point in made.curve] == pytest.approx(recall[:-1].tolist())
+    if made.kappa is not None:
+        assert made.kappa == pytest.approx(cohen_kappa_score(truth, passed))
     shares, means = calibration_curve(truth, p, n_bins=10)
     full = [item for item in made.bins if item.n]
     assert [item.relevant_share for item in full] == pytest.approx(shares.tolist())

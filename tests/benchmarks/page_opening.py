@@ -1,0 +1,71 @@
+"""Opening what is stored, in a browser: a link as the first page of a fresh process, a run, the grader bench."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.harness import Bench, Row
+from tests.benchmarks.tune_page import SET, gathered_folder
+from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
+from tests.browser.server import App, started_app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+_BUDGETS = {"shared link, first page of the process": 3.0, "stored run": 1.0, "grader bench, first time": 2.0}
+_PATIENCE_MS = 120_000
+_GATHERED = 60
+
+
+def page_opening(bench: Bench) -> Iterator[Row]:
+    """Seconds from the address, or the press, to what was asked for being on the page; and what they cost the app."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        raise RuntimeError("no Chromium on this machine: install the package chromium")
+    from playwright.sync_api import sync_playwright
+
+    folder = bench.folder / "data"
+    gathered_folder(folder, min(_GATHERED, bench.sizes.swept))
+    taken: dict[str, list[float]] = {name: [] for name in _BUDGETS}
+    spent: dict[str, list[float]] = {name: [] for name in _BUDGETS}
+    for _ in range(bench.sizes.starts):
+        with started_app(folder) as app, sync_playwright() as playwright:
+            app.wait_until_served()
+            app.wait_until_ready()
+            runs = [item["id"] for item in app.get("/api/runs?limit=2")]
+            browser = playwright.chromium.launch(executable_path=found, args=list(CHROMIUM_ARGUMENTS))
+            page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="en-US")
+            page.set_default_timeout(_PATIENCE_MS)
+            for name, work in zip(_BUDGETS, _openings(page, app, runs), strict=True):
+                began, before = time.perf_counter(), app.cpu_s()
+                work()
+                taken[name].append(time.perf_counter() - began)
+                spent[name].append(app.cpu_s() - before)
+            browser.close()
+    for name, budget_s in _BUDGETS.items():
+        yield Row(name, "s", tuple(taken[name]), f"< {budget_s:g} s")
+        yield Row(f"{name}: of the app's processor", "s", tuple(spent[name]))
+
+
+def _openings(page: Page, app: App, runs: list[str]) -> Iterator[Callable[[], object]]:
+    """In the order of the budgets; what comes before one of them is not measured."""
+
+    def opened(run_id: str) -> None:
+        page.goto(f"{app.url}/?run={run_id}&lang=en")
+        page.locator(".st-key-answer").wait_for()
+
+    yield lambda: opened(runs[0])
+    page.wait_for_selector(IDLE)
+    yield lambda: opened(runs[1])
+    page.goto(f"{app.url}/tune?lang=en&query_set={SET}")
+    page.locator(".st-key-tune_front svg.marks").wait_for()
+    page.wait_for_selector(IDLE)
+
+    def bench() -> None:
+        page.get_by_role("tab", name="Grader bench").click()
+        page.locator(".st-key-bench_reliability svg.marks").wait_for()
+
+    yield bench
