@@ -141,7 +141,9 @@ async def dual_roles(
     from engine.builtin.direct import BuiltinDirectAnswerer
     from engine.builtin.strategy_router import BuiltinStrategyRouter
     from engine.llm.direct import ChatDirectAnswerer
+    from engine.llm.distiller import ChatDistiller
     from engine.llm.strategy_router import ChatStrategyRouter
+    from engine.memory.distil import ExtractiveDistiller
 
     router, generator = config.models.router, config.models.generator
     return DualRoles(
@@ -150,6 +152,7 @@ async def dual_roles(
         direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
         evaluator=_evaluator(config, settings, retriever),
         memory=knowledge.memory(),
+        distiller=ExtractiveDistiller() if generator.built_in else ChatDistiller(generator, settings),
         web=_web(settings, retriever),
         fingerprint=retriever.manifest["collection_fingerprint"],
         collection=retriever.manifest["collection"],

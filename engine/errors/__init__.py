@@ -4,7 +4,7 @@ Adapters translate foreign exceptions into these; nothing above an adapter sees 
 Parameters are kept so that a page can render the same error in another language.
 """
 
-from engine.errors.answers import EpochsSpent, ObservationLost, SharedModel
+from engine.errors.answers import ClaimRefused, EpochsSpent, ObservationLost, SharedModel
 from engine.errors.attachment import (
     AttachmentDamaged,
     AttachmentEmpty,
@@ -212,6 +212,7 @@ __all__ = [
     "BarOutOfReach",
     "BatchActive",
     "BudgetSpent",
+    "ClaimRefused",
     "CollectionBusy",
     "CollectionChanged",
     "CollectionExists",

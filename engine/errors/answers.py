@@ -22,6 +22,28 @@ class SharedModel(WorkbenchError):
         )
 
 
+class ClaimRefused(WorkbenchError):
+    """A chat model was to say what is worth remembering of an answer, and said something else (SPEC DL-06)."""
+
+    code = "WB422"
+
+    @classmethod
+    def adding(cls, model: str, what: str) -> Self:
+        return cls(
+            f"{model} wanted to remember {what[:80]!r}, which no cited sentence of the answer says.",
+            remedy="The answer's own sentences are remembered instead; choose another generator if it happens often.",
+            params={"model": model, "what": what[:80]},
+        )
+
+    @classmethod
+    def formless(cls, model: str) -> Self:
+        return cls(
+            f"What {model} wanted to remember is not one or two sentences with the numbers of their passages.",
+            remedy="The answer's own sentences are remembered instead; choose another generator if it happens often.",
+            params={"model": model},
+        )
+
+
 class EpochsSpent(WorkbenchError):
     """The limit of answers was reached, and the last one was still criticised (SPEC AE-01)."""
 

@@ -125,6 +125,7 @@ class MemoryRows:
             "sources": [_fitting(source, 2_000) for source in memory.sources],
             "fingerprint": memory.fingerprint,
             "claim": _fitting(memory.claim, 8_000),
+            "claim_by": memory.claim_by,
             "citations": [
                 {**asdict(item), "source": _fitting(item.source, 2_000), "section": _fitting(item.section, 2_000)}
                 for item in memory.citations
@@ -181,6 +182,7 @@ def _memory(row: Mapping[str, Any], *, passed: bool) -> Memory:
         fingerprint=str(info["fingerprint"]),
         # Memories of earlier versions have neither.
         claim=str(info.get("claim", "")),
+        claim_by=str(info.get("claim_by", "")),
         citations=tuple(_citation(item) for item in info.get("citations", ())),
     )
 

@@ -23,6 +23,7 @@ from engine.events import (
 from engine.retrieval.mode_values import ModeSearcher
 from engine.roles import (
     DirectAnswerer,
+    Distiller,
     Evaluator,
     Generator,
     Grader,
@@ -113,6 +114,8 @@ class DualRoles:
     direct: DirectAnswerer
     evaluator: Evaluator
     memory: LongTermMemory
+    distiller: Distiller
+    """Words what is remembered."""
     web: WebRetriever | None = None
     """None where no search engine is set."""
     fingerprint: str = ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from engine.roles.answering import (
     DirectAnswerer,
     DirectRequest,
+    Distiller,
+    DistilRequest,
     EvaluationAim,
     EvaluationRequest,
     Evaluator,
@@ -58,6 +60,8 @@ __all__ = [
     "CollectionInfo",
     "DirectAnswerer",
     "DirectRequest",
+    "DistilRequest",
+    "Distiller",
     "Embedder",
     "EvaluationAim",
     "EvaluationRequest",

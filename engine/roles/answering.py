@@ -127,3 +127,25 @@ class DirectAnswerer(Protocol):
     """
 
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DistilRequest:
+    question: str
+    sentences: tuple[str, ...]
+    """Those of the answer that cite something, in order, each with its markers; at least one."""
+    language: Language
+
+
+class Distiller(Protocol):
+    """Says in one or two sentences what an answer claims, to be remembered (SPEC DL-06).
+
+    Contract (tests/contracts/test_distiller.py): in the question's language, from the sentences given alone, with their
+    markers; streams nothing; never blank. Whoever keeps the claim checks it: a model may add what nobody said.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model that words it; empty where the sentences stay as they are."""
+
+    async def distil(self, request: DistilRequest, trace: Trace = SILENT) -> str: ...

@@ -27,9 +27,11 @@ class Memory:
     fingerprint: str = ""
     """Of the collection as it was then."""
     claim: str = ""
-    """What the answer says in one or two of its sentences, with markers of ``citations``; empty in older memories."""
+    """What the answer says in one or two sentences, with markers of ``citations``; empty in older memories."""
     citations: tuple[Citation, ...] = ()
     """Of the claim, numbered from 1."""
+    claim_by: str = ""
+    """The model that put the claim into words; empty where it is the answer's own sentences."""
     similarity: float = 0.0
     """Of its question to the one asked, where it was recalled."""
 

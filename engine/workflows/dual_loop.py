@@ -95,7 +95,8 @@ def worst_case_calls(config: RunConfig) -> int:
     calls = 0 if models.router.built_in else 1
     calls += 0 if models.rewriter.built_in else 1 + 2 * options.max_corrections
     calls += 0 if models.grader.built_in else per_search * searches * passes
-    calls += 0 if models.generator.built_in else passes
+    # One more puts into words what is remembered.
+    calls += 0 if models.generator.built_in else passes + options.memory
     return calls + (0 if models.evaluator.built_in else passes)
 
 

@@ -49,6 +49,7 @@ def test_every_memory_is_listed_newest_first_with_how_it_ended(tmp_path: Path) -
         "fingerprint": "f00d",
         "claim": "",
         "citations": [],
+        "claim_by": "",
     }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.config import RoleModel
 from engine.language import language_of
 from engine.llm.direct import ChatDirectAnswerer
+from engine.llm.distiller import ChatDistiller
 from engine.llm.dual_rewriter import ChatDualRewriter
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.extractor import ChatExtractor
@@ -25,6 +26,7 @@ from engine.llm.unsearched import ChatUnsearched
 from engine.llm.writer import ChatWriter
 from engine.roles import (
     DirectAnswerer,
+    Distiller,
     Embedder,
     Evaluator,
     Generator,
@@ -142,6 +144,10 @@ def ollama_direct() -> DirectAnswerer:
     return ChatDirectAnswerer(_MODEL, settings())
 
 
+def ollama_distiller() -> Distiller:
+    return ChatDistiller(_MODEL, settings())
+
+
 def ollama_extractor() -> Extractor:
     return ChatExtractor(_MODEL, settings())
 
@@ -182,6 +188,8 @@ def obedient(request: RecordedRequest) -> str:
         return _rewrite(question, asked)
     if memories := fenced("memory", asked):
         return memories[0].split("Answer: ", 1)[1]
+    if (cited := fenced("sentence", asked)) and "<passage" not in asked:
+        return cited[0]
     if "<passage" not in asked:
         return "Hello! I answer questions from sources."
     return f"{fenced('passage', asked)[0].split('。')[0].split('. ')[0]} [1]."

@@ -20,11 +20,23 @@ from engine.builtin.source_router import BuiltinSourceRouter
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.builtin.writer import BuiltinWriter
-from engine.roles import DirectAnswerer, Embedder, Evaluator, Generator, Rewriter, SourceRouter, StrategyRouter, Writer
+from engine.memory.distil import ExtractiveDistiller
+from engine.roles import (
+    DirectAnswerer,
+    Distiller,
+    Embedder,
+    Evaluator,
+    Generator,
+    Rewriter,
+    SourceRouter,
+    StrategyRouter,
+    Writer,
+)
 from engine.roles.graph import Extractor, QueryAnalyst
 from engine.values import Passage
 from tests.contracts.chat_models import (
     ollama_direct,
+    ollama_distiller,
     ollama_dual_rewriter,
     ollama_embedder,
     ollama_evaluator,
@@ -110,6 +122,11 @@ DIRECT_ANSWERERS: Mapping[str, Callable[[], DirectAnswerer]] = {
     "builtin": BuiltinDirectAnswerer,
     "ollama": ollama_direct,
     "fake": FakeDirect,
+}
+
+DISTILLERS: Mapping[str, Callable[[], Distiller]] = {
+    "builtin": ExtractiveDistiller,
+    "ollama": ollama_distiller,
 }
 
 QUERY_ANALYSTS: Mapping[str, Callable[[], QueryAnalyst]] = {

@@ -11,8 +11,9 @@ from typing import Any
 from engine.config import DualLoopOptions, RunConfig
 from engine.events import Event, NodeStarted, fold_all
 from engine.execution import execute
+from engine.memory.distil import ExtractiveDistiller
 from engine.nodes.run_context import DualRoles, Retrieval, Roles, RunClock, SectionRetrieval
-from engine.roles import SILENT, DirectRequest, EvaluationRequest, StrategyRequest, Trace
+from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
 from engine.runs import LiveRun
 from engine.values import (
     Evaluation,
@@ -166,6 +167,7 @@ class DualResources(FakeResources):
     direct: FakeDirect = field(default_factory=FakeDirect)
     evaluator: FakeEvaluator = field(default_factory=FakeEvaluator)
     memory: FakeMemory = field(default_factory=FakeMemory)
+    distiller: Distiller = field(default_factory=ExtractiveDistiller)
     web: FakeWeb | None = None
     fingerprint: str = "now"
 
@@ -177,6 +179,7 @@ class DualResources(FakeResources):
             direct=self.direct,
             evaluator=self.evaluator,
             memory=self.memory,
+            distiller=self.distiller,
             web=self.web,
             fingerprint=self.fingerprint,
         )

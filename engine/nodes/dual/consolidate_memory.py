@@ -9,15 +9,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.builtin.answer_reading import sources_differ
-from engine.errors import MemorySlow, WorkbenchError
+from engine.errors import BudgetSpent, ClaimRefused, MemorySlow, WorkbenchError
 from engine.events import MemoryKept
-from engine.language import normalised_query
-from engine.memory.distil import distilled
+from engine.language import language_of, normalised_query
+from engine.memory.distil import MOST_READ, cited_sentences, extracted, formless, renumbered, unsaid
 from engine.nodes.dual.parts import MEMORY_S, at_most_s, dual_roles
 from engine.nodes.run_context import NodeTrace, RunContext
 from engine.policies.dual import best_draft, dual_options
+from engine.roles import DistilRequest
 from engine.values import Draft, Memory
 
+DISTIL_S = 60.0
+"""Longest wait for a model that says what is worth remembering."""
 _NODE = "consolidate_memory"
 
 
@@ -33,7 +36,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
         return {}
     if sources_differ(draft.text):
         return {}
-    memory = _memory(state["question"], draft, run)
+    memory = await _memory(state["question"], draft, run, trace)
     limit_s = at_most_s(run, MEMORY_S)
     try:
         async with asyncio.timeout(limit_s):
@@ -47,10 +50,12 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     return {}
 
 
-def _memory(question: str, draft: Draft, run: RunContext) -> Memory:
+async def _memory(question: str, draft: Draft, run: RunContext, trace: NodeTrace) -> Memory:
     collection = dual_roles(run).collection or run.config.collection
     passed = draft.evaluation is not None and draft.evaluation.passed
-    claim, citations = distilled(draft.text, draft.citations)
+    # What did not pass is kept apart and never recalled: no call is worth its words.
+    worded = await _worded(question, draft, run, trace) if passed else ""
+    claim, citations = renumbered(worded or extracted(draft.text, draft.citations), draft.citations)
     return Memory(
         id=memory_id(question, collection, passed=passed),
         question=question,
@@ -63,7 +68,34 @@ def _memory(question: str, draft: Draft, run: RunContext) -> Memory:
         fingerprint=dual_roles(run).fingerprint,
         claim=claim,
         citations=citations,
+        claim_by=dual_roles(run).distiller.name if worded else "",
     )
+
+
+async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace) -> str:
+    """The claim in the distiller's words; empty where it failed, or said what no cited sentence says."""
+    distiller, said = dual_roles(run).distiller, cited_sentences(draft.text, draft.citations)[:MOST_READ]
+    limit_s = at_most_s(run, DISTIL_S)
+    if not said or limit_s <= 0:
+        return ""
+    try:
+        async with asyncio.timeout(limit_s):
+            claim = await distiller.distil(DistilRequest(question, said, language_of(question)), trace)
+    except TimeoutError:
+        run.warn(BudgetSpent.during(distiller.name, round(limit_s, 1)), _NODE)
+        return ""
+    except WorkbenchError as failure:
+        run.warn(failure, _NODE)
+        return ""
+    if not distiller.name:
+        return claim
+    if formless(claim, said):
+        run.warn(ClaimRefused.formless(distiller.name), _NODE)
+        return ""
+    if new := unsaid(claim, said):
+        run.warn(ClaimRefused.adding(distiller.name, new), _NODE)
+        return ""
+    return claim
 
 
 def memory_id(question: str, collection: str, *, passed: bool) -> str:

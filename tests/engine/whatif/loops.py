@@ -29,6 +29,7 @@ from engine.config import (
 from engine.errors import ModelUnreachable, WebSearchError
 from engine.events import fold_all
 from engine.execution import execute
+from engine.memory.distil import ExtractiveDistiller
 from engine.nodes.run_context import (
     AnswerRoles,
     DualRoles,
@@ -303,6 +304,7 @@ class _Resources:
                 direct=everyone,
                 evaluator=everyone,
                 memory=everyone,
+                distiller=ExtractiveDistiller(),
                 web=_Web(everyone) if self.world.web else None,
                 fingerprint="now",
             ),

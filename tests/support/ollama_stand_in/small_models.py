@@ -79,9 +79,31 @@ def echoed(request: RecordedRequest, usual: str) -> str:
     return json.dumps({name: said[name] for name in sorted(said)}, ensure_ascii=False)
 
 
+def embellished(request: RecordedRequest, usual: str) -> str:
+    """A year and a name that stand nowhere, put into what is to be remembered."""
+    return f"In 1997 Miller found: {usual}" if _is_claim(request) else usual
+
+
+def talkative(request: RecordedRequest, usual: str) -> str:
+    """What is to be remembered, with all that comes to mind about it."""
+    more = ["It is worth noting that this matters a lot."] * 4
+    return " ".join([f"Certainly! {usual}", *more]) if _is_claim(request) else usual
+
+
 HABITS: Mapping[str, Habit] = {
     habit.__name__: habit
-    for habit in (markers_only, question_back, no_markers, denial, undecided, same_query, runaway, echoed)
+    for habit in (
+        markers_only,
+        question_back,
+        no_markers,
+        denial,
+        undecided,
+        same_query,
+        runaway,
+        echoed,
+        embellished,
+        talkative,
+    )
 }
 
 
@@ -97,3 +119,7 @@ def _question(request: RecordedRequest) -> str:
 
 def _is_answer(request: RecordedRequest) -> bool:
     return request.schema is None
+
+
+def _is_claim(request: RecordedRequest) -> bool:
+    return _is_answer(request) and "<sentence" in str(request.messages[1]["content"])
