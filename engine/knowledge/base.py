@@ -310,7 +310,7 @@ class KnowledgeBase:
         if self._graphs is not None:
             await self._graphs.close()
         await self.foreign.close()
-        for uri, store in self._stores.items():
+        for uri, store in list(self._stores.items()):
             # Closing writes what is left: into a folder that was deleted it would put a store that is half there.
             if not (embedded(uri) and self._folder.gone):
                 await store.close()

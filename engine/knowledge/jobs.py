@@ -71,7 +71,7 @@ class Jobs:
 
     def all(self) -> tuple[JobStatus, ...]:
         """Newest first: all that are not done, and the last twenty that this process has done."""
-        return tuple(reversed([job.status for job in self._known().values()]))
+        return tuple(reversed([job.status for job in self._listed()]))
 
     def status(self, job_id: str) -> JobStatus:
         return self._job(job_id).status
@@ -91,10 +91,10 @@ class Jobs:
         place = self._folder / job_id
         named = replace(wanted, id=job_id, started_at=_now(), owner=self._owner())
         kept = manifests.keep(place, named)
-        for other, job in list(self._known().items()):
+        for job in self._listed():
             if job.status.resumable and job.manifest is not None and job.manifest.same_work(kept):
-                take_over(self._folder / other, place, kept)
-                self._forget(other)
+                take_over(self._folder / job.status.id, place, kept)
+                self._forget(job.status.id)
         return kept
 
     # -- on the loop ----------------------------------------------------------------------------------------------
@@ -146,9 +146,9 @@ class Jobs:
 
     async def close(self) -> None:
         """Stop what goes on; it is found as interrupted by the next process."""
-        for job_id, job in list((self._jobs or {}).items()):
+        for job in self._listed() if self._jobs is not None else ():
             if not job.status.over:
-                await self.stop(job_id)
+                await self.stop(job.status.id)
         if self._instance is not None:
             self._instance.end()
             self._instance = None
@@ -203,7 +203,7 @@ class Jobs:
         """Begin to build the graph that an ingestion was asked for; the id of that job, empty where there is none."""
         if manifest.kind != "ingest" or not manifest.graph:
             return ""
-        for job in self._known().values():
+        for job in self._listed():
             waiting = job.status.state == "waiting" and job.manifest is not None and job.manifest.kind == "graph"
             if waiting and job.status.collection == manifest.collection:
                 return job.status.id  # it will read what has just gone in
@@ -253,6 +253,12 @@ class Jobs:
             if self._jobs is None:
                 self._jobs = {job.status.id: job for job in self._found()}
             return self._jobs
+
+    def _listed(self) -> list[_Job]:
+        """Every job, oldest first, as of now: pages list them while others begin, end and are forgotten."""
+        known = self._known()
+        with self._guard:
+            return list(known.values())
 
     def _job(self, job_id: str) -> _Job:
         job = self._known().get(job_id)

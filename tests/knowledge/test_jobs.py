@@ -252,6 +252,29 @@ def test_a_damaged_journal_is_begun_anew(tmp_path: Path) -> None:
     assert within(tmp_path, go_on).added == ("a.md",)
 
 
+def test_jobs_are_listed_while_others_come_and_go(tmp_path: Path) -> None:
+    """A page lists them in a thread of its own."""
+
+    async def work(jobs: Jobs, _: PlainKnowledge) -> None:
+        ids = [await jobs.begin(jobs.kept(wanted(IngestItem(f"{n}.md", data=text(1, "tea"))))) for n in range(3)]
+        first, *others = [await ended(jobs, job_id) for job_id in ids]
+        known = jobs._known()
+
+        class Looked:
+            """A job during the look at which another thread discards one."""
+
+            @property
+            def status(self) -> JobStatus:
+                known.pop(ids[1], None)
+                return first
+
+        known[ids[0]] = Looked()  # type: ignore[assignment]
+        assert len(others) == 2 and [status.id for status in jobs.all()] == ids[::-1]
+        assert [status.id for status in jobs.all()] == [ids[2], ids[0]]
+
+    within(tmp_path, work)
+
+
 def test_the_job_of_a_living_process_is_left_to_it(tmp_path: Path) -> None:
     other = Instance(tmp_path / "ingest" / "owners")
     try:

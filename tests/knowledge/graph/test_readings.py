@@ -43,6 +43,9 @@ READINGS = st.builds(
 STEPS = st.lists(READINGS | st.sampled_from([f"p{number}" for number in range(5)]), max_size=8)
 """A reading is added, the id of a passage forgotten."""
 
+# Settings of a test take the place of those of all tests, also where these put up with a machine that is busy.
+_ON_A_BUSY_MACHINE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
 
 async def taken(store: GraphStore, name: str, steps: Sequence[PassageGraph | str]) -> Any:
     """Everything that a graph holds after some steps, without its name."""
@@ -70,7 +73,7 @@ def left(steps: Sequence[PassageGraph | str]) -> list[PassageGraph]:
     return sorted(last.values(), key=lambda item: item.passage, reverse=True)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=20, suppress_health_check=_ON_A_BUSY_MACHINE, deadline=None)
 @given(STEPS)
 def test_a_graph_is_what_its_passages_say_now(tmp_path: Path, steps: list[PassageGraph | str]) -> None:
     async def compare() -> None:
@@ -88,7 +91,7 @@ def test_a_graph_is_what_its_passages_say_now(tmp_path: Path, steps: list[Passag
     asyncio.run(compare())
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=5, suppress_health_check=_ON_A_BUSY_MACHINE, deadline=None)
 @given(STEPS)
 def test_a_neo4j_has_the_same_graph_as_the_file(
     tmp_path: Path, neo4j_graphs: Neo4jSpaces, steps: list[PassageGraph | str]
