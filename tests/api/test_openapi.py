@@ -45,10 +45,20 @@ PATHS = {
 }
 
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+
+
 @pytest.fixture
 def described(tmp_path: Path) -> Any:
     with calling(tmp_path) as (client, _):
         return client.get("/api/openapi.json").json()
+
+
+def test_the_docs_have_every_route_and_no_other() -> None:
+    told = re.findall(r"`(GET|POST|PUT|DELETE) (/[^ `]*)`", DOCS.read_text(encoding="utf-8"))
+    routes = {(method.lower(), re.sub(r"\{\w+\}", "{}", path)) for path, methods in PATHS.items() for method in methods}
+    written = {(method.lower(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/api"))) for method, path in told}
+    assert written == routes
 
 
 def references(value: Any) -> Iterator[str]:
