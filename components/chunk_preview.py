@@ -11,6 +11,7 @@ from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
 from components.markup import Node, chip, node
 from components.phrases import section_text
+from components.source_list import lines_text
 from engine.library.values import ChunkOptions, PreviewedSource
 from engine.roles import StoredPassage
 
@@ -87,6 +88,7 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
         "head",
         node("span", "ordinal num", str(passage.ordinal)),
         node("span", "heading grow", section_text(passage.section, words) or passage.title),
+        node("span", "muted small num", lines_text(passage, words)),
         node("span", "mini", rail, node("span", "muted small num", words("kb.chunk.size", tokens=tokens))),
     )
     text = passage.text

@@ -108,7 +108,16 @@ def _row(item: SourceInfo, words: Words) -> dict[str, str]:
 def _passage(item: StoredPassage, words: Words) -> Node:
     section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
     number = node("span", "muted small", words("kb.passage", n=item.ordinal))
-    return node("section", "card", node("div", "head", number, *section), node("p", "own-text", item.text))
+    head = node("div", "head", number, *section, node("span", "muted small num", lines_text(item, words)))
+    return node("section", "card", head, node("p", "own-text", item.text))
+
+
+def lines_text(passage: StoredPassage, words: Words) -> str:
+    """The lines of the file that a passage comes from, "lines 12–30"; empty where the file has none."""
+    first, _, last = str(passage.meta.get("lines", "")).partition("-")
+    if last:
+        return words("kb.lines", first=first, last=last)
+    return words("kb.line", n=first) if first else ""
 
 
 def _nothing() -> None:

@@ -196,6 +196,8 @@ KNOWLEDGE: Mapping[str, tuple[str, str]] = {
     ),
     "kb.delete.yes": ("Delete", "删除"),
     "kb.delete.no": ("Keep", "保留"),
+    "kb.lines": ("lines {first}–{last}", "第 {first}–{last} 行"),
+    "kb.line": ("line {n}", "第 {n} 行"),
     "kb.deleted": ("{name} was deleted with its {n} passages.", "已删除 {name} 及其 {n} 个片段。"),
     "kb.deleted.one": ("{name} was deleted with its passage.", "已删除 {name} 及其 1 个片段。"),
     "kb.deleted.several": (

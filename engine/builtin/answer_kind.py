@@ -26,6 +26,12 @@ _NUMBER_NOUNS = (
     "percentage|percent|number|amount|proportion|fraction|score|age|size|population|rate|temperature|distance|length|"
     "height|width|depth|price|cost|weight|speed|level|dose|volume|share|total|ratio|value|range|frequency|target"
 )
+_HEAD = (
+    r"(?!\s+(?!(?:of|in|at|on|for|to|from|by|with|that|which|who|whose|where|is|are|was|were|do|does|did|has|have|had|can"
+    r"|could|will|would|should|must|may|might)\b)[\w-]+(?:\s+[\w-]+)?\s+(?:is|are|was|were|do|does|did|has|have|can"
+    r"|could|will|would|should|must|may|might)\b)"
+)
+"""Behind a noun: it is what is asked for, and not the first word of another noun ("which state library is …")."""
 _ADJECTIVES = r"(?:[\w'’-]+\s+)"
 _OF = rf"(?:(?:is|was|are|were)\s+(?:the|its|their|his|her|your|my)\s+{_ADJECTIVES}{{0,2}}?|{_ADJECTIVES}{{0,2}}?)"
 
@@ -35,16 +41,17 @@ _ASKS_EN: tuple[tuple[AnswerKind, str], ...] = (
     ("date", rf"\b(?:what|which)\s+{_ADJECTIVES}?(?:years?|dates?|months?|days?|centur(?:y|ies)|decades?)\b"),
     ("date", r"\b(?:since|until)\s+when\b|\bhow long ago\b"),
     ("number", r"\bhow\s+(?:many|much|long|old|far|tall|high|large|big|deep|wide|fast|often|heavy|hot|cold)\b"),
-    ("number", rf"\b(?:what|which)\s+{_OF}(?:{_NUMBER_NOUNS})\b"),
+    ("number", rf"\b(?:what|which)\s+{_OF}(?:{_NUMBER_NOUNS})\b{_HEAD}"),
     ("person", r"\b(?:who|whom|whose|who's)\b"),
-    ("person", rf"\b(?:what|which)\s+{_ADJECTIVES}{{0,2}}?(?:{_PERSON_NOUNS})\b"),
+    ("person", rf"\b(?:what|which)\s+{_ADJECTIVES}{{0,2}}?(?:{_PERSON_NOUNS})\b{_HEAD}"),
     ("place", r"\bwhere\b"),
-    ("place", rf"\b(?:what|which)\s+(?:[\w'’-]+\s+)?(?:{_PLACE_NOUNS})\b"),
+    ("place", rf"\b(?:what|which)\s+(?:[\w'’-]+\s+)?(?:{_PLACE_NOUNS})\b{_HEAD}"),
     ("cause", r"\bwhy\b|\bhow come\b|\bwhat\s+(?:caused?|causes|led to|leads to|makes?|made)\b"),
     ("cause", rf"\b(?:what|which)\s+{_OF}(?:reasons?|causes?)\b"),
     ("way", r"\bhow\s+(?:do|does|did|can|could|should|is|are|was|were|to|would|might|has|have|will)\b"),
     ("way", rf"\b(?:what|which)\s+{_OF}(?:ways?|methods?|means|steps|procedures?)\b"),
-    ("definition", r"\bdefin(?:e|ition)\b|\bwhat\s+(?:does|do|did)\b.{1,60}\bmean\b|\bmeaning of\b|\bwhat is meant\b"),
+    ("definition", r"\b(?:stands?|short) for\b|\bdefin(?:e|ition)\b|\bmeaning of\b|\bwhat is meant\b"),
+    ("definition", r"\bwhat\s+(?:does|do|did)\b.{1,60}\bmean\b"),
     ("definition", r"^what\s+(?:is|are)\s+(?:an?\s+)?(?:[\w'’-]+\s+){0,2}[\w'’-]+\s*\??$"),
 )
 _WHICH = r"哪一?[个座条些]?"
@@ -62,7 +69,8 @@ _ASKS_ZH: tuple[tuple[AnswerKind, str], ...] = (
     ("cause", r"什么(?:原因|导致|引起|造成|使得)|(?:原因|理由|成因|起因)(?:是|有|在于)?"),
     ("way", r"怎么(?![会了])|怎样|如何|怎办|什么(?:方法|方式|办法|手段|步骤)|(?:方法|步骤|办法)[是有]"),
     ("definition", r"^什么是[^的，,]{1,12}[？?]?$|什么叫|指的?是?什么|什么意思|是什么东西"),
-    ("definition", r"(?:定义|含义|意思)(?:是|$|[？?])|^[^的，,]{1,8}是什么[？?]?$"),
+    ("definition", r"(?:定义|含义|意思|作用|用途|全称|缩写|简称)(?:是|$|[？?])|(?:做|干)什么用|代表什么"),
+    ("definition", r"^[^的，,]{1,8}是什么[？?]?$"),
 )
 _ASKS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in (*_ASKS_EN, *_ASKS_ZH))
 
@@ -102,8 +110,9 @@ _WAY = re.compile(
 )
 _DEFINITION = re.compile(
     r"\b(?:is|are|was|were)\s+(?:an?|the|any|one|when|that)\b|\b(?:means?|refers? to|defined|definition|called|"
-    r"known as|consists? of|describes?|denotes?|i\.e\.|that is|a (?:kind|type|form|set|branch) of)\b"
-    r"|是|指|称[为作之]|叫做?|即|所谓|定义|意思|意味|研究",
+    r"known as|consists? of|describes?|denotes?|(?:stands|short) for|i\.e\.|that is|"
+    r"a (?:kind|type|form|set|branch) of)\b"
+    r"|是|指|称[为作之]|叫做?|即|所谓|定义|意思|意味|意为|全称|缩写|简称|用于|用来|研究",
     re.IGNORECASE,
 )
 _CAPITALISED = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|de|von|van|der|la|the|al|bin|du)\s+)?[A-Z][\w'’-]*)*")
@@ -118,6 +127,7 @@ _PLACE_WORDS = re.compile(
     r"[在到于从自][\u4e00-\u9fff]{1,8}(?:[里内中上下处部]|附近|之间|地区)"
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：\n]\s*[\"“'(]?)$")
+_HAN_NEAR = re.compile(r"[\u4e00-\u9fff，。、；]")
 _NOT_NAMES = frozenset(f"{_MONTHS}|{_DAYS}".lower().split("|"))
 _TAGS: Mapping[str, frozenset[str]] = {
     "person": frozenset({"nr", "nrt", "nrfg"}),
@@ -171,7 +181,25 @@ def _asked_in(folded: str) -> list[tuple[int, int, AnswerKind]]:
     return [(match.start(), order, kind) for order, (kind, ask) in enumerate(_ASKS) if (match := ask.search(folded))]
 
 
+_TIME_EN = re.compile(r"\bhow\s+(?:often|long|old|soon|frequently)\b", re.IGNORECASE)
+_TIME_ZH = re.compile(r"多久|多长时间|多少时间")
+_TIMES_EN = tuple(
+    stem(word) for word in "millisecond second minute hour day week month year decade century time ms".split()
+)
+_OFTEN = re.compile(
+    r"\b(?:hourly|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|(?:every|each|per|once a) "
+    r"(?:second|minute|hour|day|week|month|quarter|year))\b|每(?:隔?\s*\d+\s*个?)?(?:秒|分钟|小时|天|日|周|月|季度?|年)",
+    re.IGNORECASE,
+)
+"""A time told without a number."""
+_TIMES_ZH = ("毫秒", "秒", "分", "小时", "天", "日", "周", "星期", "月", "年")
+
+
 def _units(folded: str) -> tuple[str, ...]:
+    if _TIME_EN.search(folded):
+        return _TIMES_EN
+    if _TIME_ZH.search(folded):
+        return _TIMES_ZH
     if match := _UNIT_EN.search(folded):
         words = [word for word in match.group(1).lower().split() if word not in STOP_EN]
         return tuple(stem(word) for word in words[:2])
@@ -185,6 +213,8 @@ def _date(asked: Asked, text: str) -> float:
 
 
 def _number(asked: Asked, text: str) -> float:
+    if asked.units in (_TIMES_EN, _TIMES_ZH) and _OFTEN.search(text):
+        return 1.0
     best = 0.0
     for match in _NUMBER.finditer(text):
         found = match.group().lower()
@@ -219,14 +249,17 @@ def _named(kind: str, asked: Asked, text: str) -> float:
     for word, tag in _tagged(text):
         if tag in _TAGS[kind] and len(word) > 1 and word not in asked.folded:
             return 1.0
+    best = 0.0
     for match in _CAPITALISED.finditer(text):
         words = [word for word in match.group().split() if word.lower().strip(".'’") not in STOP_EN]
         fresh = [word for word in words if _is_name(word, asked)]
         before = text[max(match.start() - _BEFORE, 0) : match.start()]
         opens = _SENTENCE_START.search(before) is not None
         if fresh and not (opens and len(words) < 2) and (kind == "person" or _PLACE_BEFORE.search(before)):
-            return 1.0
-    return 0.0
+            # Alone among Chinese words it is the name of a product rather than of somebody.
+            product = kind == "person" and len(words) < 2 and _HAN_NEAR.search(before[-2:])
+            best = max(best, 0.5 if product else 1.0)
+    return best
 
 
 def _is_name(word: str, asked: Asked) -> bool:

@@ -35,6 +35,12 @@ _MOST_SENTENCES = 200
 """Beyond this a passage is a document; the rest only counts for the coverage as a whole."""
 _ASKS = re.compile(r"[?？][\"'”’）)]*$")
 _GAP = re.compile(r"(?<=[\u3400-\u9fff，。、；：]) +(?=[\u3400-\u9fff\w])|(?<=\w) +(?=[\u3400-\u9fff])")
+_SAYS = (
+    r"(?:is|are|means|refers? to|stands for|allows?|lets|enables?|provides?)\b"
+    r"|是(?!否|不是)|指|即|意为|表示|用于|用来|允许|可以|代表"
+)
+_DEFINES = 0.8
+"""What a sentence that defines the word counts, as a share of phrases."""
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 
 FEATURES = ("similarity", "coverage", "sentence", "phrase", "hard_gap", "hard_absent", "soft_gap")
@@ -94,15 +100,21 @@ def read_question(text: str, idf: Idf) -> Question:
 
 def _read(text: str, idf: Idf) -> Question:
     forms = surface_terms(text, question=True)
+    language = language_of(text)
     return Question(
         text=text,
-        language=language_of(text),
+        language=language,
         forms=forms,
-        weights=tuple(math.sqrt(idf.weight(term)) for term in forms),
+        weights=tuple(math.sqrt(_weight(term, language, idf)) for term in forms),
         asked=asked_by(text),
         phrases=_phrases(text, tuple(forms), idf),
         names=_names(text, tuple(forms)),
     )
+
+
+def _weight(term: str, language: Language, idf: Idf) -> float:
+    # In a Chinese question a word in Latin script is a name, however common the word is in English: key, body, model.
+    return Idf.RARE if language == "zh" and term.isascii() and term.isalpha() else idf.weight(term)
 
 
 def weigh(question: Question, text: str, similarity: float, *, heading: str = "") -> Evidence:
@@ -123,6 +135,7 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
     windows = _windows(units, rows, lead, question.weights)
     best = max((window.coverage for window in windows), default=0.0)
     said = [row for unit, row in zip(units, rows, strict=True) if not unit.asks]
+    said_units = [unit for unit in units if not unit.asks]
     single = max((_share(_most(row, lead), question.weights) for row in said), default=0.0)
     answers = [answer_strength(question.asked, window.text) for window in windows]
     answering = max((window.coverage * answer for window, answer in zip(windows, answers, strict=True)), default=0.0)
@@ -139,7 +152,7 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
             similarity,
             _share(total, question.weights),
             single,
-            _phrase_share(question, whole),
+            _phrase_share(question, whole) if question.phrases else _defined(question, said_units),
             best - answering if hard else 0.0,
             float(hard and not any(answers)),
             best - answering if asks and not hard else 0.0,
@@ -264,6 +277,20 @@ def _phrases(text: str, asked: Sequence[str], idf: Idf) -> dict[str, float]:
 
 def _bigrams(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def _defined(question: Question, units: Sequence[_Unit]) -> float:
+    """For a question after one word, which has no phrases: whether a sentence says of that word what it is."""
+    if question.asked.kind != "definition" or len(question.forms) != 1:
+        return 0.0
+    form = re.escape(next(iter(question.forms.values())))
+    says = re.compile(rf"(?<![\w-])\W{{0,2}}{form}\W{{0,2}}(?:\s*\([^)]*\)|（[^）]*）)?\s*(?:{_SAYS})", re.IGNORECASE)
+    return _DEFINES * any(says.search(unit.text) for unit in units)
+
+
+def phrase_share(question: Question, text: str) -> float:
+    """Share of the weight of the question's phrases that a text holds, shrunk like the coverage."""
+    return _phrase_share(question, _Unit.of(_folded(text)))
 
 
 def _phrase_share(question: Question, whole: _Unit) -> float:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from engine.builtin.answer_form import Form, form_of, names_anew, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.disagreement import differing
-from engine.builtin.evidence import HARD_KINDS, Question, read_question, weigh
-from engine.builtin.quotable import Quotable, ends, leans_on_previous, length, quotable
+from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
+from engine.builtin.quotable import Quotable, ends, is_sentence, leans_on_previous, length, quotable
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import Idf, stem, terms
@@ -32,12 +33,17 @@ _ROOM = 1.55
 """Length of an answer, as a share of one longest sentence: about 90 words or 250 Chinese characters."""
 _KIND = 0.35
 _RENAMED = 0.25
+_WORDING = 0.3
+_STATES = 0.3
+_NAMES = 0.1
+_CODE = 0.35
 _HEADING = 0.15
 _RANK = 0.10
 _NEW_SOURCE = 0.12
 _BESIDE = 0.15
 _ALIKE = 0.35
 """Weights beside coverage, which counts 1: an answer of the kind asked for, the question's ideas under another name,
+its phrases word for word, saying what the asked thing is, a word of code where one is asked for, a block of it too,
 the heading, the grader's order, another passage, the neighbour of a chosen sentence, likeness to a chosen sentence."""
 _AGAIN = 0.35
 _KIND_AGAIN = 0.15
@@ -50,9 +56,12 @@ _WORTH_NEXT = 0.2
 _GIVEN = 0.3
 """How well a sentence must hold the kind of answer asked for. On XQuAD 2 % of the right paragraphs have less, and two
 thirds of their neighbours."""
+_IN_CODE = 0.5
+"""What a term of the question counts that stands only in the code behind a sentence."""
 _CAPITAL = re.compile(r"\b[A-Z][\w'’-]+")
 _MOST_BLOCKS = 2
 _COLONS = (":", "：")
+_LONG_LEAD = 0.3
 _POINTS = re.compile(
     r"^(?:see also\b|(?:you can |to )?(?:read|learn|find|know) (?:\w+ ){0,3}?(?:more|details)\b|for (?:more|further) )"
     r"|(?:阅读|了解|查看|参阅|参考|请看|详见|参见)[^。]{0,20}(?:更多|详情|细节|文档)|^(?:详见|参见|参考|另见)",
@@ -60,11 +69,6 @@ _POINTS = re.compile(
 )
 """A sentence that only says where to read on."""
 _POINTER = 0.75
-_WANTS_CODE = re.compile(
-    r"\b(?:commands?|code|examples?|syntax|install|snippets?|import|config\w*)\b|命令|代码|示例|例子|语法|安装|导入|配置|怎么写",
-    re.IGNORECASE,
-)
-
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]")
 
 _Phrase = Literal["lead", "missing", "unverified", "foreign", "nothing", "unknown", "kindless", "differ", "outdated"]
@@ -127,13 +131,15 @@ class Asking:
     clauses: tuple[Asked, ...]
     renamed: tuple[tuple[str, ...], ...]
     """Other names of the question's expressions."""
+    form: Form
 
     @classmethod
     def read(cls, text: str) -> Asking:
         question = read_question(text, idf())
         clauses = tuple(asked for clause in asking_clauses(text) if (asked := asked_by(clause)).kind != "other")
         renamed = tuple(tuple(name.casefold() for name in names) for _, names in other_names(text))
-        return cls(question, clauses or (question.asked,), renamed)
+        form = form_of(text, way=any(clause.kind == "way" for clause in (*clauses, question.asked)))
+        return cls(question, clauses or (question.asked,), renamed, form)
 
 
 class BuiltinGenerator:
@@ -231,14 +237,15 @@ def _may_name(asked: Asked, text: str) -> bool:
 
 def _quoted(quotes: Sequence[Quote], gap: str, asking: Asking) -> Iterator[str]:
     """The sentences with their markers, and the code that some of them lead to below them."""
-    wanted = any(clause.kind == "way" for clause in asking.clauses) or _WANTS_CODE.search(asking.question.text)
-    before, blocks = gap, 0
+    before, shown = gap, list[str]()
     for quote in quotes:
         yield f"{before}{ends(quote.text)}{gap}[{quote.marker}]"
         before = " "
-        if quote.code and blocks < _MOST_BLOCKS and (wanted or quote.text.endswith(_COLONS)):
+        fresh = quote.code and quote.code not in shown and len(shown) < _MOST_BLOCKS
+        if fresh and (asking.form.code or quote.text.endswith(_COLONS)):
             yield f"\n\n{quote.code}"
-            before, blocks = "\n\n", blocks + 1
+            before = "\n\n"
+            shown.append(quote.code)
 
 
 def choose(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
@@ -261,6 +268,9 @@ def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
     for position, item in enumerate(quotable(passage.text, passage.section)):
         sentence = item.text
         covers = _covers(asking.question, sentence)
+        if item.code and (asking.form.code or sentence.endswith(_COLONS)):
+            inside = _covers(asking.question, item.code)
+            covers = {**{term: _IN_CODE * share for term, share in inside.items()}, **covers}
         near = math.fsum(covers.values())
         words = frozenset(terms(sentence))
         text = sentence.casefold()
@@ -276,10 +286,22 @@ def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
             words=words,
             covers=covers,
             kinds=tuple(_kind(clause, sentence) * context for clause in asking.clauses),
-            extra=_RENAMED * again + _HEADING * heading * (1.2 - 0.1 * min(position, 6)) + _RANK / marker,
+            extra=_RENAMED * again
+            + _HEADING * heading * (1.2 - 0.1 * min(position, 6))
+            + _RANK / marker
+            + _WORDING * phrase_share(asking.question, sentence)
+            + _formed(asking, item) * min(1.0, 2.0 * (near + _HEADING * heading)),
             scale=_readability(item, words),
             code=item.code,
         )
+
+
+def _formed(asking: Asking, item: Quotable) -> float:
+    """What it counts that a sentence looks like the answer."""
+    form = asking.form
+    named = form.name and names_anew(asking.question.text, item.text)
+    code = _CODE * form.code if item.code else 0.0
+    return _STATES * says_what(form, item.text) + _NAMES * named + code
 
 
 def _kind(asked: Asked, sentence: str) -> float:
@@ -302,8 +324,9 @@ def _readability(item: Quotable, words: frozenset[str]) -> float:
     if _POINTS.search(item.text):
         return _POINTER
     if item.text.endswith(_COLONS) and not item.code:
-        return 0.5  # it leads to what is not there
-    return 0.6 if len(words) < 4 else 1.0
+        # It leads to what is not there; a long one says something all the same.
+        return 0.5 if length(item.text) < _LONG_LEAD else 0.8
+    return 0.6 if len(words) < (3 if is_sentence(item.text) else 4) else 1.0
 
 
 def _greedy(quotes: Sequence[Quote]) -> list[Quote]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.language import sentences
@@ -31,6 +31,15 @@ _OPEN_END = re.compile(
 """A sentence splitter stops here, but the sentence goes on: clauses, factorials, abbreviations, initials."""
 _CLOSING = re.compile(r"^[”’」』）》】)\]]+")
 _END = "\ue000"
+_ITEM = "\ue001"
+"""Begins the line of an item of a list while sentences are told apart."""
+_BULLET = re.compile(r"^\s*(?:>\s*)*[-*+•●▪◦]\s+\S")
+_SHORT_ITEM = 0.7
+_SHORT_LIST = 0.8
+"""Length up to which an item stays one sentence, and a list stays with the line that leads to it."""
+_PATH = re.compile(r"`[\w@./+-]+\.\w+`")
+"""The name of an included file, which no sentence leads to."""
+_DASH = re.compile(r"^[-–—]\s+")
 _SHOWS = re.compile(
     r"(?:this|the above|the previous|these) (?:commands?|code|will|example|snippets?|lines?)\b"
     r"|(?:这|该|此|上|以上)[^，。]{0,6}(?:命令|指令|代码|示例|例子)",
@@ -70,13 +79,20 @@ def quotable(text: str, heading: str = "") -> list[Quotable]:
         if kind == "code":
             if leads and not found[-1].code:
                 found[-1] = Quotable(found[-1].text, _code(lines))
-            before = _code(lines)
+            before = before or _code(lines)
             continue
+        if not any(map(str.strip, lines)):
+            continue  # between two blocks of code
         said = [line for line in _with_ends(lines) if line.strip() and not _HEADING.match(line)]
         if said and not begun and heading and _bare(said[0]) == _bare(heading):
             said = said[1:]
-        cleaned = "\n".join(_unwrapped(_with_steps_together(said))).replace(_END, "")
-        whole = [_balanced(shortened(part)) for part in _whole(sentences(cleaned)) if any(map(str.isalnum, part))]
+        cleaned = [line.replace(_END, "") for line in _unwrapped(_with_steps_together(said))]
+        parts = _whole(_with_lists(list(_pieces(cleaned))))
+        whole = [
+            _balanced(shortened(_DASH.sub("", part)))
+            for part in parts
+            if any(map(str.isalnum, part)) and not _PATH.fullmatch(part)
+        ]
         found.extend(Quotable(part, before if n == 0 and _SHOWS.match(part) else "") for n, part in enumerate(whole))
         begun, leads, before = True, bool(whole), ""
     return found
@@ -105,6 +121,11 @@ def shortened(sentence: str, share: float = 1.0) -> str:
     cut = sentence[: max(1, int(len(sentence) * share / size))]
     at = max(cut.rfind(sign) for sign in (" ", "，", "、", ","))
     return (cut[:at] if at > len(cut) // 2 else cut).rstrip(" ,，、;；") + "…"
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return _FULL_STOP.search(text) is not None
 
 
 def ends(sentence: str) -> str:
@@ -153,10 +174,38 @@ def _code(lines: list[str]) -> str:
     return f"```\n{text}\n```" if text.strip() else ""
 
 
-def _whole(pieces: Iterable[str]) -> list[str]:
+def _pieces(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Sentences, and short items of lists whole: the second sentence of an item says nothing without the first."""
+    for line in lines:
+        text = line.removeprefix(_ITEM)
+        item = line.startswith(_ITEM) and length(text) <= _SHORT_ITEM
+        yield from [(text, True)] if item else ((part, False) for part in sentences(text))
+
+
+def _with_lists(pieces: Sequence[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
+    """The pieces, with a short list behind the line that leads to it."""
+    at = 0
+    while at < len(pieces):
+        text, item = pieces[at]
+        at += 1
+        end = at
+        while not item and text.endswith((":", "：")) and end < len(pieces) and pieces[end][1]:
+            end += 1
+        wide = bool(text) and _wide(text[-1])
+        listed = ("；" if wide else "; ").join(part.rstrip(".。;； ") for part, _ in pieces[at:end])
+        whole = f"{text}{'' if wide else ' '}{listed}"
+        if end > at + 1 and length(whole) <= _SHORT_LIST:
+            text, at = whole, end
+        yield text, item
+
+
+def _whole(pieces: Iterable[tuple[str, bool]]) -> list[str]:
     """Sentences put back together where the splitter stopped too early, with closing quotes at their own end."""
     joined: list[str] = []
-    for piece in pieces:
+    for piece, item in pieces:
+        if item:
+            joined.append(piece)
+            continue
         closing = _CLOSING.match(piece) if joined else None
         if closing:
             joined[-1] += closing.group()
@@ -185,12 +234,13 @@ def _wide(char: str) -> bool:
 
 
 def _line(line: str) -> str:
+    sign = _ITEM if _BULLET.match(line) else ""
     found = _LIST_SIGN.sub("", line, count=1).strip()
     if found.startswith("|"):
         found = _BARS.sub(", ", found.strip("| \t"))
     found = _LINK.sub(r"\1", found)
     found = _STRESS.sub(lambda match: match.group(2) or match.group(), found)
-    return _MARKER_LIKE.sub(r"\1 ", " ".join(found.split()))
+    return sign + _MARKER_LIKE.sub(r"\1 ", " ".join(found.split()))
 
 
 def _with_steps_together(lines: list[str]) -> list[str]:

@@ -35,7 +35,7 @@ _ASKING_PHRASE_EN = re.compile(
     r"(?:names?|years?|dates?|months?|days?|centur(?:y|ies)|percent(?:age)?s?|numbers?|amounts?|kinds?|types?|sorts?|"
     r"reasons?|ways?|terms?|words?|things?)(?:\s+of)?\b"
     r"|\bhow\s+(?:many|much|long|often|old|far|big|large|tall|high|fast|come|do|does|did|can|is|are|was|were)\b"
-    r"|\bwhat\s+(?:does|do|did)\b|\b(?:give|tell)\s+(?:me|us)\b|\b(?:can|could)\s+you\b"
+    r"|\bwhat\s+(?:does|do|did)\b|\bstands?\s+for\b|\bused\s+for\s*\??$|\b(?:give|tell)\s+(?:me|us)\b|\b(?:can|could)\s+you\b"
     r"|\bi\s+(?:want|need|would like)\b",
     re.IGNORECASE,
 )
@@ -47,7 +47,9 @@ _POINTING = frozenset("这那哪每某各此该")
 """First characters of two-character words that point at something (这位, 那座) and name nothing."""
 
 _ASKING_PHRASE_ZH = re.compile(
-    r"为什么|是什么|有什么|什么(?:时候|时间|地方|样的?|意思|叫|是)?"
+    r"(?:的|有|起)(?:什么|何|啥)(?:作用|用处|用途|用)|的?(?:作用|用处|用途)是什么|(?:做|干|有)(?:什么|啥)用的?"
+    r"|是?(?:什么|哪些?词?)的(?:缩写|简称)|的?(?:全称|缩写)是什么?|代表什么"
+    r"|为什么|是什么|有什么|什么(?:时候|时间|地方|样的?|意思|叫|是)?"
     r"|哪一?(?:年|天|个|些|位|种|里|儿|月|日|项|座|条|支|家|国|名|类|方面|部)?"
     r"|(?:在|于)?何[时地处种人故]|为何|怎么[样办]?|怎样|如何|多[少大久长远高快重]|几(?![何乎率])[个种岁年次位月天条项部]?"
     # Not the 请 of 申请, the 吗 of 吗啡, the 定义 of 定义域.

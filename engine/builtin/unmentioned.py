@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.builtin import segmenting
+from engine.builtin.answer_form import class_words
 from engine.builtin.evidence import Question, weigh
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.terms import Idf, is_han
@@ -48,10 +49,12 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
     named = [known for known, names in other_names(question.text) if any(stands_in(name, text) for name in names)]
     says = {form: idf().weight(term) for term, form in question.forms.items()}
     bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
+    asked = class_words(question.text)
     return tuple(
         form
         for form, weight in says.items()
         if form not in covered
+        and form.lower() not in asked
         and weight >= bar
         and _names_something(form)
         and not _in_characters(form, text)

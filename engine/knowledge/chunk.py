@@ -129,7 +129,8 @@ def _ending(heading: str) -> str:
 def _groups(units: Sequence[_Unit], options: ChunkOptions) -> Iterator[list[_Unit]]:
     """Neighbouring units in groups near the target size, each beginning with the last sentence of the one before.
 
-    A sentence longer than the overlap is not repeated: it would fill the next passage with what the last one said.
+    A sentence longer than the overlap is not repeated: it would fill the next passage with what the last one said. One
+    that leads to what comes next moves on with it.
     """
     target, most = options.target_tokens, options.most_tokens
     group: list[_Unit] = []
@@ -139,11 +140,12 @@ def _groups(units: Sequence[_Unit], options: ChunkOptions) -> Iterator[list[_Uni
         # A short rest is better part of this passage than a passage of its own.
         full = size + unit.tokens > most or (size + unit.tokens / 2 > target and left > most - size)
         if fresh and full:
-            yield group
+            lead = _lead_in(group, most - unit.tokens)
+            yield group[: len(group) - len(lead)]
             last = group[-1]
             shared = min(options.overlap_tokens, most - unit.tokens)
             repeated = last.prose and last.tokens <= shared and len(group) > 1
-            group = [last] if repeated else []
+            group = lead or ([last] if repeated else [])
             size = sum(item.tokens for item in group)
             fresh = 0.0
         group.append(unit)
@@ -152,6 +154,16 @@ def _groups(units: Sequence[_Unit], options: ChunkOptions) -> Iterator[list[_Uni
         left -= unit.tokens
     if fresh:
         yield group
+
+
+def _lead_in(group: Sequence[_Unit], room: float) -> list[_Unit]:
+    """The sentence at the end of a group that leads on ("Run this:"), where there is room for it in the next one."""
+    at = len(group) - 1
+    while at > 0 and not group[at].text.strip():
+        at -= 1
+    lead = list(group[at:])
+    leads = at > 0 and group[at].prose and group[at].text.rstrip().endswith((":", "："))
+    return lead if leads and sum(unit.tokens for unit in lead) <= room else []
 
 
 def _units(text: str, most: int) -> Iterator[_Unit]:

@@ -31,6 +31,13 @@ from engine.values import AnswerKind
         ("What does contrapositive mean?", "definition"),
         ("Which insulin acts fastest?", "other"),
         ("diabetes", "other"),
+        # The first noun belongs to another one, which is what is asked for.
+        ("Which state table library is recommended?", "other"),
+        ("Which state of the union is the largest?", "place"),
+        ("Which state borders Ohio?", "place"),
+        ("What does TLA stand for?", "definition"),
+        ("TLA 是什么的缩写？", "definition"),
+        ("缓存池有什么作用？", "definition"),
         ("胰岛素是哪一年发现的？", "date"),
         ("产后什么时候复查？", "date"),
         ("每周应当运动多少分钟？", "number"),
@@ -60,6 +67,8 @@ def test_the_question_word_tells_the_kind_of_answer(question: str, kind: AnswerK
         ("How many rows does the table need?", "It needs 32 rows.", "It needs many rows."),
         ("每周应当运动多少分钟？", "每周至少150分钟。", "每周坚持运动。"),
         ("有几种联结词？", "常用的有五种。", "联结词有好些。"),
+        ("How often is it released?", "It is released every month.", "It is released by the team."),
+        ("多久发布一次？", "每月发布。", "由团队发布。"),
         ("Who discovered it?", "It was discovered by Frederick Banting.", "It was discovered by chance."),
         ("谁提出的？", "由管梅谷提出。", "很早就有人提出。"),
         ("Where was he born?", "He grew up near Toronto.", "He grew up poor."),
@@ -117,3 +126,21 @@ def test_any_question_and_text_give_a_strength(question: str, text: str) -> None
 )
 def test_broken_characters_are_no_error(question: str, text: str) -> None:
     assert answer_strength(asked_by(question), f"中国{text}") >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "with_unit", "without"),
+    [
+        ("How often are lamps changed?", "with 3~6 months in between", "in release 3.2 of the lamp"),
+        ("灯多久换一次？", "通常隔 3~6 个月", "在灯的 3.2 版里"),
+    ],
+)
+def test_how_often_asks_for_a_time_and_not_for_any_number(question: str, with_unit: str, without: str) -> None:
+    asked = asked_by(question)
+    assert answer_strength(asked, with_unit) > answer_strength(asked, without)
+
+
+def test_a_product_in_a_chinese_sentence_is_a_doubtful_person() -> None:
+    asked = asked_by("灯塔的作者是谁？")
+    assert answer_strength(asked, "用 Lampkit 来点亮灯塔。") < 1.0
+    assert answer_strength(asked, "灯塔的作者是 Ada Lovelace 女士。") == 1.0

@@ -228,3 +228,66 @@ def test_code_is_never_quoted_as_a_sentence() -> None:
     torn = "return item;\n}\n```\n\nThe server listens on one port."  # cut off in the middle of code
     assert quotable_sentences(INSTALL) == ["Make an environment first.", "Then install it with:", "Now run it."]
     assert quotable_sentences(torn) == ["The server listens on one port."]
+
+
+def test_how_to_install_is_answered_with_the_command() -> None:
+    text = answer(
+        "How do I install Lampkit?",
+        "We need to install Lampkit to light the lamps of the tower in the evening.\n\n"
+        "Add it to your project:\n\n```console\n$ lk add lampkit\n```\n\nThe lamps of Lampkit are red.",
+    )
+    assert "$ lk add lampkit" in text
+
+
+def test_of_several_blocks_in_a_row_the_first_is_quoted_and_only_once() -> None:
+    text = answer(
+        "Which command makes a new lamp project?",
+        "To make a lamp project, run:\n\n```sh\n$ first make lamp\n```\n\n```sh\n$ second make lamp\n```\n\n"
+        "This command will make a lamp project with prompts.",
+    )
+    assert text.count("$ first make lamp") == 1
+    assert "$ second" not in text
+
+
+def test_the_words_of_a_block_of_code_count_for_the_sentence_that_leads_to_it() -> None:
+    text = answer(
+        "How do I delay the glow of a lamp?",
+        "A lamp shows a glow of its own in the evening when the tower is dark. Lamps support advanced options:\n\n"
+        "```js\nlamp({\n  // Delay before the glow of the lamp is shown\n  delay: 200\n})\n```",
+    )
+    assert "delay: 200" in text
+
+
+def test_an_item_of_a_list_is_quoted_whole_and_a_short_list_with_its_lead() -> None:
+    items = (
+        "Parameters:\n\n* `glow` - How bright the lamp is. Defaults to `5`.\n* `hue` - Its colour. Defaults to red.\n"
+    )
+    assert quotable_sentences(items) == [
+        "Parameters: `glow` - How bright the lamp is. Defaults to `5`; `hue` - Its colour. Defaults to red"
+    ]
+    long = "Parameters:\n\n" + "\n".join(f"* `glow{n}` - How bright the lamp is. Defaults to `{n}`." for n in range(9))
+    assert "`glow3` - How bright the lamp is. Defaults to `3`." in quotable_sentences(long)
+
+
+def test_the_name_of_an_included_file_is_no_sentence() -> None:
+    assert quotable_sentences("Lamps glow.\n\n`src/lamp.py`\n\nThey are red.") == ["Lamps glow.", "They are red."]
+
+
+def test_a_sentence_that_says_what_the_asked_thing_is_comes_before_one_that_names_it() -> None:
+    text = answer(
+        "What is the default colour code of a lamp?",
+        "Later you will see how a lamp can return another colour code than the default you set here.",
+        "- `7` is the default colour code, which means red.\n- `9` is green.",
+    )
+    assert text.startswith("Here is what the sources say: `7` is the default colour code")
+
+
+def test_the_class_of_thing_asked_for_is_not_called_missing() -> None:
+    text = answer("Which package do I need to read lamps?", "To read lamps you need `lampreader`.")
+    assert "lampreader" in text
+    assert "Not in the passages" not in text
+
+
+def test_a_short_whole_sentence_is_as_good_as_a_long_one() -> None:
+    text = answer("灯塔的作者是谁？", "要点亮灯塔，先把灯塔放在海边的山坡上。作者是王小明，也是灯塔的作者！")
+    assert text.startswith("资料中是这样说的：作者是王小明")

@@ -292,3 +292,18 @@ def test_features_and_probability_are_finite(similarity: float, text: str, quest
         verdict = verdict_of(evidence, coefficients.probability(evidence.features))
         assert 0.5 <= verdict.confidence <= 1
         assert verdict.reason == reason_of(evidence)
+
+
+@pytest.mark.parametrize(
+    ("question", "defines", "mentions"),
+    [
+        ("什么是 Lampkit？", "Lampkit 是一个点灯的工具。", "安装 Lampkit 之后重启。"),
+        ("What is Lampkit?", "`Lampkit` is a tool for lamps.", "Restart it after Lampkit."),
+        ("Lampkit 有什么作用？", "Lampkit 用来点灯。", "安装 Lampkit 之后重启。"),
+    ],
+)
+def test_a_question_after_one_word_is_answered_by_the_sentence_that_defines_it(
+    question: str, defines: str, mentions: str
+) -> None:
+    good, poor = (chance(question, text, 0.5) for text in (defines, mentions))
+    assert good >= 0.5 > poor

@@ -19,6 +19,7 @@ from components.found_passages import found_csv
 from components.i18n import words_for
 from components.job_list import failed_csv
 from components.preview_files import files_of, note_text
+from components.source_list import lines_text
 from components.terms import query_terms
 from engine.library.values import (
     ChunkOptions,
@@ -51,6 +52,13 @@ def test_sizes_have_the_unit_that_suits_them(size: int, text: str) -> None:
 def test_long_times_are_told_in_minutes_and_hours(seconds: float, text: str) -> None:
     assert span_text(seconds) == text
     assert count_text(12480) == "12,480"
+
+
+def test_a_passage_says_the_lines_of_its_file() -> None:
+    placed = replace(passage("Cats sleep."), meta={"lines": "12-30"})
+    assert (lines_text(placed, EN), lines_text(placed, ZH)) == ("lines 12–30", "第 12–30 行")
+    assert lines_text(replace(placed, meta={"lines": "7"}), EN) == "line 7"
+    assert lines_text(passage("Cats sleep."), EN) == ""
 
 
 def test_an_overlap_is_the_sentence_that_ends_one_passage_and_begins_the_next() -> None:

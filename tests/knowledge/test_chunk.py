@@ -242,3 +242,11 @@ def test_a_large_file_of_one_line_is_looked_through_a_few_times_and_not_once_a_p
     assert len(passages) > 300
     assert text.looked <= 4 * len(text)
     assert {passage.meta.get("lines", "") for passage in passages} == ({"1"} if lines else {""})
+
+
+def test_a_line_that_leads_to_code_goes_with_it() -> None:
+    text = "".join(f"Sentence {n} says something about lamps. " for n in range(12)) + "\n\nRun this command:\n\n"
+    text += "```sh\n" + "lamp --glow\n" * 12 + "```\n\nIt glows."
+    pieces = split(text, ChunkOptions(target_tokens=120, most_tokens=140, overlap_tokens=0))
+    assert len(pieces) > 1
+    assert next(piece for piece in pieces if "lamp --glow" in piece).startswith("Run this command:")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 FENCE = re.compile(r"([ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?)(`{3,}(?!.*`)|~{3,})")
 """An opening fence at any depth; what is inside is code and no directive."""
@@ -12,10 +13,20 @@ FENCE = re.compile(r"([ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?)(`{3,
 _LONGEST_FRONT_MATTER = 100
 _FRONT = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*$")
 _FRONT_REST = re.compile(r"[ \t]+\S.*|-[ \t].*|[ \t]*(?:#.*)?")
-_TOLD = frozenset(
-    "description summary subtitle author authors date updated lastmod last_update tags keywords version".split()
+_STEERS = re.compile(
+    r"_.*|layout|template|type|kind|slug|url|uri|path|permalink|(?:custom_?)?edit_?(?:url|link|page)|alias(?:es)?|redirect.*"
+    r"|id|uid|uuid|key|order|weight|position|sort.*|rank|level|depth|parent|grand_parent|has_children|collapse.*|expand.*"
+    r"|nav.*|menus?|side.*|aside|navbar|footer|header|breadcrumbs?|outline|toc.*|prev(?:ious)?|next|pagination.*|page.*"
+    r"|draft|publish(?:ed)?|unlisted|hid(?:e|den).*|show.*|display.*|search.*|sitemap|robots|no_?index|canonical.*|seo"
+    r"|head|meta|css|style.*|class.*|js|scripts?|plugins?|theme|color|icon.*|images?|img|cover.*|banner.*|logo|thumbnail.*"
+    r"|hero|features|actions|background|badge|comments?|math|katex|mermaid|highlight|demo|component.*|full_?width|wide"
+    r"|lang|locale|i18n|encoding|output|render.*|build|cascade|params|resources|jupyter|kernelspec|date_?format|tests?",
+    re.IGNORECASE,
 )
-"""Keys of front matter that tell a reader something; the others steer a program."""
+"""Keys of front matter that steer a program; the others tell a reader something."""
+_SETTING = re.compile(r"(?:true|false|yes|no|on|off|null|~|\{.*\}?|[|>&*!].*|/\S*|\.{1,2}/\S*)", re.IGNORECASE)
+"""A value that no reader would read: a switch, a mapping, the path of a file."""
+_ITEM = re.compile(r"[ \t]*-[ \t]+([^\s:{\[](?:[^:\n]|:(?=\S))*?)[ \t]*$")
 
 _KIND = (
     r"note|tip|hint|info|important|warning|caution|danger|error|abstract|summary|success|check|question|failure|bug|"
@@ -33,6 +44,8 @@ _INCLUDE = re.compile(
     r"|\{%[^\n]*%\}|\{\{[<%][^\n]*[>%]\}\})[ \t]*$",
     re.IGNORECASE,
 )
+_INCLUDED = re.compile(r"(?:\{[*!]|-8<-|<<<|@\[).*?(?:@/|/)?(?:\.{1,2}/)*([\w@][\w@./+-]*\.\w+)")
+"""The path in an include of another file, without what leads up to it."""
 _IMPORT = re.compile(
     r"(?:import[ \t]+(?:[\w*{][^\n]*[ \t]from[ \t]+)?[\"'][^\"'\n]+[\"']"
     r"|export[ \t]+(?:default[ \t]+(?:(?:async[ \t]+)?function\b|class\b|[({\[]|[\w$.]+(?:\(.*)?;?[ \t]*$).*"
@@ -73,13 +86,26 @@ def front_matter(lines: Sequence[Line]) -> tuple[str, list[Line]]:
     ):
         return "", list(lines)
     title, told = "", list[Line]()
-    for line, key in keys:
-        value = _unquoted(key.group(2) or "") if key else ""
+    for place, (line, key) in enumerate(keys):
+        value = _value(key.group(2) or "", [line.text for line in inside[place + 1 :]]) if key else ""
         if key and value and key.group(1).lower() == "title":
             title = value
-        elif key and value and key.group(1).lower() in _TOLD:
+        elif key and value and not _STEERS.fullmatch(key.group(1)):
             told.append(Line(f"{key.group(1)}: {value}", line.number))
     return title, [*told, *([Line("", 0)] if told else []), *lines[end + 1 :]]
+
+
+def _value(written: str, below: Sequence[str]) -> str:
+    """What a key of front matter says, on one line: text, a folded text or a list below it; nothing for a setting."""
+    block = list(takewhile(_FRONT_REST.fullmatch, below))
+    if written.strip() in (">", "|", ">-", "|-"):
+        return " ".join(line.strip() for line in block if line.strip())
+    if not written:
+        items = [_ITEM.fullmatch(line) for line in block if line.strip()]
+        return ", ".join(_unquoted(item.group(1)) for item in items if item) if all(items) else ""
+    if written.startswith("[") and written.endswith("]"):
+        written = ", ".join(_unquoted(part.strip()) for part in written[1:-1].split(","))
+    return "" if _SETTING.fullmatch(written) else _unquoted(written)
 
 
 def without_directives(lines: Sequence[Line]) -> list[Line]:
@@ -126,7 +152,11 @@ def _told(text: str) -> Iterator[str]:
                 yield f"{gap} {title}".lstrip()
                 yield gap
             return
-    yield "" if _INCLUDE.fullmatch(text) or _IMPORT.fullmatch(text) else text
+    if _INCLUDE.fullmatch(text):
+        named = _INCLUDED.search(text)
+        yield f"`{named.group(1)}`" if named else ""
+        return
+    yield "" if _IMPORT.fullmatch(text) else text
 
 
 def _indent(text: str) -> int:

@@ -58,10 +58,6 @@ def test_a_line_reads_as_a_browser_shows_it(written: str, seen: str) -> None:
         '!!! note\n    The words.\n',
         '??? warning "Warning"\n\n    The words.\n',
         "> [!NOTE]\n> The words.",
-        "{!../../docs/first.py!}\n\nThe words.",
-        "{* ../../docs_src/first.py hl[3] *}\n\nThe words.",
-        '--8<-- "part.md"\n\nThe words.',
-        "<<< @/part.js\n\nThe words.",
         "[[toc]]\n\nThe words.",
         "import Tabs from '@theme/Tabs';\n\n<Tabs groupId=\"os\">\n\nThe words.\n\n</Tabs>",
         '<script setup>\nimport X from "./x.vue"\n\nconst a = 1\n</script>\n\nThe words.\n\n<X :a="b > c"/>',
@@ -158,3 +154,29 @@ def test_any_markup_is_read_and_every_line_has_a_number(pieces: list[str]) -> No
     for section in load_bytes("a.md", text.encode()).sections:
         assert len(section.lines) == section.text.count("\n") + 1
         assert max(section.lines) <= text.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{!../../docs/first.py!}",
+        "{* ../../docs/first.py hl[3] *}",
+        '--8<-- "docs/first.py"',
+        "<<< @/docs/first.py{2,4}",
+        "@[code](../docs/first.py)",
+    ],
+)
+def test_included_code_is_named_by_its_file(written: str) -> None:
+    assert read(f"Make it:\n\n{written}\n\nThe words.") == "Make it:\n\n`docs/first.py`\n\nThe words."
+
+
+def test_front_matter_keeps_what_a_reader_reads_and_drops_what_steers_the_page() -> None:
+    steers = "layout: page\nsidebar:\n  order: 7\nweight: 3\nslug: x\nfooter: false\nimage: /lamp.png\nnav_order: 2\n"
+    told = (
+        "status: beta\nsince: 3.2\ntags:\n  - red\n  - oil\ndescription: >\n  All about\n  lamps\nfor: [all, 'of us']\n"
+    )
+    document = load_bytes("a.md", f"---\ntitle: Lamps\n{steers}{told}---\n\nThe words.".encode())
+    assert document.title == "Lamps"
+    assert document.sections[0].text == (
+        "status: beta\nsince: 3.2\ntags: red, oil\ndescription: All about lamps\nfor: all, of us\n\nThe words."
+    )

@@ -1,0 +1,97 @@
+"""Whether a sentence has the form of an answer: it says what the asked thing is, or names a word of code."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engine.builtin.terms import question_terms, stem, terms
+
+WANTS_CODE = re.compile(
+    r"\b(?:commands?|code|examples?|syntax|install\w*|snippets?|import|config\w*)\b"
+    r"|命令|代码|示例|例子|语法|安装|导入|配置|怎么写",
+    re.IGNORECASE,
+)
+"""A question that code answers better than words do."""
+_WANTS_NAME = re.compile(
+    r"\b(?:which|what)\s+(?:[\w-]+\s+){0,2}?(?:command|option|flag|function|method|parameter|argument|prop|attribute|"
+    r"property|variable|setting|key|field|package|library|tool|module|class|hook|directive|header|tag|file|type|value)s?\b"
+    r"|(?:哪一?[个种款些]|什么)[^，。？?]{0,4}?"
+    r"(?:命令|选项|函数|方法|参数|属性|变量|设置|字段|包|库|工具|模块|类|钩子|指令|标签|文件|类型|值)",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"`([^`\n]{2,60})`")
+_IS_EN = re.compile(
+    r"^\W*(?:what|which)(?:\s+[\w-]+)?\s+(?:is|are|was|were)\s+(?:the|an?|its|their)?\s*"
+    r"((?:(?!(?:of|for|in|on|to|at|by|with|from|that|used)\b)[\w'’-]+\s*){1,5})",
+    re.IGNORECASE,
+)
+_IS_ZH = re.compile(
+    r"的?([\u3400-\u9fff]{1,6}?)(?:是|为)(?:什么|多少|哪|何|谁)|(?:哪|什么)[个种些]?([\u3400-\u9fff]{1,4})"
+)
+_COPULA = re.compile(r"\b(?:is|are|was|were)\b|[:=]", re.IGNORECASE)
+_WORD = re.compile(r"[\w'’-]+|[:=]")
+_NEAR = 3
+_WAY = 0.6
+"""How much code is the answer to how something is done."""
+_CLASS = re.compile(r"\b(?:what|which)\s+([\w-]+)\b|(?:哪一?[个种款些项家]|什么)([\u3400-\u9fff]{1,3})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the answer to a question looks like."""
+
+    code: float
+    """How much a block of code would be the answer, from 0 to 1."""
+    name: bool
+    """A word of code may be: a command, an option, a package."""
+    head: str
+    """The stem or word of which the question asks what it is; empty where it asks otherwise."""
+
+
+@lru_cache(maxsize=256)
+def form_of(question: str, way: bool) -> Form:
+    """The form that an answer would have; ``way``: the question asks how something is done."""
+    text = unicodedata.normalize("NFKC", question).strip()
+    code = WANTS_CODE.search(text) is not None
+    return Form(1.0 if code else _WAY * way, way or code or _WANTS_NAME.search(text) is not None, _head(text))
+
+
+def class_words(question: str) -> frozenset[str]:
+    """The kind of thing a question asks for, *package* of "which package", which an answer need not say."""
+    found = _CLASS.finditer(unicodedata.normalize("NFKC", question))
+    return frozenset((match.group(1) or match.group(2)).lower() for match in found)
+
+
+def says_what(form: Form, sentence: str) -> bool:
+    """Whether a sentence says what the asked thing is: "the default is 5", "5 is the default", 默认值为 5."""
+    if not form.head:
+        return False
+    if not form.head.isascii():
+        bare = form.head.removesuffix("值")
+        return re.search(rf"{re.escape(bare)}值?(?:是|为|：|:|即|设为)", sentence) is not None
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    at = [place for place, word in enumerate(words) if stem(word) == form.head]
+    return any(
+        any(_COPULA.fullmatch(word) for word in (*words[place + 1 : place + _NEAR], *words[max(0, place - 4) : place]))
+        for place in at
+    )
+
+
+def names_anew(question: str, sentence: str) -> bool:
+    """Whether a sentence has a word of code that the question does not have."""
+    known = unicodedata.normalize("NFKC", question).casefold()
+    return any(name.casefold() not in known for name in _NAME.findall(sentence))
+
+
+def _head(text: str) -> str:
+    found = _IS_EN.match(text)
+    if found:
+        said = [word for word in found.group(1).split() if terms(word)]
+        return stem(said[-1].lower()) if said else ""
+    han = _IS_ZH.search(text)
+    word = (han.group(1) or "") if han else ""
+    kept = [term for term in question_terms(text) if term and word.endswith(term)]
+    return kept[-1] if kept else ""
