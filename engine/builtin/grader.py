@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
+from engine.builtin.quotable import prose
 from engine.builtin.terms import Idf
 from engine.roles import SILENT, Trace
 from engine.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
@@ -75,7 +76,8 @@ def model_for(question: Language, passage: str) -> ModelName:
 
 
 def _written_in(text: str) -> Language | None:
-    # A quoted word in the other script must not change the model, so the script of most letters counts.
+    # A quoted word in the other script must not change the model, so the script of most letters counts; code has none.
+    text = prose(text)
     han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
     if not han + latin:
         return None

@@ -37,6 +37,7 @@ _BULLET = re.compile(r"^\s*(?:>\s*)*[-*+•●▪◦]\s+\S")
 _SHORT_ITEM = 0.7
 _SHORT_LIST = 0.8
 """Length up to which an item stays one sentence, and a list stays with the line that leads to it."""
+_CODE_WORDS = re.compile(r"`[^`\n]*`")
 _PATH = re.compile(r"`[\w@./+-]+\.\w+`")
 """The name of an included file, which no sentence leads to."""
 _DASH = re.compile(r"^[-–—]\s+")
@@ -96,6 +97,12 @@ def quotable(text: str, heading: str = "") -> list[Quotable]:
         found.extend(Quotable(part, before if n == 0 and _SHOWS.match(part) else "") for n, part in enumerate(whole))
         begun, leads, before = True, bool(whole), ""
     return found
+
+
+def prose(text: str) -> str:
+    """A passage without its blocks of code, and without words of code between back-ticks."""
+    kept = [line for kind, lines in _blocks(text.split("\n")) if kind == "text" for line in lines]
+    return _CODE_WORDS.sub("", "\n".join(kept))
 
 
 def quotable_sentences(text: str, heading: str = "") -> list[str]:

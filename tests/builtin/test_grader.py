@@ -307,3 +307,11 @@ def test_a_question_after_one_word_is_answered_by_the_sentence_that_defines_it(
 ) -> None:
     good, poor = (chance(question, text, 0.5) for text in (defines, mentions))
     assert good >= 0.5 > poor
+
+
+def test_code_in_a_passage_does_not_make_it_one_in_another_language() -> None:
+    code = "```go\nrouter := gin.Default()\nrouter.Run()\nfmt.Println(context.Background())\n```"
+    text = f"给每条日志加上编号，便于追踪：\n\n{code}"
+    assert model_for("zh", text) == "zh"
+    assert model_for("en", text) == "cross"
+    assert model_for("zh", code) == "zh"
