@@ -33,7 +33,7 @@ _ROOM = 1.55
 """Length of an answer, as a share of one longest sentence: about 90 words or 250 Chinese characters."""
 _KIND = 0.35
 _RENAMED = 0.25
-_WORDING = 0.3
+_WORDING = 0.15
 _STATES = 0.3
 _NAMES = 0.1
 _CODE = 0.35
