@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from engine.config import RoleModel
+from engine.conversation import request_of
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
 from engine.llm.streaming import fault_of_cited, streamed
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
@@ -53,7 +55,8 @@ class ChatWriter:
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
         sent = fitting([Message(_ROLES[item.type], item.text) for item in messages], self._room)
-        return await streamed(self._chat, sent, trace, fault_of_cited)
+        fault_of = partial(fault_of_cited, question=request_of(messages).question)
+        return await streamed(self._chat, sent, trace, fault_of)
 
 
 def fitting(messages: Sequence[Message], room: int) -> tuple[Message, ...]:

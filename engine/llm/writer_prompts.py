@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.conversation import REQUEST, REVISION, Revision
 from engine.language import language_of
-from engine.llm.prompts import LANGUAGE_NAMES, fenced, numbered
+from engine.llm.prompts import LANGUAGE_NAMES, closing, fenced, numbered
 from engine.llm.tokens import estimate_tokens
 from engine.roles import GenerationRequest
 from engine.values import EvaluationDimension, Language, Suggestion
@@ -18,7 +18,7 @@ from engine.values import EvaluationDimension, Language, Suggestion
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage, HumanMessage
 
-WRITER_PROMPT_VERSION: Final = "writer-1"
+WRITER_PROMPT_VERSION: Final = "writer-2"
 
 _RULES = """\
 You write answers from numbered passages for a reader who checks every statement, and you revise them when a reviewer \
@@ -70,7 +70,7 @@ def first_messages(request: GenerationRequest) -> tuple[BaseMessage, ...]:
     from langchain_core.messages import HumanMessage, SystemMessage
 
     parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
-    parts.append(fenced("question", request.question))
+    parts += [fenced("question", request.question), closing(request.language)]
     asked = HumanMessage("\n\n".join(parts), additional_kwargs={REQUEST: request})
     return SystemMessage(_rules(request.language, request.verified)), asked
 
