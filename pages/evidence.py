@@ -91,7 +91,8 @@ def evidence(
             clear_selection("live_run")
         node = workflow_of(engine, record, words, active=active)
         if found is not None:
-            below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
+            with st.container(key="below"):
+                below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
             with below[0]:
                 marked = invitation(engine, record, words)
                 waste_of_the_gate(record, words)

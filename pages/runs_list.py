@@ -37,7 +37,7 @@ _A_PAGE = 50
 _WATCH_S = 1.5
 _LONGEST_SEARCH = 200
 _NAMED_IN_DIALOG = 5
-_UNSEARCHED = ("bypass", "simple", "table_answers")
+_UNSEARCHED = ("bypass", "simple", "tables_only")
 """Reasons to end of runs that searched nothing."""
 _FAULT = "runs_fault"
 _COLLECTION = "runs_collection"
