@@ -18,7 +18,7 @@ _LOOPS = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
 def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
     """Draw the answer with its badge, citations and sources; returns the passage whose citation was pressed.
 
-    While the run goes on, the card is the place where the browser writes the answer as it comes (``answer_live.js``).
+    While the run is in progress, the card is where the browser writes the answer as it comes (``answer_live.js``).
     """
     if record.active:
         nodes = [_head(record, words), _growing(record, words), node("div", "foot")]

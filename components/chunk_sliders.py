@@ -12,7 +12,7 @@ _KEY = "kb_cut_"
 
 
 def chunk_sliders(words: Words) -> ChunkOptions:
-    """Draw the sliders; whatever they stand at, the options returned can be used, and what was changed is said."""
+    """Draw the sliders; no matter where they stand, the options returned can be used, and what was changed is said."""
     st.caption(words("kb.cut.intro"))
     chosen: dict[str, int] = {}
     with st.container(key="kb_cut"):

@@ -19,7 +19,7 @@ _COLUMNS = ("collection", "passages", "sources", "model", "search", "built")
 
 
 def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:
-    """Those whose name, alias, description or model holds a text, whatever its case."""
+    """Those whose name, alias, description or model holds a text, regardless of its case."""
     wanted = text.strip().casefold()
     return [
         info

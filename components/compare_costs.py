@@ -53,7 +53,7 @@ def _calls(name: str, chat: int, built_in: int, cached: int, words: Words) -> No
 
 
 def settings_card(found: RunDifference, words: Words) -> Node:
-    """The settings that differ, then what differs in the environment: models pulled anew, versions, the collection."""
+    """The settings that differ, then what differs in the environment: models pulled again, versions, the collection."""
     chosen = [item for item in found.settings if not item.manifest]
     around = [item for item in found.settings if item.manifest]
     parts = [node("strong", "heading", words("compare.settings"))]

@@ -31,7 +31,7 @@ _OFF = 1e-3
 
 
 def quality_options(words: Words, below: dict[str, DeltaGenerator]) -> QualityOptions:
-    """Weights, the graded number and its cut-offs; whatever the sliders and the address hold, it can be run."""
+    """Weights, the graded number and its cut-offs; no matter what the sliders and the address hold, it can be run."""
     grade_on = one_of(words, "grade_on", ("weighted", "top3"))
     medium = _cut_off(words, "medium_score", below)
     high = _cut_off(words, "high_score", below)

@@ -74,7 +74,7 @@ class CollectionChoice:
 
 @dataclass(frozen=True, slots=True)
 class OllamaNote:
-    """What was found of Ollama: its version and chat models, or the address where nobody answered."""
+    """What was found of Ollama: its version and chat models, or the address where no one answered."""
 
     address: str
     version: str = ""
@@ -97,7 +97,7 @@ class Surroundings:
     workflows: tuple[WorkflowName, ...] = FOUR_NODES
     """With one alone no picker is drawn."""
     kinds_of: Callable[[str], Sequence[SourceKind]] | None = None
-    """Source kinds of a collection by its name; None where nobody can say."""
+    """Source kinds of a collection by its name; None where no one can say."""
     web: bool = False
     """Whether this machine has a web search set."""
     models: RoleModels = _BUILT_IN

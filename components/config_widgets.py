@@ -214,7 +214,7 @@ def model_name(typed: str, installed: Sequence[str]) -> str:
 
 
 def relabel(words: Words, name: str) -> None:
-    """Say the value again after a change of language, or the browser goes on showing the select box's old label."""
+    """Say the value again after a change of language, or the browser keeps showing the select box's old label."""
     drawn = f"{name}_language"
     if st.session_state.get(drawn) != words.language:
         st.session_state[drawn] = words.language

@@ -44,7 +44,7 @@ _MEASURES: dict[WorkflowName, tuple[Measure, Measure]] = {
 }
 """What each loop goes by, between outcome and calls."""
 _COMMON: tuple[Measure, Measure] = ("pass_rate", "similarity")
-"""What every loop has, whatever it goes by."""
+"""What every loop has, no matter what it goes by."""
 
 
 @dataclass(frozen=True, slots=True)

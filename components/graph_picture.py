@@ -70,7 +70,7 @@ class GraphPicture:
 
     @property
     def items(self) -> dict[str, Dot | Line]:
-        """Whatever can be chosen, by id."""
+        """Everything that can be chosen, by id."""
         return {item.id: item for item in self.dots} | {item.id: item for item in self.lines}
 
 

@@ -45,7 +45,7 @@ class ShownPassage:
     """A passage behind what is chosen."""
 
     place: str
-    """Source and section, or whatever tells it from others."""
+    """Source and section, or what tells it from others."""
     text: str
 
 
@@ -212,7 +212,7 @@ def _line(line: Line, words: Words) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _places(dots: tuple[Dot, ...], lines: tuple[Line, ...]) -> dict[str, tuple[float, float]]:
-    # Half a second for 500 entities, and the page is drawn anew at every press.
+    # Half a second for 500 entities, and the page is redrawn at every press.
     return layout_of(
         [dot.id for dot in dots],
         # Communities are joined by many lines: at full strength they would lie on each other.

@@ -122,7 +122,7 @@ def _passages(job: JobStatus, words: Words) -> str:
 
 
 def _outcome(job: JobStatus, words: Words) -> list[Node]:
-    """What came of it so far: counts while it goes on, the whole report once it is over."""
+    """What came of it so far: counts while it is running, the whole report once it is over."""
     parts: list[Node] = []
     if job.fault is not None:
         fact, remedy = fault_text(job.fault, words)

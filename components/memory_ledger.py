@@ -62,7 +62,7 @@ def memory_figures(found: MemoryFigures, words: Words, *, key: str) -> None:
 
 
 def matching(memories: Sequence[Memory], text: str, kind: Kind) -> list[Memory]:
-    """Memories of a kind that hold a text anywhere, whatever its case."""
+    """Memories of a kind that hold a text anywhere, regardless of its case."""
     wanted = text.strip().casefold()
     return [
         item

@@ -118,7 +118,7 @@ def passages_table(
         on_label_change=lambda: None,
     )
     if not record.active:
-        # While the run goes on, each change would replace the file behind the button.
+        # While the run is in progress, each change would replace the file behind the button.
         _csv_button(lines, record, words, key)
     return _given_label(result.label)
 
@@ -135,7 +135,7 @@ def _said(
 def _csv_button(lines: Sequence[LifeLine], record: RunRecord, words: Words, key: str) -> None:
     st.download_button(
         words("passages.csv"),
-        # Made when it is asked for: each slider draws this button anew.
+        # Made when it is asked for: each slider redraws this button.
         data=lambda: passages_csv(lines, record.config, words),
         file_name=f"passages-{record.id}.csv",
         mime="text/csv",

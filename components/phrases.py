@@ -72,7 +72,7 @@ def node_text(node: str, words: Words) -> str:
 
 
 def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
-    """How a run ended, with the note on its answer; None while it goes on."""
+    """How a run ended, with the note on its answer; None while it is running."""
     text = words(f"outcome.{outcome or 'running'}")
     return words(f"outcome.{note}", outcome=text) if note else text
 

@@ -134,7 +134,7 @@ def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
 
 
 def present_button(record: RunRecord, words: Words) -> None:
-    """Draw a link to the presenter view of a finished run; nothing while it goes on."""
+    """Draw a link to the presenter view of a finished run; nothing while it is running."""
     if record.active:
         return
     st.page_link(

@@ -56,7 +56,7 @@ def searched_mode(record: RunRecord) -> str:
 
 
 def _searched(index: int, record: RunRecord, words: Words) -> str | None:
-    """None where nothing was searched anew, which the four-node loop's own sentence says."""
+    """None where nothing was searched again, which the four-node loop's own sentence says."""
     current = record.rounds[index]
     if not current.searched:
         return None

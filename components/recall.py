@@ -36,7 +36,7 @@ def route_card(record: RunRecord, words: Words) -> list[Node]:
 
 
 def kept_card(record: RunRecord, words: Words) -> list[Node]:
-    """What the run left in memory; nothing while it goes on, and where memory is off."""
+    """What the run left in memory; nothing while it is running, and where memory is off."""
     if record.active or record.recall is None or record.recall.off:
         return []
     kept = record.remembered

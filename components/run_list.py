@@ -26,7 +26,7 @@ _SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
     "failed": ("✗", "fault"),
     "interrupted": ("✗", "fault"),
 }
-"""Sign before the word, and look of the chip, of every outcome; None while the run goes on."""
+"""Sign before the word, and look of the chip, of every outcome; None while the run is in progress."""
 _NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}
 """The same where something has to be said of the answer."""
 _LABELS = (
@@ -49,7 +49,7 @@ class RunLine:
     id: RunId
     question: str
     outcome: Outcome | None
-    """None while the run goes on."""
+    """None while the run is in progress."""
     started_at: str
     """ISO 8601, UTC; drawn in the reader's own time zone."""
     duration_ms: float

@@ -36,7 +36,7 @@ class SourceListEvent:
 
 
 def matching_sources(sources: Sequence[SourceInfo], text: str) -> list[SourceInfo]:
-    """Those whose name or title holds a text, whatever its case."""
+    """Those whose name or title holds a text, regardless of its case."""
     wanted = text.strip().casefold()
     return [item for item in sources if wanted in f"{item.source} {item.title}".casefold()]
 

@@ -70,7 +70,7 @@ def fault_nodes(fault: Fault, words: Words) -> tuple[Node, ...]:
 
 
 def gauge(share: float, label: str, *, moving: bool = False) -> Node:
-    """A bar of progress; ``moving`` where nobody knows how much there is to do."""
+    """A bar of progress; ``moving`` where no one knows how much there is to do."""
     percent = f"{100 * min(1.0, max(0.0, share)):.1f}"
     return node(
         "div",

@@ -33,7 +33,7 @@ def how_to_change(words: Words, *, key: str) -> None:
 def settings_found(
     settings: Sequence[SettingValue], text: str, words: Words, *, changed: bool = False
 ) -> list[SettingValue]:
-    """Settings that hold a text in name, value or description, whatever its case; ``changed`` drops the defaults."""
+    """Settings that hold a text in name, value or description, in any case; ``changed`` drops the defaults."""
     wanted = text.strip().casefold()
     return [
         item

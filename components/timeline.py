@@ -42,7 +42,7 @@ class Span:
 
 
 def spans(record: RunRecord, words: Words) -> tuple[Span, ...]:
-    """All visits and model calls of a run; a visit that still goes on lasts until now."""
+    """All visits and model calls of a run; a visit that is still running lasts until now."""
     visits = [_visit(item, record, words) for item in record.nodes]
     ends: dict[str, list[float]] = {}
     calls = []

@@ -198,7 +198,7 @@ def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) 
                 "scale": {"domain": kinds, "range": ["circle", "circle", "diamond", _STAR_PATH]},
             },
             "size": {"field": "size", "type": "quantitative", "scale": None, "legend": None},
-            # As on the map: what rests on few questions is pale.
+            # As on the map: what is based on few questions is pale.
             "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
             "tooltip": [
                 {"field": "text", "type": "nominal", "title": words("tune.under_test")},
@@ -262,7 +262,7 @@ def _hatching(known: int, total: int) -> str:
 
 
 def _strength(known: int, total: int) -> float:
-    """Opacity of a mark that rests on so many questions."""
+    """Opacity of a mark that is based on so many questions."""
     return max(_PALEST, (known / total) ** 2) if total else _PALEST
 
 

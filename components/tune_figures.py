@@ -65,7 +65,7 @@ def value_text(measure: Measure, value: float | None) -> str:
 
 
 def measures_table(evaluation: Evaluation, words: Words, *, key: str) -> None:
-    """Every measure before and after, with its interval and how many questions it rests on."""
+    """Every measure before and after, with its interval and how many questions it is based on."""
     rows = []
     for measure in MEASURES:
         after = evaluation.figure(measure, AFTER)

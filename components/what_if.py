@@ -24,7 +24,7 @@ _SHOWN_UNGRADED = 3
 
 
 def what_if_waiting(words: Words, *, key: str) -> None:
-    """Hold the card's place while the run goes on."""
+    """Hold the card's place while the run is in progress."""
     head = node("div", "head", node("strong", "heading", words("whatif.title")))
     draw((node("section", "card whatif waiting", head, node("p", "muted", words("whatif.waiting"))),), words, key=key)
 
@@ -40,7 +40,7 @@ def what_if_card(
 ) -> str | None:
     """Draw the card, with ``corner`` beside its badge and ``below`` at its end; returns the action that was pressed.
 
-    ``fork``: go on from the record where it stops being known; ``run``: all of it anew; ``back``: the run's settings;
+    ``fork``: go on from the record where it stops being known; ``run``: all of it again; ``back``: the run's settings;
     ``open:ID``: show a passage.
     """
     head, *rest = card_nodes(found, record, words)
@@ -53,7 +53,7 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     moved = bool(differing(found.config, record.config))
     title = node("strong", "heading", words("whatif.title"))
     if not moved and (found.state == "known" or record.outcome in COMPLETE):
-        # What a finished run did under its own settings is its recording, whatever a replay could tell.
+        # What a finished run did under its own settings is its recording, no matter what a replay could tell.
         known = chip("pass", words("whatif.badge.known"))
         return [node("div", "head", title, known), node("p", "muted own", words("whatif.own"))]
     head = node("div", "head", title, *badges(found, words))
@@ -79,7 +79,7 @@ def badges(found: WhatIf, words: Words) -> tuple[Node, ...]:
 
 
 def ungraded_passages(found: WhatIf) -> tuple[Passage, ...]:
-    """The kept passages of the last known round that nobody judged."""
+    """The kept passages of the last known round that no one judged."""
     if not found.steps:
         return ()
     last = found.steps[-1]

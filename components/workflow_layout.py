@@ -71,7 +71,7 @@ class Layout:
 
 @lru_cache(maxsize=64)
 def layout_of(graph: WorkflowGraph, *, vertical: bool = False, longest: int = LONGEST_ROW) -> Layout:
-    """Plan the drawing of a graph; equal graphs give equal plans. A row longer than ``longest`` goes on in a second.
+    """Plan the drawing of a graph; equal graphs give equal plans. A row longer than ``longest`` continues in a second.
 
     Nodes stand in one column where it is ``vertical``.
     """

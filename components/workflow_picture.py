@@ -127,7 +127,7 @@ def _tone_of(name: str, record: Plain | None, ways: Mapping[tuple[str, str], int
     entered = tone_of_reason(entries[-1]["reason"]) if entries and ways.get((entries[-1]["node"], name)) else "passed"
     if name in ("rewrite", "refine_query"):
         return "rewrite"
-    # Only a rewrite is the correction itself; whatever else is visited again simply did its work.
+    # Only a rewrite is the correction itself; anything else that is visited again simply did its work.
     return "passed" if entered == "rewrite" and name != "rewrite_query" else entered
 
 

@@ -35,7 +35,7 @@ class Grid:
     returning: frozenset[str]
     """Nodes that only lead back."""
     folded: bool = False
-    """Whether the flow goes on in row 1, below the row that it began in."""
+    """Whether the flow continues in row 1, below the row that it began in."""
 
 
 def grid_of(graph: WorkflowGraph) -> Grid:

@@ -30,7 +30,7 @@ def _all_seen(record: RunRecord) -> dict[PassageId, Passage]:
 
 
 def _note(record: RunRecord, found: WhatIf, tried: list[Round], passage: Passage, words: Words) -> str:
-    # Only rounds that would happen are compared with themselves; what comes after an open one nobody knows.
+    # Only rounds that would happen are compared with themselves; no one knows what comes after an open one.
     same = record.rounds[: len(tried)]
     kept_then, kept_now = _kept(same, passage.id), _kept(tried, passage.id)
     if kept_then and not kept_now:

@@ -1,4 +1,4 @@
-"""Records that are over: those of the store, and the demos that ship with the program, which nobody can change."""
+"""Records that are over: those of the store, and the demos that ship with the program, which no one can change."""
 
 from __future__ import annotations
 

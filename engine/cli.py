@@ -75,7 +75,7 @@ _SWITCHES = {
 _OF_MODELS = ("temperature", "num_ctx")
 _ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "reranker", "vision")
 _OF_WORKFLOWS = {
-    "rerank": ("graph_hybrid", "whether passages are scored anew", get_args(Reranking)),
+    "rerank": ("graph_hybrid", "whether passages are reranked", get_args(Reranking)),
     "mode_from": ("graph_hybrid", "who picks the mode", get_args(ModeFrom)),
     "refine": ("graph_hybrid", "cut passages to the sentences that bear on the question", None),
     "answer_directly": ("graph_hybrid", "answer small talk without a search", None),

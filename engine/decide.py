@@ -44,11 +44,11 @@ def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
 
 
 def gate_in(item: Candidate, config: RunConfig) -> Gate:
-    """The gate of a candidate under ``config``, whatever config it was recorded with.
+    """The gate of a candidate under ``config``, no matter what config it was recorded with.
 
     With graph + vector retrieval each stage has a threshold of its own (SPEC GH-04): what the graph found is cut by
     ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what came
-    with the question is not cut by similarity either; what was scored anew is cut by ``rerank_threshold`` too.
+    with the question is not cut by similarity either; what was reranked is cut by ``rerank_threshold`` too.
     """
     gate = gate_of(item.rank, item.passage.similarity, config)
     options = config.options
@@ -85,7 +85,7 @@ def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ..
 
 
 def kept_passages(current: Round, config: RunConfig) -> list[Passage]:
-    """The round's kept passages under ``config``, whatever config the round was recorded with."""
+    """The round's kept passages under ``config``, no matter what config the round was recorded with."""
     return [item.passage for item in current.candidates if gate_in(item, config) == "kept"]
 
 

@@ -173,7 +173,7 @@ class Engine:
     def run(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
     ) -> RunRecord:
-        """Run a question to its end and return its record, whatever the outcome; raises as :meth:`start` does."""
+        """Run a question to its end and return its record, regardless of the outcome; raises as :meth:`start` does."""
         run = self._runs.named(self.start(question, config, attachments=attachments))
         run.wait()
         return run.record
@@ -194,7 +194,7 @@ class Engine:
         """Read an image or a table for a question to come, by what its bytes are; blocks until it is read.
 
         An image is read by the vision model of ``config``, which looks at it with the question in mind, or by the
-        built-in text recognition. Whatever was read may be corrected before it goes into :meth:`start`. Raises
+        built-in text recognition. What was read may be corrected before it goes into :meth:`start`. Raises
         ``AttachmentError``, ``SourceBomb``, ``SourceEncrypted`` and ``ModelError``.
         """
         model = config.models.vision if config else RoleModel()

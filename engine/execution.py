@@ -1,4 +1,4 @@
-"""One run from its first event to its last: whatever happens inside, it ends with an outcome and a reason."""
+"""One run from its first event to its last: no matter what happens inside, it ends with an outcome and a reason."""
 
 from __future__ import annotations
 

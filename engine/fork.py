@@ -26,7 +26,7 @@ _NO_VERDICTS: Mapping[PassageId, bool] = {}
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A run that goes on from another one."""
+    """A run that continues from another one."""
 
     parent: RunRecord
     fork: Fork
@@ -70,7 +70,7 @@ def branch_off(
 
     Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
 
-    Raises ``RunNotOver`` for a run that still goes on, and ``ForkRefused`` for a run of a workflow that takes no rounds
+    Raises ``RunNotOver`` for a run still in progress, and ``ForkRefused`` for a run of a workflow that takes no rounds
     over, a round that it does not have, a passage that it never saw, a query above ``longest_query`` characters, or
     another collection, workflow or mode.
     """
@@ -140,8 +140,8 @@ def fork_price(
 def fork_outlook(branch: Branch) -> WhatIf:
     """The path of a branch without a new query, as far as its parent's evidence can tell; no calls.
 
-    It is a what-if's own, save that the clock begins anew and what once failed is tried again. Rounds that the parent
-    took over from its own parent were decided by settings that nobody knows here, so their decisions are no evidence.
+    It is a what-if's own, save that the clock starts over and what once failed is tried again. Rounds that the parent
+    took over from its own parent were decided by settings that no one knows here, so their decisions are no evidence.
     """
     record, first = branch.evidence, branch.fork.round
     own = max(first, record.fork.round if record.fork else 0)

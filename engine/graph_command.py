@@ -37,7 +37,7 @@ class _Place(Protocol):
     def build(self, collection: str, extractor: str, *, replace: bool) -> str: ...
 
     def job(self, job_id: str) -> Mapping[str, Any]:
-        """How far it is; takes a moment while it goes on, so that it can be asked again at once."""
+        """How far it is; takes a moment while it is running, so that it can be asked again at once."""
 
     def stop(self, job_id: str) -> Mapping[str, Any]: ...
 
@@ -97,7 +97,7 @@ def follow(place: _Place, job_id: str, console: Console) -> int:
             job = place.stop(job_id)
         _bar(bar, task, job)
     if job["state"] == "stopped":
-        console.print(f"Stopped after {job['done']} of {job['total']} passages; the same command goes on from there.")
+        console.print(f"Stopped after {job['done']} of {job['total']} passages; the same command continues from there.")
         return _STOPPED
     if fault := job.get("fault"):
         console.print(f"[red]{escape(fault['fact'])}[/] {escape(fault['remedy'])}")

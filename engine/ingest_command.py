@@ -42,7 +42,7 @@ def add_ingest(commands: Any) -> None:
     said = (
         f"Put files, or all files below a folder, into a collection: {kinds}. What the collection has already is "
         "skipped; a changed file replaces its former version; a file that cannot be used is named, and the others go "
-        "in. After an interrupt the same command goes on where it was."
+        "in. After an interrupt the same command continues where it was."
     )
     put = commands.add_parser("ingest", help="put files into a collection", description=said)
     put.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file or folder")
@@ -68,7 +68,7 @@ def add_ingest(commands: Any) -> None:
 
 
 def app_with_the_store(settings: Settings) -> RunningApp | None:
-    """The app that has the embedded knowledge base open; a Milvus server is shared, so there nobody is asked."""
+    """The app that has the embedded knowledge base open; a Milvus server is shared, so there no one is asked."""
     return None if settings.milvus_uri else RunningApp.find(settings.data_dir)
 
 
@@ -105,7 +105,7 @@ def _ingest(options: argparse.Namespace) -> int:
         report = _plain(status)
         if status.fault is not None:
             console.print(f"[red]{escape(status.fault.fact)}[/] {escape(status.fault.remedy)}")
-            console.print("The same command then goes on where it was.")
+            console.print("The same command then continues where it was.")
             return print_report(report, console) or _FAILED
     return print_report(report, console) or (_FAILED if missing else read)
 

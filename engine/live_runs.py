@@ -86,7 +86,7 @@ class LiveRuns:
             self._loop.soon(run.stop)
 
     def require_over(self, run_id: str) -> None:
-        """Raises ``RunActive`` for a run that goes on."""
+        """Raises ``RunActive`` for a run that is running."""
         run = self.find(run_id)
         if run is not None and run.active:
             raise RunActive.named(run_id)

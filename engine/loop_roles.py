@@ -109,7 +109,7 @@ def source_kinds(
     async def weak_points(question: str) -> list[StoredPassage]:
         return await asyncio.to_thread(knowledge.weak_points.passages, collection, question)
 
-    # Of another store nothing is noted, whatever its collections are called.
+    # Of another store nothing is noted, no matter what its collections are called.
     history = None if graphs is None else weak_points
     return SourceKinds(retriever, config, looks, graphs, weak_points=history, vectors=knowledge.weak_point_vectors)
 

@@ -51,12 +51,12 @@ class LoopThread:
         return self._loop.create_task(work)
 
     def refuse(self) -> None:
-        """Take no more work; what goes on goes on."""
+        """Take no more work; what is running continues."""
         with self._guard:
             self._refuses = True
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]], timeout_s: float) -> None:
-        """Cancel what goes on, then run ``last``, then end the thread; a failure of ``last`` is logged."""
+        """Cancel what is running, then run ``last``, then end the thread; a failure of ``last`` is logged."""
         self.refuse()
         try:
             asyncio.run_coroutine_threadsafe(_wind_up(last), self._loop).result(timeout_s)
@@ -69,7 +69,7 @@ class LoopThread:
 
 
 async def _wind_up(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """End what goes on, e.g. an ingestion, before the store is closed under it."""
+    """End what is running, e.g. an ingestion, before the store is closed under it."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -19,8 +19,8 @@ _GRAPH: frozenset[RetrievalList] = frozenset({"local", "global"})
 _T = TypeVar("_T")
 
 Finding = Literal["running", "cited", "found", "nothing", "unable", "no_baseline", "cut_short"]
-"""What the graph was good for: ``cited``, an answer rests on a passage that the graph led to and vectors alone did not
-keep; ``found``, it led to some, and no answer rests on them; ``nothing``: it led to none; ``unable``: no mode could use
+"""What the graph was good for: ``cited``, an answer cites a passage that the graph led to and vectors alone did not
+keep; ``found``, it led to some, and no answer cites them; ``nothing``: it led to none; ``unable``: no mode could use
 the graph; ``no_baseline``: without ``naive`` there is nothing to hold it against; ``cut_short``: a run did not come to
 its end."""
 
@@ -38,7 +38,7 @@ class ModeLane:
     """What it kept, with its rank in the newest round that kept it."""
     passed: frozenset[PassageId]
     cited: Mapping[PassageId, int]
-    """What its answer rests on, with the marker."""
+    """What its answer is based on, with the marker."""
     notes: tuple[ModeNote, ...]
     """What parts of it could not do, in any round."""
     fell_back_to: tuple[RetrievalList, ...]
@@ -74,7 +74,7 @@ class ModeRace:
     unique: Mapping[Mode, tuple[PassageId, ...]]
     """Kept by this mode alone."""
     led: tuple[PassageId, ...]
-    """Those that the graph led to and vectors alone did not keep, whatever else found them."""
+    """Those that the graph led to and vectors alone did not keep, no matter what else found them."""
     only_graph: tuple[PassageId, ...]
     """Found by no vectors, kept or dropped."""
     rescued: tuple[PassageId, ...]

@@ -19,7 +19,7 @@ _TRIES = 2
 class Observations:
     """One file, one JSON object a line; any number of runs and processes may append to it at the same time.
 
-    A record is written in one piece at the end of the file, whatever end that is by then. Where the file does not end
+    A record is written in one piece at the end of the file, wherever that is by then. Where the file does not end
     with a newline, somebody died or ran out of disk while writing: that record is closed off by a newline first, so
     it stays a line of its own, and no other record suffers.
     """

@@ -1,4 +1,4 @@
-"""A record as a terminal shows it: the path, what could not be done, the answer and what it rests on."""
+"""A record as a terminal shows it: the path, what could not be done, the answer and what it is based on."""
 
 from __future__ import annotations
 

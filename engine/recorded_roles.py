@@ -1,6 +1,6 @@
 """Roles of a branch: they answer from the run it parted from, and ask the real ones only for what that never asked.
 
-A reply that was received is evidence, an unreadable verdict included; a failure is not, and is tried again. Whatever is
+A reply that was received is evidence, an unreadable verdict included; a failure is not, and is tried again. What is
 reused is reported as a cached call, so that nothing is hidden and nothing is paid for twice.
 """
 
@@ -57,7 +57,7 @@ class RecordedRetriever:
     def _reaches(self, recorded: Round, limit: int) -> bool:
         depth, parent = len(recorded.candidates), self._branch.parent
         # A search that gave fewer than were asked for had no more. A round that the parent took over from its own
-        # parent was searched by other settings, which nobody knows here.
+        # parent was searched by other settings, which no one knows here.
         own = parent.fork is None or recorded.index >= parent.fork.round
         return depth >= limit or (own and depth < parent.config.fetch_k)
 

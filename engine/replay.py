@@ -60,7 +60,7 @@ class ReplayStep:
 
 
 def steps(events: Sequence[Event]) -> tuple[ReplayStep, ...]:
-    """The steps of a run in order: none for no events, no ``ended`` while it goes on.
+    """The steps of a run in order: none for no events, no ``ended`` while it is running.
 
     A round that ended before its decision has a ``judged`` step where at least one passage had been judged.
     """
@@ -97,7 +97,7 @@ def _step(event: Event, node: str, draft: int, checked: int) -> ReplayStep | Non
         case Retrieved() | Fused():
             return ReplayStep("searched", event.seq, event.round, node)
         case PassageGraded() | Reranked() if node == "retrieve":
-            # Scored anew while it searches: the search goes on until the order stands.
+            # Scored again while it searches: the search continues until the order stands.
             return ReplayStep("searched", event.seq, event.round, node)
         case PassageGraded() | Reranked():
             return ReplayStep("judged", event.seq, event.round, node)

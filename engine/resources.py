@@ -180,7 +180,7 @@ class Resources:
         """What Ollama offers here, looked up at most every half minute unless ``fresh``.
 
         With ``patience_s`` a page is not held up by an address that swallows packets: after that many seconds it gets
-        what was known before, or that nobody answers, while the looking goes on.
+        what was known before, or that no one answers, while it is still looking.
         """
         if fresh or self._status is None or time.monotonic() - self._status_at > _STATUS_KEPT_S:
             if self._looking is None or self._looking.done():

@@ -119,7 +119,7 @@ def _grader_result(record: RunRecord) -> dict[str, Any] | None:
         "passRate": last.pass_rate,
         "passCount": last.passed,
         "totalCount": last.kept,
-        # The gate was unmet, whatever the budget still allowed.
+        # The gate was unmet, no matter what the budget still allowed.
         "shouldRewrite": last.reason != "passed",
         "reasoning": last.inequality,
     }

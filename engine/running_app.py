@@ -99,7 +99,7 @@ class RunningApp:
         )
 
     def cancel(self, run_id: str) -> None:
-        """Stop a run there, if it still goes on and the app still answers."""
+        """Stop a run there, if it is still running and the app still answers."""
         with suppress(WorkbenchError):
             self.post(f"{_run_path(run_id)}/cancel", {})
 
@@ -115,7 +115,7 @@ class RunningApp:
 
         Returns the report as plain values; of a large file its job, which has an ``id`` and is followed by :meth:`job`.
 
-        Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where nobody answers.
+        Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where no one answers.
         """
         body = {**_file(name, content), **options}
         return _success(self.post(f"/api/collections/{quote(collection, safe='')}/sources", body))

@@ -125,7 +125,7 @@ class LiveRun:
         after = max(after, 0)
 
         def wake() -> None:
-            # A web server that has stopped closes its loop before its listeners are gone; the run goes on.
+            # A web server that has stopped closes its loop before its listeners are gone; the run is in progress.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(changed.set)
 

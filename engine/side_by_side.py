@@ -14,7 +14,7 @@ _ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced",
 
 Enough = Literal["enough", "others_cite_more", "others_answered", "only_it", "nobody", "no_baseline", "alone"]
 """``enough``: it answered, and no other loop cites a source passage that it lacks; ``others_cite_more``: it answered,
-and another one rests on passages that it lacks; ``others_answered``: another one answered and it did not; ``only_it``:
+and another one cites passages that it lacks; ``others_answered``: another one answered and it did not; ``only_it``:
 no other one answered; ``nobody``: none did; ``no_baseline``, ``alone``: there is nothing to hold it against."""
 
 
@@ -32,7 +32,7 @@ class Lane:
     answers: int
     """How many were written."""
     times_slower: float | None
-    """Its duration over the baseline's; None for the baseline and where one of them goes on."""
+    """Its duration over the baseline's; None for the baseline and where one of them is running."""
     extra_calls: int | None
     """Model calls, built-in ones included, beyond the baseline's."""
 
@@ -41,7 +41,7 @@ class Lane:
 class SideBySide:
     lanes: tuple[Lane, ...]
     enough: Enough | None
-    """None while one of the runs goes on."""
+    """None while one of the runs continues."""
     better: tuple[WorkflowName, ...]
     """The workflows that ``enough`` speaks of: those that answered, or cite, what the baseline did not."""
     cited: Mapping[PassageId, tuple[WorkflowName, ...]]

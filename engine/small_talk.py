@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[SmallTalk, re.Pattern[str]], ...] = (
 _CLAUSE = re.compile(r"[\s~～…\-—]+")
 _BREAK = re.compile(r"[,，.。!！?？;；:：\n]+")
 _LONGEST = 120
-"""Characters: nobody greets at more length, and a longer text has something to say."""
+"""Characters: no one greets at more length, and a longer text has something to say."""
 
 
 def small_talk(question: str) -> SmallTalk | None:

@@ -16,7 +16,7 @@ from pages.samples_shown import shown_samples
 def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple[str | None, RunId | None]:
     """Draw both rows; returns the question to ask and the recorded run to open, where one was pressed."""
     asked = None
-    # Of what else holds, nobody knows a question; those to try would find nothing there.
+    # Of what else holds, no one knows a question; those to try would find nothing there.
     if config.collection == SAMPLE_COLLECTION:
         active = record is not None and record.active
         asked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)

@@ -87,7 +87,7 @@ def _defaults(engine: Engine, words: Words, opened: str) -> dict[Side, str]:
 
 
 def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
-    # Said again after a change of language, or the browser goes on showing the old label.
+    # Said again after a change of language, or the browser keeps showing the old label.
     if st.session_state.get(f"compare_language_{side}") != words.language:
         st.session_state[f"compare_language_{side}"] = words.language
         st.session_state[side] = st.session_state[side]

@@ -33,7 +33,7 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
         starts = _starts(engine, a, words)
         name = st.selectbox(words("compare.from"), list(starts), key="compare_from")
         start = starts.get(str(name), a.config)
-        # The widgets begin anew with other values only under another name.
+        # The widgets start over with other values only under another name.
         by_words = _by_words(engine, start.collection)
         config = compare_settings(start, models, words, key=f"compare_{hash(start)}", by_words=by_words)
         _run(a, config, words, begin)

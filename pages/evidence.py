@@ -1,4 +1,4 @@
-"""What a run left behind, below its picture: figures, answer, faults and the tabs, filled while the run goes on."""
+"""What a run left behind, below its picture: figures, answer, faults and the tabs, filled during the run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def evidence(
     ``again`` asks the same once more.
     """
 
-    # Only while the run goes on; afterwards nothing on the page runs by itself.
+    # Only while the run is in progress; afterwards nothing on the page runs by itself.
     @st.fragment(run_every=_WATCH_S if active else None)
     def watch() -> None:
         try:

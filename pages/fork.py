@@ -82,7 +82,7 @@ def _where_from(engine: Engine, record: RunRecord, words: Words) -> None:
         parent = engine.record(fork.parent)
     except WorkbenchError:
         parent = None
-    # Without the parent nobody knows what its settings were.
+    # Without the parent no one knows what its settings were.
     settings = (
         setting_changes(parent.config, record.config, words)
         if parent

@@ -1,4 +1,4 @@
-"""Long work that a page starts and watches: it goes on when the page is left, and stops when asked."""
+"""Long work that a page starts and watches: it continues when the page is left, and stops when asked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 
 @dataclass(slots=True)
 class IngestJob:
-    """One ingestion in the background; ``progress`` is replaced as it goes on."""
+    """One ingestion in the background; ``progress`` is replaced as it is running."""
 
     collection: str
     progress: Progress | None = None

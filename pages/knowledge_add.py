@@ -152,7 +152,7 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
 
 
 def followed(engine: Engine, wanted: Wanted) -> Draft | None:
-    """The preview as it suits the settings: made anew when a slider or the collection was changed."""
+    """The preview as it suits the settings: made again when a slider or the collection was changed."""
     draft: Draft | None = st.session_state.get(_DRAFT)
     if draft is None or draft.batch != wanted.batch:
         return None

@@ -18,7 +18,7 @@ _LONGEST = 200
 
 
 def graph_choice(engine: Engine, target: Target, words: Words) -> str:
-    """``builtin`` or a chat model; empty for none. A graph that is there goes on with who has read it so far."""
+    """``builtin`` or a chat model; empty for none. A graph that is there continues with who has read it so far."""
     has = _graph_of(engine, target)
     options = list(dict.fromkeys([_NONE, *_known(has), BUILTIN, *_models(engine), _OTHER]))
     usual = _known(has)[0] if _known(has) else _NONE
@@ -59,7 +59,7 @@ def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
 
 
 def _known(has: GraphInfo | None) -> list[str]:
-    """Who has read the graph, where somebody else can go on; what was written by hand nobody reads anew."""
+    """Who has read the graph, where somebody else can go on; what was written by hand no one reads again."""
     return [has.extractor] if has is not None and (has.extractor == BUILTIN or ":" in has.extractor) else []
 
 
@@ -69,7 +69,7 @@ def _graph_of(engine: Engine, target: Target) -> GraphInfo | None:
     try:
         state = engine.graphs.describe(target.name)
     except WorkbenchError:
-        # A store of graphs that does not answer keeps nobody from putting files in; the job says what is wrong.
+        # A store of graphs that does not answer keeps no one from putting files in; the job says what is wrong.
         return None
     return state.info if state is not None and state.info.passages else None
 

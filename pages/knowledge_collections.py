@@ -58,7 +58,7 @@ def usable(engine: Engine, info: CollectionInfo) -> bool:
     if family(info.embedding_model) != "ollama":
         return True
     known = {item.model: item.available for item in embedding_models(engine)}
-    # What nobody listed may be there all the same: asking is what tells.
+    # What no one listed may be there all the same: asking is what tells.
     return known.get(info.embedding_model, not known)
 
 

@@ -44,7 +44,7 @@ class Batch:
 
 
 class _Cancelled(Exception):
-    """Ends a preview that nobody waits for any more."""
+    """Ends a preview that no one waits for any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
 
 
 def follow_job(engine: Engine, job: JobStatus, words: Words) -> None:
-    """The job that builds the graph, redrawn while it goes on; the whole page is drawn anew when it ends."""
+    """The job that builds the graph, redrawn while it is running; the whole page is redrawn when it ends."""
     drawn = shape((job,))
 
     @st.fragment(run_every=None if job.over else _WATCH_S)
@@ -84,7 +84,7 @@ def follow_job(engine: Engine, job: JobStatus, words: Words) -> None:
 
 
 def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words: Words) -> None:
-    """What can be done to a graph at which nobody is at work."""
+    """What can be done to a graph at which no one is at work."""
     own = state.info.extractor
     waits = state.job is not None and state.job.resumable
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kg_actions"):

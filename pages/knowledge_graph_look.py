@@ -118,7 +118,7 @@ def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhoo
         )
     else:
         found = place.whole(most)
-    # Nobody asked for these by name.
+    # No one asked for these by name.
     return Neighbourhood({}, found.entities, found.relationships)
 
 
@@ -134,7 +134,7 @@ def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourho
     st.caption(words("graph.suggested"))
     with st.container(horizontal=True, key="kg_suggested"):
         for item in found:
-            # The name of a button is Markdown: whatever could be read as such is set apart.
+            # The name of a button is Markdown: anything that could be read as such is set apart.
             if st.button(_plain(item.name), key=f"kg_suggest_{item.id}", type="secondary"):
                 st.session_state[_GO] = {_ENTITY: item.name}
                 st.rerun()

@@ -20,7 +20,7 @@ _DONE_SHOWN = 3
 
 
 def jobs_panel(engine: Engine, words: Words) -> None:
-    """Every job as a card, newest first; nothing where there are none. The page is drawn anew when one ends."""
+    """Every job as a card, newest first; nothing where there are none. The page is redrawn when one ends."""
     drawn = shape(engine.ingestions.jobs())
     if not drawn:
         return
@@ -54,7 +54,7 @@ def card(engine: Engine, job: JobStatus, words: Words) -> None:
 
 
 def jobs_elsewhere(engine: Engine, words: Words) -> None:
-    """On the other views: one line that says that something goes on or waits to be resumed, with the way there."""
+    """On the other views: one line that says that something continues or waits to be resumed, with the way there."""
     jobs = engine.ingestions.jobs()
     going = sum(not job.over for job in jobs)
     waiting = sum(job.resumable for job in jobs)

@@ -111,7 +111,7 @@ def _opened(info: CollectionInfo, sources: Sequence[SourceInfo]) -> SourceInfo |
 def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: Words) -> None:
     """The body of the drawer: what the source is, its passages a page at a time, and the way to delete it."""
     if st.session_state.get(_OPENED) is None:
-        # Deleted a moment ago: the drawer closes with the page drawn anew.
+        # Deleted a moment ago: the drawer closes with the page redrawn.
         st.rerun()
     source_heading(source, words)
     if not info.read_only:

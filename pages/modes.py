@@ -149,7 +149,7 @@ def config_of(mode: Mode, collection: str) -> RunConfig:
 
 
 def _columns(engine: Engine, ids: list[str], words: Words, *, active: bool) -> None:
-    """The runs in columns, redrawn while one of them goes on."""
+    """The runs in columns, redrawn while one of them is running."""
 
     @st.fragment(run_every=_WATCH_S if active else None)
     def watch() -> None:

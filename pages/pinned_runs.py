@@ -50,7 +50,7 @@ def pin(engine: Engine, run_id: RunId, *, pinned: bool) -> None:
 
 def effect_on_pinned(engine: Engine, old: RunConfig, new: RunConfig, *, name: str) -> PinnedEffect | None:
     """What going from ``old`` to ``new`` does to the pinned runs of the same workflow; None where there are none or
-    nothing decides anew.
+    nothing decides again.
 
     Collection, models and time budget stay as each run had them. ``name`` tells apart who asks.
     """

@@ -20,7 +20,7 @@ _COUNTS = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
-    """The button; nothing for a run that still goes on."""
+    """The button; nothing for a run that is still running."""
     if record.active:
         return
     st.download_button(

@@ -147,7 +147,7 @@ def config_of(workflow: WorkflowName, collection: str) -> RunConfig:
 
 
 def columns(engine: Engine, words: Words, ids: list[str], *, active: bool) -> None:
-    """The runs in columns, redrawn while one of them goes on."""
+    """The runs in columns, redrawn while one of them is running."""
 
     @st.fragment(run_every=_WATCH_S if active else None)
     def watch() -> None:

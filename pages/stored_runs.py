@@ -15,7 +15,7 @@ _kept: OrderedDict[tuple[str, str], RunRecord] = OrderedDict()
 
 
 def finished_record(engine: Engine, run_id: str) -> RunRecord | None:
-    """The record of a run that has ended; None where it goes on, cannot be read, or is gone."""
+    """The record of a run that has ended; None where it is running, cannot be read, or is gone."""
     key = (engine.instance, run_id)
     if key not in _kept:
         try:

@@ -57,7 +57,7 @@ class Seen:
 
 
 def seen_models(engine: Engine) -> Looked[Seen]:
-    """The models as this session knows them; asked anew after a change and after a while."""
+    """The models as this session knows them; asked again after a change and after a while."""
 
     def look() -> Seen:
         return Seen(engine.ollama(fresh=True), engine.host.models(fresh=True), engine.host.providers())
@@ -145,7 +145,7 @@ def _ollama(engine: Engine, seen: Seen, words: Words) -> None:
 
 
 def _pulls(engine: Engine, words: Words) -> None:
-    """Downloads, followed while one goes on; the table above is drawn anew when one has ended."""
+    """Downloads, followed while one is running; the table above is redrawn when one has ended."""
     running = any(not item.over for item in engine.host.pulls())
 
     @st.fragment(run_every=_LOOK_S if running else None)
@@ -181,7 +181,7 @@ def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
 
 
 def _attempt(do: Callable[[], None]) -> None:
-    """Do it and look anew; what it raises is said in the next run of the page."""
+    """Do it and look again; what it raises is said in the next run of the page."""
     try:
         do()
     except WorkbenchError as error:

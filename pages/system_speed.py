@@ -96,7 +96,7 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
 
 
 def _progress(engine: Engine, words: Words) -> None:
-    """The measurement that goes on or was the last."""
+    """The measurement that is running or was the last."""
     first = engine.host.measuring
     if first is None or first.state == "done":
         # Its card says when it was measured.

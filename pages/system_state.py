@@ -38,7 +38,7 @@ def chosen_part(words: Words, bar: DeltaGenerator) -> Part:
 
 
 def again_button(words: Words, bar: DeltaGenerator) -> bool:
-    """Draw the button that asks anew, beside the choice of parts."""
+    """Draw the button that asks again, beside the choice of parts."""
     return bar.button(words("system.again"), icon=":material/refresh:", key="system_again")
 
 

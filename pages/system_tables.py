@@ -67,7 +67,7 @@ def self_test_part(engine: Engine, words: Words) -> None:
 
 
 def _watched(engine: Engine, words: Words) -> None:
-    """The self-test that goes on or was the last."""
+    """The self-test that is running or was the last."""
     first = engine.host.self_testing
     if first is None:
         st.caption(words("selftest.empty"))

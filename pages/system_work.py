@@ -59,7 +59,7 @@ class Looked(Generic[T]):
 
 
 def looked(name: str, call: Callable[[], T], *, fresh: bool = False, most_s: float | None = None) -> Looked[T]:
-    """What this session knows under a name; asked anew where it is ``fresh`` or older than ``most_s``."""
+    """What this session knows under a name; asked again where it is ``fresh`` or older than ``most_s``."""
     state: Looked[T] = st.session_state.setdefault(f"looked_{name}", Looked())
     state.take()
     known = state.at > 0.0
@@ -70,7 +70,7 @@ def looked(name: str, call: Callable[[], T], *, fresh: bool = False, most_s: flo
 
 
 def until(*states: Looked[Any]) -> None:
-    """Draw the page anew once the answers that are underway are in."""
+    """Redraw the page once the answers that are underway are in."""
     if all(state.pending is None for state in states):
         return
 

@@ -54,7 +54,7 @@ def page() -> None:
         st.markdown(f"#### {words('tune.title')}", width="content")
         st.caption(words("tune.intro"), width="content")
     gathering = query_set_bar(engine, panel, words)
-    # A set belongs to a collection: the sliders are tried on what was found there, whatever the panel searches.
+    # A set belongs to a collection: the sliders are tried on what was found there, no matter what the panel searches.
     gathered = gathering.config
     config = replace(panel, collection=gathered.collection, milvus_address=gathered.milvus_address)
     shown = evidence_of(engine, gathering)

@@ -23,7 +23,7 @@ from engine.values import RunRecord
 
 _KEPT = 4
 _PARTS = 10
-"""Times that the figures are made again while a batch goes on."""
+"""Times that the figures are made again while a batch is running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,19 @@ def batches_of(engine: Engine, set_name: str) -> tuple[Batch, ...]:
 
 
 def progress_of(engine: Engine, batch_id: str) -> BatchProgress:
-    """A batch that rests is asked for once; one that goes on, every time: its process may have been killed."""
+    """A batch that rests is asked for once; one that is running, every time: its process may have been killed."""
     rests = _progress(engine.instance, batch_id, _state(engine), engine)
     return engine.batches.progress(batch_id) if rests.running else rests
 
 
 def part_of(batch: BatchProgress) -> int:
-    """How many ended runs the figures of a batch that goes on stand for; grows by tenths."""
+    """How many ended runs the figures of a batch that is running stand for; grows by tenths."""
     ended, step = batch.done + batch.failed, max(3, batch.total // _PARTS)
     return ended // step * step if batch.running else ended
 
 
 def _state(engine: Engine) -> tuple[int, ...]:
-    """Changes whenever anything is written to the file of evaluations, by whatever process."""
+    """Changes whenever anything is written to the file of evaluations, by any process."""
     path = engine.evaluation.path
     found: list[int] = []
     for file in (path, path.with_name(f"{path.name}-wal")):
@@ -126,7 +126,7 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
     if batch is None:
         return None
     part = part_of(progress_of(engine, batch.id))
-    # While it goes on, only every part of it: each run that ends would make all charts anew.
+    # While it is running, only every part of it: each run that ends would make all charts again.
     runs = "" if gathering.running else _runs_of(engine, batch.id)
     return _evidence(engine.instance, batch.id, part, runs, len(batch.failures), _engine=engine)
 

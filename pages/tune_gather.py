@@ -43,7 +43,7 @@ def gathering_buttons(engine: Engine, gathering: Gathering, config: RunConfig, w
 
 
 def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
-    """Below the bar: progress while it goes on, and what went wrong."""
+    """Below the bar: progress while it is running, and what went wrong."""
     fault = st.session_state.pop("tune_gather_fault", None)
     if fault is not None:
         fault_box(fault, words, key="tune_start_fault")

@@ -37,7 +37,7 @@ _BUT_MODE = {workflow: tuple(name for name in names if name != "mode") for workf
 
 
 def what_if_panel(engine: Engine, record: RunRecord, found: WhatIf | None, words: Words) -> PassageId | None:
-    """Draw what-if for a run, None while it goes on; returns a passage that the reader wants to see."""
+    """Draw what-if for a run, None while it is running; returns a passage that the reader wants to see."""
     if found is None:
         what_if_waiting(words, key="what_if")
         return None

@@ -32,7 +32,7 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     asked = (record.id, record.last_seq, config, x, y)
     offer = st.empty()
     if not at_once(table, config) and not is_remembered("map", asked):
-        # Its evidence is no plain run's, and is replayed anew for each of ten thousand cells.
+        # Its evidence is no plain run's, and is replayed again for each of ten thousand cells.
         with offer.container():
             st.caption(words("map.slow"))
             if not st.button(words("map.draw"), key="draw_map", icon=":material/grid_on:"):

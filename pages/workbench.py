@@ -178,7 +178,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     text, box = proposed(record, config.collection)
     active = record is not None and record.active
     tried: tuple[str | None, RunId | None] = (None, None)
-    # While the run goes on, Stop stands where Run stood (page.css hides the one that cannot be pressed).
+    # While the run is in progress, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
         with st.form("ask_form", border=False), st.container(key="ask_line", horizontal=True, gap="small"):
             question = st.text_input(

@@ -1,4 +1,4 @@
-"""Record the shipped demos anew: ``python -m tests.recordings`` (a few seconds, built-in roles, a folder of its own).
+"""Update the shipped demos: ``python -m tests.recordings`` (a few seconds, built-in roles, a folder of its own).
 
 With ids of demos behind it, only those.
 

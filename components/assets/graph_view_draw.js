@@ -53,7 +53,7 @@ function paintColours(view) {
 // ---- where things stand under the present zoom ---------------------------------------------------------------------
 
 // While it moves, the picture is carried along whole, or its names stay with what they name: finding room for names
-// takes longer than a frame lasts where there are hundreds. They are written anew as soon as it rests.
+// takes longer than a frame lasts where there are hundreds. They are rewritten as soon as it rests.
 function carry(view) {
   const { k, x, y } = view.zoom;
   if (view.placed?.k === k) {

@@ -62,7 +62,7 @@ function toneOf(name, record, ways) {
   if (name === "rewrite" || name === "refine_query") return "rewrite";
   const entry = record.decisions.filter((item) => item.route === name).at(-1);
   const entered = entry && ways[`${entry.node}>${name}`] ? toneOfReason(entry.reason) : "passed";
-  // Only a rewrite is the correction itself; whatever else is visited again simply did its work.
+  // Only a rewrite is the correction itself; anything else that is visited again simply did its work.
   return entered === "rewrite" && name !== "rewrite_query" ? "passed" : entered;
 }
 

@@ -33,7 +33,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (shown.get(root) === drawn) return () => stopFollowing(root);
   shown.set(root, drawn);
   const fire = (name) => setTriggerValue("action", { name, serial: Date.now() });
-  // What was unfolded stays so while a run goes on and the tree is built anew.
+  // What was unfolded stays so while a run is in progress and the tree is built again.
   const open = new Set([...root.querySelectorAll("details[open]")].map((fold) => fold.dataset.fold));
   root.replaceChildren(...data.nodes.map((item) => build(item, fire)));
   for (const fold of root.querySelectorAll("details[data-fold]")) if (open.has(fold.dataset.fold)) fold.open = true;

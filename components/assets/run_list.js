@@ -35,7 +35,7 @@ function table(root, view) {
     el("thead", { role: "rowgroup" }, [el("tr", { role: "row" }, heads.map(([name, label]) => el("th", { scope: "col", role: "columnheader", class: name }, [label])))]),
     el("tbody", { role: "rowgroup" }, rows.map((row) => line(root, view, row))),
   ]);
-  // What is focused keeps the keyboard while its line is drawn anew.
+  // What is focused keeps the keyboard while its line is redrawn.
   const inside = root.getRootNode().activeElement;
   const held = inside && root.contains(inside) ? [inside.closest("tr")?.dataset.id, inside.dataset.part] : null;
   root.replaceChildren(made);

@@ -35,7 +35,7 @@ function table(root, view) {
     el("thead", { role: "rowgroup" }, [el("tr", { role: "row" }, heads.map(([name, label, tip]) => el("th", { scope: "col", role: "columnheader", class: name, title: tip || null }, [label])))]),
     el("tbody", { role: "rowgroup" }, rows.map((row, place) => line(root, view, row, place))),
   ]);
-  // What is focused keeps the keyboard while its line is drawn anew.
+  // What is focused keeps the keyboard while its line is redrawn.
   const inside = root.getRootNode().activeElement;
   const held = inside && root.contains(inside) ? [inside.closest("tr")?.dataset.place, inside.dataset.part] : null;
   root.replaceChildren(made);

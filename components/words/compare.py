@@ -84,7 +84,7 @@ COMPARE: dict[str, tuple[str, str]] = {
     ),
     "compare.why.query": ("another query was searched", "检索的查询不同"),
     "compare.why.kept": ("other passages were kept", "保留的片段不同"),
-    "compare.why.route": ("A goes on to {a}, B to {b}", "A 去{a}，B 去{b}"),
+    "compare.why.route": ("A continues to {a}, B to {b}", "A 去{a}，B 去{b}"),
     "compare.why.broke.a": ("A broke off before it decided", "A 未作出决策就中断了"),
     "compare.why.broke.b": ("B broke off before it decided", "B 未作出决策就中断了"),
     "compare.why.reason": ("for another reason", "原因不同"),

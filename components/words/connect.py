@@ -56,7 +56,7 @@ CONNECT: Mapping[str, tuple[str, str]] = {
     "connect.look": ("Show collections", "显示集合"),
     "connect.looking": ("Looking at the store …", "正在查看存储……"),
     "connect.reading": ("Reading the collection …", "正在读取集合……"),
-    "connect.checking": ("Embedding stored passages anew and comparing …", "正在重新嵌入已存片段并比较……"),
+    "connect.checking": ("Re-embedding stored passages and comparing …", "正在重新嵌入已存片段并比较……"),
     "connect.asking": ("Asking the test questions …", "正在检索测试问题……"),
     "connect.connecting": ("Connecting …", "正在连接……"),
     "connect.stop": ("Stop waiting", "不再等待"),
@@ -87,7 +87,7 @@ CONNECT: Mapping[str, tuple[str, str]] = {
     "connect.no_field": ("– none –", "–无–"),
     "connect.dim": ("{dim} dimensions, compared by {metric}", "{dim} 维，按 {metric} 比较"),
     "connect.metric.note": (
-        "Similarities are computed here from the vectors themselves, whatever the metric.",
+        "Similarities are computed here from the vectors themselves, regardless of the metric.",
         "无论用哪种度量，相似度都在这里由向量本身算出。",
     ),
     # 4 Model
@@ -132,7 +132,7 @@ CONNECT: Mapping[str, tuple[str, str]] = {
     "connect.step.check": ("5 · Check it", "5 · 检查"),
     "connect.check": ("Check the model", "检查模型"),
     "connect.check.help": (
-        "Embeds up to twenty stored passages anew and compares with their stored vectors; it takes some seconds.",
+        "Re-embeds up to twenty stored passages and compares with their stored vectors; it takes some seconds.",
         "重新嵌入至多二十个已存片段，与存储的向量比较，需要若干秒。",
     ),
     "connect.verdict.same": (

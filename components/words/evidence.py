@@ -146,7 +146,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
         "始终没有达标：这是就已通过的片段所能给出的最好回答。",
     ),
     "answer.unverified_note": (
-        "No passage passed the grader. The answer rests on unverified passages; check it yourself.",
+        "No passage passed the grader. The answer is based on unverified passages; check it yourself.",
         "没有片段通过质检。这个回答依据的是未核实的片段，请自行核对。",
     ),
     "badge.by_hand": ("{n} verdicts set by hand", "{n} 个判定为手动设定"),

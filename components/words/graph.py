@@ -161,7 +161,7 @@ GRAPH: Mapping[str, tuple[str, str]] = {
         "Reads what is new or has changed, by the same reader.",
         "由同一抽取器读取新增和变动的片段。",
     ),
-    "graph.rebuild": ("Build anew", "重建"),
+    "graph.rebuild": ("Rebuild", "重建"),
     "graph.rebuild.note": (
         "Every passage is read again, and what is there now goes.",
         "所有片段都会重新读取，现有图谱会被替换。",

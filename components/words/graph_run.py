@@ -167,7 +167,7 @@ GRAPH_RUN: dict[str, tuple[str, str]] = {
         "未经检索作答：跳过了质检和引用。",
     ),
     "answer.from_tables": (
-        "No passage passed: the answer rests on the tables of the question alone.",
+        "No passage passed: the answer is based on the tables of the question alone.",
         "没有片段通过：回答只依据问题所附的表格。",
     ),
     "badge.unsearched": ("without a search", "未检索"),

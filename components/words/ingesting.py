@@ -214,16 +214,16 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.job.interrupted": ("interrupted", "被中断"),
     "kb.job.waiting.note": ("Another job into this collection goes first.", "同一集合的另一个任务先行。"),
     "kb.job.stopped.note": (
-        "Sources that were complete are in; no half source is. What was embedded is kept: resuming goes on from here.",
+        "Sources that were complete are in; no half source is. What was embedded is kept: it resumes from here.",
         "已停止：完整的来源已入库，没有半个来源。已经算好的向量会保留，继续时从这里接着做。",
     ),
     "kb.job.interrupted.note": (
-        "The workbench ended while this went on. What was embedded is kept: resuming goes on from here, with no "
+        "The workbench ended while this went on. What was embedded is kept: resuming continues from here, with no "
         "duplicates.",
         "任务进行中工作台退出了。已经算好的向量会保留，继续时从这里接着做，不会重复入库。",
     ),
     "kb.job.graph.note": (
-        "What was read is in the graph: resuming goes on from here and reads nothing twice.",
+        "What was read is in the graph: resuming continues from here and reads nothing twice.",
         "已读的片段都已写入图谱，继续时从这里接着做，不会重复读取。",
     ),
     "kb.graph.looking": ("Looking for what was read already …", "正在查看哪些片段已经读过……"),
@@ -247,7 +247,7 @@ INGESTING: Mapping[str, tuple[str, str]] = {
     "kb.done.one": ("1 source with {passages} went in", "1 个来源已入库，共 {passages}"),
     "kb.passages": ("{n} passages", "{n} 个片段"),
     "kb.passages.one": ("1 passage", "1 个片段"),
-    "kb.done.reembed": ("embedded anew: {passages}", "已重新嵌入 {passages}"),
+    "kb.done.reembed": ("re-embedded: {passages}", "已重新嵌入 {passages}"),
     "kb.done.add_full_text": (
         "{passages} can be searched by words now",
         "{passages}现在可以按词检索",

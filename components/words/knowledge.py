@@ -127,7 +127,7 @@ KNOWLEDGE: Mapping[str, tuple[str, str]] = {
         "没有其他可用的嵌入模型。可用 Ollama 下载，例如 `ollama pull bge-m3`。",
     ),
     "kb.full_text.note": (
-        "The collection is written anew with a field of words, so that it can be searched by words too. Its vectors "
+        "The collection is rewritten with a field of words, so that it can be searched by words too. Its vectors "
         "are copied: nothing is embedded again.",
         "集合会带上分词字段重写一遍，之后也能按词检索。向量原样复制，不需要重新嵌入。",
     ),

@@ -173,11 +173,11 @@ LOOPS: dict[str, tuple[str, str]] = {
     "recall.kept_none": ("Nothing was kept.", "没有存入任何内容。"),
     "recall.kept_none.answer": ("There is no answer to keep.", "没有可存入的回答。"),
     "recall.kept_none.direct": (
-        "Nothing was kept: an answer without a search rests on no source of its own.",
+        "Nothing was kept: an answer without a search is based on no source of its own.",
         "没有存入：未经检索的回答没有自己的来源。",
     ),
     "recall.kept_none.unevaluated": (
-        "Nothing was kept: nobody evaluated the answer.",
+        "Nothing was kept: no one evaluated the answer.",
         "没有存入：这个回答未经评估。",
     ),
     "recall.at_end": ("At the end", "运行结束时"),
@@ -329,7 +329,7 @@ LOOPS: dict[str, tuple[str, str]] = {
     "badge.direct": ("✓ without a search", "✓ 未检索"),
     "badge.direct_forced": ("! without a search", "! 未检索"),
     "answer.low_quality": (
-        "Rests on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+        "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
         "依据的片段质量偏低：得分 {score}，应达到 {bar}；没有再来一轮，因为{why}。",
     ),
     "answer.max_corrections": (
@@ -343,7 +343,7 @@ LOOPS: dict[str, tuple[str, str]] = {
         "{n} 稿回答都写完了，评估者仍要求修改：留下最后一稿。它的建议见“评估”页签。",
     ),
     "answer.evaluator_failed": (
-        "The evaluator could not be reached or read: nobody has evaluated this answer.",
+        "The evaluator could not be reached or read: no one has evaluated this answer.",
         "联系不上评估者，或读不懂它的回复：这个回答未经评估。",
     ),
     "answer.deadline": (
@@ -365,7 +365,7 @@ LOOPS: dict[str, tuple[str, str]] = {
         "回答来自记忆，而不是这些设置：它出自以前的运行，没有检索。当时问的是：“{question}”（相似度 {similarity}）。",
     ),
     "answer.without_search": (
-        "Nothing was searched for this answer: it rests on no passage.",
+        "Nothing was searched for this answer: it is based on no passage.",
         "这个回答没有检索，不依据任何片段。",
     ),
     "answer.fallback_note": (

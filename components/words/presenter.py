@@ -84,7 +84,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "检索者找到 {found}，其中排在最前的 {k} 个交给质检员。",
     ),
     "presenter.searched.all.one": (
-        "The retriever finds {found}; the best one goes on to the grader.",
+        "The retriever finds {found}; the best one continues to the grader.",
         "检索者找到 {found}，其中排在最前的 1 个交给质检员。",
     ),
     "presenter.searched.whole": (
@@ -92,7 +92,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "检索者找到 {found}，全部交给质检员。",
     ),
     "presenter.searched.whole.one": (
-        "The retriever finds {found}, and it goes on to the grader.",
+        "The retriever finds {found}, and it continues to the grader.",
         "检索者找到 {found}，交给质检员。",
     ),
     "presenter.searched.some": (
@@ -235,7 +235,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
         "写出了回答，但没有引用交给生成者的那 1 个片段。",
     ),
     "presenter.ended.answered_unverified": (
-        "No passage passed, so the answer rests on unverified ones and says so.",
+        "No passage passed, so the answer is based on unverified ones and says so.",
         "没有片段通过，回答依据的是未核实的片段，并且注明了这一点。",
     ),
     "presenter.ended.abstained": (
@@ -258,7 +258,7 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.what_if.bar": ("The bar: share of passages that must help", "及格线：须有用的片段占比"),
     "presenter.what_if.count": ("The bar: passages that must help", "及格线：须有用的片段数"),
     "presenter.what_if.own": (
-        "{bar} is the bar of this run. Move it: nothing is called, the decision is made anew from the recording.",
+        "{bar} is the bar of this run. Move it: nothing is called, the decision is made again from the recording.",
         "这次运行的及格线是 {bar}。拖动试试：不会调用任何模型，只用录制的内容重新决策。",
     ),
     "presenter.what_if.same": (
@@ -290,9 +290,9 @@ PRESENTER: Mapping[str, tuple[str, str]] = {
     "presenter.what_if.equal": ("{now} rewrites, as before", "重写 {now} 次，与原来一样"),
     "presenter.what_if.equal.one": ("one rewrite, as before", "重写 1 次，与原来一样"),
     "presenter.what_if.stands": ("The recorded answer stands.", "录制的回答原样成立。"),
-    "presenter.what_if.generate": ("Only the answer would have to be written anew.", "只有回答需要重新生成。"),
+    "presenter.what_if.generate": ("Only the answer would have to be rewritten.", "只有回答需要重新生成。"),
     "presenter.what_if.unknown": (
-        "With a bar of {bar} the run goes on beyond what was recorded: it would have to be run to know.",
+        "With a bar of {bar} the run continues beyond what was recorded: it would have to be run to know.",
         "及格线为 {bar} 时，运行会走到录制之外，要实际运行一次才知道。",
     ),
 }

@@ -14,7 +14,7 @@ PRESENTER_LOOPS: Mapping[str, tuple[str, str]] = {
         "来了一个问题。先在记忆里找找以前的回答。",
     ),
     "presenter.recalled.off": ("Memory is switched off.", "记忆已关闭。"),
-    "presenter.recalled.failed": ("Memory cannot be read, so the run goes on without it.", "记忆读不出来，先不用它。"),
+    "presenter.recalled.failed": ("Memory cannot be read: the run continues without it.", "记忆读不出来，先不用它。"),
     "presenter.recalled.none": ("Memory has nothing on this.", "记忆里没有相关内容。"),
     "presenter.recalled": ("Memory brings up {n} earlier answers.", "记忆里有 {n} 条相关的旧回答。"),
     "presenter.recalled.one": ("Memory brings up one earlier answer.", "记忆里有 1 条相关的旧回答。"),
@@ -80,7 +80,7 @@ PRESENTER_LOOPS: Mapping[str, tuple[str, str]] = {
         "太低了，于是针对不足之处改写问题：{issues}。",
     ),
     "presenter.checked.forced": (
-        "That is too low, but {why}: the answer rests on what there is, and says so.",
+        "That is too low, but {why}: the answer is based on what there is, and says so.",
         "太低了，但{why}：只能依据现有内容作答，并注明这一点。",
     ),
     "presenter.issue.low_coverage": ("too little of the learner's own history", "学习者自己的记录太少"),

@@ -91,8 +91,8 @@ SYSTEM: dict[str, tuple[str, str]] = {
     # Pull
     "system.pull": ("Pull a model", "拉取模型"),
     "system.pull.help": (
-        "A name of Ollama's library, such as qwen3:8b, or hf.co/USER/REPOSITORY:Q4_K_M. It goes on when you leave the "
-        "page, and a download that was stopped goes on where it was.",
+        "A name of Ollama's library, such as qwen3:8b, or hf.co/USER/REPOSITORY:Q4_K_M. It continues when you leave "
+        "the page, and a download that was stopped continues where it was.",
         "Ollama 模型库中的名称，如 qwen3:8b，或 hf.co/用户/仓库:Q4_K_M。离开页面也会继续；停止后再拉取会接着下载。",
     ),
     "system.pull.go": ("Pull", "拉取"),
@@ -194,7 +194,7 @@ SYSTEM: dict[str, tuple[str, str]] = {
         "实际使用：{n} 并发，因为设置了 WORKBENCH_GRADER_CONCURRENCY。删去它即采用测量结果。",
     ),
     "system.speed.used.stale": (
-        "Used: {n} at once. The model was pulled anew since it was measured; measure it again.",
+        "Used: {n} at once. The model was pulled again since it was measured; measure it again.",
         "实际使用：{n} 并发。测量之后模型已更新，请重新测量。",
     ),
     "system.speed.csv.model": ("model", "模型"),

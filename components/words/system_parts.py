@@ -132,7 +132,7 @@ SYSTEM_PARTS: dict[str, tuple[str, str]] = {
         "集合记录的前缀就是正在使用的前缀。",
     ),
     "selftest.order": (
-        "The store returns the nearest first, whatever the sign of its metric.",
+        "The store returns the nearest first, regardless of the sign of its metric.",
         "无论度量的正负号如何，存储都先返回最相近的。",
     ),
     "selftest.cosine": (
@@ -140,7 +140,7 @@ SYSTEM_PARTS: dict[str, tuple[str, str]] = {
         "存储给出的余弦与由向量算出的一致。",
     ),
     "selftest.own_text": (
-        "A passage's text, embedded anew, finds that passage first: the model is the one that built the collection.",
+        "A passage's text, re-embedded, finds that passage first: the model is the one that built the collection.",
         "把片段正文重新嵌入后检索，首先找到它自己：模型就是当初建库的那个。",
     ),
     "selftest.floor": (

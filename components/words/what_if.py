@@ -106,11 +106,11 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
     ),
     "whatif.gap.candidates": (
         "**round {round} is open**: up to {n} passages below the {depth} recorded ones might be kept, "
-        "and nobody has seen them.",
+        "and no one has seen them.",
         "**第 {round} 轮无法确定**：记录的 {depth} 个候选之后，可能还有至多 {n} 个片段会保留，但没有人看过。",
     ),
     "whatif.gap.candidates.one": (
-        "**round {round} is open**: one passage below the {depth} recorded ones might be kept, and nobody has seen it.",
+        "**round {round} is open**: one passage below the {depth} recorded ones might be kept, and no one has seen it.",
         "**第 {round} 轮无法确定**：记录的 {depth} 个候选之后，可能还有 1 个片段会保留，但没有人看过。",
     ),
     "whatif.gap.grader": (
@@ -342,7 +342,7 @@ WHAT_IF: Mapping[str, tuple[str, str]] = {
         "引用 {citations} 处；没有对应片段的引用 {removed} 处。",
     ),
     "failure.unsupported_answer.why.unverified": (
-        "It rests on passages that did not pass.",
+        "It is based on passages that did not pass.",
         "它依据的是没有通过的片段。",
     ),
     "remedy.change": (

@@ -43,12 +43,12 @@ WHAT_IF_LOOPS: Mapping[str, tuple[str, str]] = {
         "会做**另一次检索**（模式、跳数、实体、社区或深度不同），而记录里没有它会找到什么。",
     ),
     "whatif.gap.scores": (
-        "**round {round} is open**: {n} passages would be scored anew that this run did not score, and the order "
+        "**round {round} is open**: {n} passages would be reranked that this run did not score, and the order "
         "hangs on them.",
         "**第 {round} 轮无法确定**：有 {n} 个片段要重新打分，本次运行没有给它们打过分，而顺序取决于此。",
     ),
     "whatif.gap.scores.one": (
-        "**round {round} is open**: one passage would be scored anew that this run did not score, and the order hangs "
+        "**round {round} is open**: one passage would be reranked that this run did not score, and the order hangs "
         "on it.",
         "**第 {round} 轮无法确定**：有 1 个片段要重新打分，本次运行没有给它打过分，而顺序取决于此。",
     ),

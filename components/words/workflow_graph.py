@@ -108,17 +108,17 @@ WORKFLOW_GRAPH: dict[str, tuple[str, str]] = {
     "settings.rerank.always": ("Always", "总是"),
     "settings.rerank.never": ("Never", "从不"),
     "settings.rerank.help": (
-        "Whether the best passages are scored anew against the question: in hybrid and mix alone, always, or never.",
+        "Whether the best passages are reranked against the question: in hybrid and mix alone, always, or never.",
         "是否把靠前的片段与问题重新打分：只在“混合”和“融合”里、总是，或从不。",
     ),
     "settings.rerank_k": ("Reranked at most", "最多重排几个"),
     "settings.rerank_k.help": (
-        "How many of the best passages are scored anew. Usual: 10–30.",
+        "How many of the best passages are reranked. Usual: 10–30.",
         "靠前的多少个片段重新打分。常用 10–30。",
     ),
     "settings.rerank_threshold": ("Rerank score at least", "重排得分不低于"),
     "settings.rerank_threshold.help": (
-        "Passages scored anew below this are dropped. 0 cuts nothing.",
+        "Passages reranked below this are dropped. 0 cuts nothing.",
         "重新打分后低于此值的片段被剔除。0 表示不剔除。",
     ),
     "settings.duplicate_threshold": ("Duplicate from", "视为重复的相似度"),

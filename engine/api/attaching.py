@@ -36,7 +36,7 @@ async def attached(
 ) -> tuple[Attachment, ...]:
     """The attachments of a request, one read after the other; raises as ``Engine.read_attachment`` does.
 
-    Whatever would refuse them all is said before anything is read.
+    What would refuse them all is said before anything is read.
     """
     admissible(len(bodies), config)
     return tuple([await asyncio.to_thread(_attachment, engine, body, config, question) for body in bodies])

@@ -48,7 +48,7 @@ class _Body(BaseModel):
 
 
 def _shallow(config: dict[str, Any]) -> dict[str, Any]:
-    """Nothing in a config lies deep, and whatever prints a value a thousand levels deep fails."""
+    """Nothing in a config lies deep, and anything that prints a value a thousand levels deep fails."""
     level: list[Any] = [config]
     for _ in range(_DEEPEST):
         level = [inner for value in level for inner in _inside(value)]
@@ -238,7 +238,7 @@ class ForkChanges(_Body):
     query: StrictStr = ""
     """What this round searches instead of its own query; empty: its own."""
     verdicts: dict[StrictStr, StrictBool] = {}
-    """By passage id: whether it counts as relevant, whatever the grader said."""
+    """By passage id: whether it counts as relevant, no matter what the grader said."""
 
 
 class ForkRequest(ForkChanges):

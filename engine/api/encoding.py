@@ -1,4 +1,4 @@
-"""JSON answers that survive whatever text a passage or a model put into a record."""
+"""JSON answers that survive any text a passage or a model put into a record."""
 
 from __future__ import annotations
 

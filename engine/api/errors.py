@@ -88,7 +88,7 @@ class AddressNotListed(WorkbenchError):
 
 
 class CallerLeft(Exception):
-    """The caller hung up while a request was being worked on; nobody reads the answer."""
+    """The caller hung up while a request was being worked on; no one reads the answer."""
 
 
 _STATUS: Final[Mapping[str, int]] = {

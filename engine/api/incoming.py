@@ -1,6 +1,6 @@
 """Bodies of requests while they come in: their size, and how many names and values they hold and how deep they lie.
 
-Whatever reads JSON makes an object of every name and value, and a fault of every one that it does not know: a few
+Anything that reads JSON makes an object of every name and value, and a fault of every one that it does not know: a few
 megabytes of them would hold up everybody else for a minute. So they are counted before anything reads them, piece by
 piece, and other requests have their turn in between.
 """

@@ -11,7 +11,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _NO_SIZE = (0x01, 0xFF, *range(0xD0, 0xDA))
 """JPEG markers without a length of their own."""
 _FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-"""JPEG markers that tell the size: start of frame, whatever the coding."""
+"""JPEG markers that tell the size: start of frame, regardless of the coding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ImageHeader:
 
 
 def image_header(data: bytes) -> ImageHeader | None:
-    """The header of a PNG, JPEG or WebP image, whatever its name says; None for anything else."""
+    """The header of a PNG, JPEG or WebP image, no matter what its name says; None for anything else."""
     if data.startswith(_PNG):
         return ImageHeader("image/png", *_png(data))
     if data.startswith(b"\xff\xd8\xff"):

@@ -35,7 +35,7 @@ _FOREIGN_NAME = re.compile(r"[\u4e00-\u9fff]·[\u4e00-\u9fff]")
 """A foreign name in Chinese, which a tagger often takes apart."""
 _NAMED = 4
 _SURELY = 0.85
-"""Share from which a sentence is there to see in a passage, whatever a cut hides."""
+"""Share from which a sentence is there to see in a passage, no matter what a cut hides."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def _without_source(answer: Answer, item: Statement, following: Sequence[Stateme
     elif answer.request.unseen or any(shown.cut or not shown.comparable(item) for shown in answer.shown):
         yield suggested("uncited", item.text)
     else:
-        # Nobody says it and no source is named: both dimensions fail.
+        # No one says it and no source is named: both dimensions fail.
         yield suggested("invented", item.text)
         yield suggested("uncited", item.text)
 

@@ -20,7 +20,7 @@ _PHRASES: Mapping[Literal["zh", "en"], Mapping[_Phrase, str]] = MappingProxyType
     {
         "en": {
             "greeting": "Hello! I answer questions from the sources of this collection, and name the passages that an "
-            "answer rests on. What would you like to know?",
+            "answer is based on. What would you like to know?",
             "thanks": "You are welcome! If another question about the sources of this collection comes up, just ask.",
             "farewell": "Good-bye! The questions and answers of this session stay in the list of runs.",
             "about": "I am the question desk of this workbench: I search the sources of the chosen collection, check "

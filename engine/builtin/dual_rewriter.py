@@ -27,7 +27,7 @@ class BuiltinDualRewriter:
     """Rewrites by rule in both modes of SPEC DL-05 (contract: :class:`engine.roles.Rewriter`).
 
     The initial mode, told by an issue of that name, may return the question itself; the corrective one begins with
-    what the rejected answer lacked and goes on as the built-in rewriter does.
+    what the rejected answer lacked and continues as the built-in rewriter does.
     """
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:

@@ -68,7 +68,7 @@ class Span:
 def candidates(text: str, heading: str = "") -> list[Candidate]:
     """The names of a passage, the most telling first, at most :data:`MOST_NAMES`.
 
-    ``heading``: titles above it, whose words count for more. The same text gives the same names, whatever else is read.
+    ``heading``: titles above it, whose words count for more. The same text always gives the same names.
     """
     found: dict[str, Candidate] = {}
     for sentence in sentences(text):
@@ -163,7 +163,7 @@ def _runs(tokens: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
                 yield run
             run = []
             continue
-        # "surgeon Frederick Banting": what is written large begins anew, but "Euler circuit" is one name.
+        # "surgeon Frederick Banting": what is capitalised starts again, but "Euler circuit" is one name.
         if last and _capital(word) and not _capital(last) and not last.isdigit() and last not in _PARTICLES:
             yield run
             run = []

@@ -1,4 +1,4 @@
-"""From pieces of recognised text to a text in reading order: pure, whatever angle the page was photographed at."""
+"""From pieces of recognised text to a text in reading order: pure, at any angle of the page."""
 
 from __future__ import annotations
 

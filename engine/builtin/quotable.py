@@ -28,7 +28,7 @@ _FULL_STOP = re.compile(r"[.!?…。！？；;:：]['\"”’）)】\]]*$")
 _OPEN_END = re.compile(
     r"(?:[;；:：]|[\w)]!(?<=[\d)]!)|\b(?:a\.m|p\.m|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)\.|(?:^|\s)[A-Z]\.)$"
 )
-"""A sentence splitter stops here, but the sentence goes on: clauses, factorials, abbreviations, initials."""
+"""A sentence splitter stops here, but the sentence continues: clauses, factorials, abbreviations, initials."""
 _CLOSING = re.compile(r"^[”’」』）》】)\]]+")
 _END = "\ue000"
 _ITEM = "\ue001"
@@ -269,7 +269,7 @@ def _with_steps_together(lines: list[str]) -> list[str]:
 
 
 def _unwrapped(lines: list[str]) -> list[str]:
-    """Lines broken for width put back together: the first ends openly and the next goes on in lower case or Chinese."""
+    """Lines broken for width put back together: the first ends openly, the next continues in lower case or Chinese."""
     whole: list[str] = []
     for line in lines:
         previous = whole[-1] if whole else ""

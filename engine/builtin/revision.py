@@ -1,4 +1,4 @@
-"""How an answer is revised without a model: sentences that nobody criticised stay word for word (SPEC AE-07)."""
+"""How an answer is revised without a model: sentences that no one criticised stay word for word (SPEC AE-07)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Reviser:
         }
 
     def revised(self) -> str:
-        """The whole answer; written anew where it did not speak of the question at all."""
+        """The whole answer; rewritten where it did not speak of the question at all."""
         if any(item.code in _ANEW for item in self._suggestions):
             return "".join(compose(self._request))
         for item in self._suggestions:

@@ -104,7 +104,7 @@ def _extremes(asked: Question, question: str, tables: Sequence[TableGiven]) -> l
     named = [
         (len(_covered(asked, head)), -table.number, -column, table)
         for table in tables
-        # Of rows that were left out nobody knows whether they have a greater number.
+        # Of rows that were left out no one knows whether they have a greater number.
         if not table.left_out
         for column, head in enumerate(table.header)
         if len(_numbered(table, column)) >= _FEWEST_NUMBERS

@@ -103,9 +103,9 @@ class GraphOptions:
     """Least graph score of a passage that the graph found; the similarity threshold does not cut these."""
     rerank: Reranking = "by_mode"
     rerank_k: int = default_number(GRAPH_PARAMETERS, "rerank_k")
-    """How many of the best passages are scored anew."""
+    """How many of the best passages are reranked."""
     rerank_threshold: float = default_number(GRAPH_PARAMETERS, "rerank_threshold")
-    """Least score of a passage that was scored anew."""
+    """Least score of a passage that was reranked."""
     duplicate_threshold: float = default_number(GRAPH_PARAMETERS, "duplicate_threshold")
     """Likeness to a passage above it from which on a passage is pushed down as a near-duplicate."""
     freshness_weight: float = default_number(GRAPH_PARAMETERS, "freshness_weight")

@@ -19,7 +19,7 @@ RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "re
 
 GradeOn = Literal["weighted", "top3"]
 Reranking = Literal["by_mode", "always", "never"]
-"""Whether passages are scored anew before the gates: in the modes that call for it, in all, in none (SPEC GH-04)."""
+"""Whether passages are reranked before the gates: in the modes that call for it, in all, in none (SPEC GH-04)."""
 ModeFrom = Literal["config", "analysis"]
 
 BUILTIN = "builtin"

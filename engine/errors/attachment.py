@@ -40,7 +40,7 @@ class AttachmentTooLarge(AttachmentError):
 
 
 class AttachmentUnsupported(AttachmentError):
-    """Neither an image nor a table, whatever its name says."""
+    """Neither an image nor a table, no matter what its name says."""
 
     code = "WB353"
 
@@ -187,7 +187,7 @@ class ReadingFailed(AttachmentError):
     def now(cls) -> Self:
         return cls(
             "The reader of attachments broke down over this one.",
-            remedy="Save it anew in another form, such as PNG or CSV, and attach that.",
+            remedy="Save it again in another form, such as PNG or CSV, and attach that.",
         )
 
 

@@ -16,7 +16,7 @@ class GraphStoreError(WorkbenchError):
     def answered(cls, address: str, why: str) -> Self:
         return cls(
             f"The Neo4j server at {address} could not do what was asked: {why}",
-            remedy="Look at the log of Neo4j; if it names the workbench's own nodes, build the graph anew.",
+            remedy="Look at the log of Neo4j; if it names the workbench's own nodes, rebuild the graph.",
             params={"address": address, "why": why},
         )
 
@@ -111,7 +111,7 @@ class GraphFileNewer(GraphStoreError):
 
 
 class GraphMissing(GraphStoreError):
-    """Something was to be added to a graph that nobody began."""
+    """Something was to be added to a graph that no one began."""
 
     code = "WB238"
 

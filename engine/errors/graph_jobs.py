@@ -14,7 +14,7 @@ class GraphJobError(WorkbenchError):
 
 
 class GraphReplaced(GraphJobError):
-    """Another extractor has read the collection: building anew would throw its graph away."""
+    """Another extractor has read the collection: rebuilding would throw its graph away."""
 
     code = "WB329"
 

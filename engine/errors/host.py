@@ -52,7 +52,7 @@ class DiskFull(HostError):
     def during(cls, name: str) -> Self:
         return cls(
             f"The disk of Ollama is full; {name} was not downloaded completely.",
-            remedy="Free some space, or remove models with `ollama rm`, then pull it again: it goes on where it was.",
+            remedy="Free some space, or remove models with `ollama rm`, then pull it again: it continues where it was.",
             params={"name": name},
         )
 
@@ -66,7 +66,7 @@ class PullInterrupted(HostError):
     def of(cls, name: str) -> Self:
         return cls(
             f"The download of {name} broke off.",
-            remedy="Pull it again: Ollama goes on where it was. If it breaks off again, look at Ollama's log.",
+            remedy="Pull it again: Ollama continues where it was. If it breaks off again, look at Ollama's log.",
             params={"name": name},
         )
 

@@ -131,7 +131,7 @@ class ForkRefused(RecordError):
 
 
 class RunNotOver(RecordError):
-    """A run that still goes on cannot be branched off."""
+    """A run that is still running cannot be branched off."""
 
     code = "WB511"
 
@@ -180,7 +180,7 @@ class QualityLow(WorkbenchError):
     @classmethod
     def below(cls, score: str, bar: str) -> Self:
         return cls(
-            f"The answer rests on passages of low quality: their score is {score}, below {bar}.",
+            f"The answer is based on passages of low quality: their score is {score}, below {bar}.",
             remedy="Ask more specifically, add sources that cover the question, or check the answer yourself.",
             params={"score": score, "bar": bar},
         )

@@ -48,7 +48,7 @@ class CrossEncoderUnusable(RerankerError):
     def because(cls, model: str, folder: str, why: str) -> Self:
         return cls(
             f"{model} cannot be used: {why[:300]}",
-            remedy=f"Download it anew into {folder}: it must be a cross encoder in ONNX form with its tokenizer.",
+            remedy=f"Download it again into {folder}: it must be a cross encoder in ONNX form with its tokenizer.",
             params={"model": model, "folder": folder, "why": why[:300]},
         )
 

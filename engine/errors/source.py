@@ -179,7 +179,7 @@ class SourceBomb(SourceError):
     def text(cls, name: str, limit_mb: float) -> Self:
         return cls(
             f"{name[:200]!r} would give more than {limit_mb:g} million characters of text.",
-            remedy="Split it, or take out columns and fields that nobody asks for.",
+            remedy="Split it, or take out columns and fields that no one asks for.",
             params={"name": name[:200], "limit_mb": f"{limit_mb:g}"},
         )
 
@@ -187,7 +187,7 @@ class SourceBomb(SourceError):
     def entities(cls, name: str) -> Self:
         return cls(
             f"{name[:200]!r} declares XML entities, which no Office document needs.",
-            remedy="Save it anew with an office program, if it comes from somebody you trust.",
+            remedy="Save it again with an office program, if it comes from somebody you trust.",
             params={"name": name[:200]},
         )
 

@@ -236,7 +236,7 @@ class UnknownMemory(StoreError):
 
 
 class MemorySlow(StoreError):
-    """Long-term memory is a help only: a run that has waited for it goes on without."""
+    """Long-term memory is a help only: a run that has waited for it continues without."""
 
     code = "WB216"
 

@@ -38,7 +38,7 @@ class WebSearchSlow(WebSearchError):
 
     @classmethod
     def within(cls, seconds: float) -> Self:
-        """The run did not wait any longer, whatever the engine's own limit is."""
+        """The run did not wait any longer, no matter what the engine's own limit is."""
         return cls(
             f"The web search gave no result within the {seconds:.3g} s that the run could wait.",
             remedy="Raise the time budget of the run, or use a faster search engine.",

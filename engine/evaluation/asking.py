@@ -61,7 +61,7 @@ def ask_all(
 ) -> tuple[dict[str, RunRecord], dict[str, Fault]]:
     """Records by case id, and why the others have none; ``ended`` is called after each.
 
-    A runner that is full is waited for. An interrupt cancels what goes on before it goes on itself. Raises
+    A runner that is full is waited for. An interrupt cancels what is running before it continues itself. Raises
     ``AppUnreachable`` or ``EngineClosed`` where no more can be run.
     """
     asking = _Asking(runner, config)

@@ -74,7 +74,7 @@ class BatchEngine(Protocol):
 
 @dataclass(slots=True)
 class _Going:
-    """The batch that goes on in this process."""
+    """The batch that is running in this process."""
 
     id: str
     config: RunConfig
@@ -114,8 +114,8 @@ class BatchRunner:
     ) -> str:
         """Begin a batch over a set, or over the cases named, and return its id at once.
 
-        The collection asked is that of ``config``, whatever the set names. ``concurrency`` runs go on at the same time;
-        where the engine has no room for them they wait. Raises ``BatchActive`` while another batch goes on,
+        The collection asked is that of ``config``, not that of the set. ``concurrency`` runs go on at the same time;
+        where the engine has no room for them they wait. Raises ``BatchActive`` while another batch is running,
         ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency.
         """
         if isinstance(concurrency, bool) or not 1 <= concurrency <= MOST_AT_ONCE:
@@ -136,7 +136,7 @@ class BatchRunner:
     def resume(self, batch_id: str, *, failures: bool = False) -> bool:
         """Run what is left of a batch: cases without a finished run, and failed ones where ``failures`` says so.
 
-        False where nothing is left. Raises ``UnknownBatch``, and ``BatchActive`` while it or another one goes on, here
+        False where nothing is left. Raises ``UnknownBatch``, and ``BatchActive`` while it or another is running, here
         or in another process.
         """
         with self._guard:
@@ -174,7 +174,7 @@ class BatchRunner:
         return True
 
     def wait(self, batch_id: str, timeout_s: float | None = None) -> bool:
-        """Block until the batch no longer goes on in this process; False where ``timeout_s`` passed first."""
+        """Block until the batch no longer continues in this process; False where ``timeout_s`` passed first."""
         with self._guard:
             going = self._going
         return True if going is None or going.id != batch_id else going.over.wait(timeout_s)
@@ -197,7 +197,7 @@ class BatchRunner:
 
     @property
     def running(self) -> str | None:
-        """The batch that goes on in this process."""
+        """The batch that is running in this process."""
         with self._guard:
             return self._going.id if self._going else None
 
@@ -234,7 +234,7 @@ class BatchRunner:
         return evidence
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Stop what goes on and wait for it; what had not ended is left to be resumed. A second call does nothing."""
+        """Stop what is running and wait for it; what had not ended can be resumed. A second call does nothing."""
         with self._guard:
             self._closed = True
             going = self._going

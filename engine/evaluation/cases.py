@@ -34,7 +34,7 @@ class Case:
     expected: tuple[Expectation, ...] = ()
     """Any of them counts as right; measures of recall count how many are found. Empty: not labelled."""
     language: str = ""
-    """``zh``, ``en`` or ``other``; empty where nobody looked."""
+    """``zh``, ``en`` or ``other``; empty where no one looked."""
     kind: str = ""
     """What the data set says about the question, e.g. ``vague``."""
     answerable: bool | None = None

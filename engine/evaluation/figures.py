@@ -1,4 +1,4 @@
-"""What an evaluation says: figures of a batch under every setting of a grid, with how many questions each rests on."""
+"""What an evaluation says: figures of a batch for every setting of a grid, and how many questions each is based on."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ aside); questions with expectations.
 ``false_rewrites``: share of the rewrites that were made although the round had kept an expected passage.
 ``missed_rewrites``: share of the questions answered because the gate was met, in a round that kept no expected one.
 ``grader_precision``, ``grader_recall``: of the kept, judged passages over all rounds of the path, against the
-expectations: what passed and is expected, over what passed, and over what is expected. Passages that nobody labelled
+expectations: what passed and is expected, over what passed, and over what is expected. Passages that no one labelled
 count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected; only with
 the grader whose verdicts are recorded.
 ``refused_unanswerable``: share of the unanswerable questions that were refused. ``answered_answerable``: share of the

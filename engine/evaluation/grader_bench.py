@@ -128,7 +128,7 @@ class Cut:
     n: int
     """Labelled pairs."""
     passing_n: int
-    """Of these, how many pass: the precision rests on them."""
+    """Of these, how many pass: the precision is based on them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Pair:
     p_relevant: float | None
     """None where the grader's reply could not be read."""
     label: bool | None
-    """Whether the passage helps to answer the question; None where nobody knows."""
+    """Whether the passage helps to answer the question; None where no one knows."""
     label_source: LabelSource | None = None
     grader: str = ""
     """As verdicts name it."""

@@ -88,7 +88,7 @@ class _Gates:
         return np.asarray(self.near[rows, r][:, self.of_threshold] & self.top_places, dtype=np.uint32)
 
     def passing(self, rows: IntArray, r: int) -> Bits:
-        """[rows, S], whatever is kept"""
+        """[rows, S], regardless of what is kept"""
         return np.asarray(self.confident[rows, r][:, self.of_cut], dtype=np.uint32)
 
     def judged(self, rows: IntArray, r: int) -> Bits:

@@ -12,7 +12,7 @@ def meets(expectation: Expectation, passage: Passage) -> bool:
     """Whether a passage is what is expected.
 
     Passages and sources are compared by name, whichever Unicode form the name has; a text must stand in the passage,
-    whatever the case, the white space and the width of its characters. A text without a visible character is never
+    regardless of the case, the white space and the width of its characters. A text without a visible character is never
     met.
     """
     if expectation.kind == "passage":

@@ -40,7 +40,7 @@ class Evaluations:
             return self._batches
 
     def end_batches(self, timeout_s: float) -> None:
-        """Open nothing any more and end the batch that goes on; the store stays usable for what it still notes."""
+        """Open nothing any more and end the batch that is running; the store stays usable for what it still notes."""
         with self._guard:
             self._closed = True
         if self._batches is not None:

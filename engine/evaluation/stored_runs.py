@@ -15,7 +15,7 @@ _OUTCOMES = "SELECT id, outcome FROM runs WHERE id IN (SELECT value FROM json_ea
 
 
 def stored_outcomes(path: Path, run_ids: Iterable[RunId]) -> dict[RunId, Outcome | None]:
-    """How runs ended, without reading their records; None for one that was cut off or goes on, nothing for others.
+    """How runs ended, without reading their records; None for one that was cut off or continues, nothing for others.
 
     Raises ``RecordError`` where the file cannot be read.
     """

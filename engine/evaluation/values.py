@@ -56,7 +56,7 @@ class BatchProgress:
     remaining_s: float | None
     """None where nothing runs or no rate is known."""
     running: bool
-    """Whether it goes on, here or in another process."""
+    """Whether it is running, here or in another process."""
     fault: Fault | None = None
     """What ended it here before its last case, e.g. a disk that is full; None where somebody stopped it."""
 

@@ -34,7 +34,7 @@ class Walked:
     kept: IntArray
     """Passages of the last round."""
     all_judged: BoolArray
-    """False where the last round kept passages that nobody judged, so that ``passed`` is only a lower bound."""
+    """False where the last round kept passages that no one judged, so that ``passed`` is only a lower bound."""
     calls: IntArray
     built_in_calls: IntArray
     seconds: FloatArray

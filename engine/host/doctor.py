@@ -45,7 +45,7 @@ def parts_json(parts: Sequence[PartHealth]) -> list[dict[str, Any]]:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    """Asks the running app where there is one: it has the knowledge base open, and nobody else could look at it."""
+    """Asks the running app where there is one: it has the knowledge base open, and no one else could look at it."""
     settings = Settings.load()
     app = RunningApp.find(settings.data_dir)
     if app is not None:

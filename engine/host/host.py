@@ -63,7 +63,7 @@ class Host:
         self._models_at: float | None = None
 
     def close(self) -> None:
-        """Stop what goes on; nothing half done is left behind."""
+        """Stop what is running; nothing half done is left behind."""
         self._pulls.close()
         self._measurements.close()
         self._self_tests.close()
@@ -126,7 +126,7 @@ class Host:
         return self._pulls.all()
 
     def stop_pull(self, name: str) -> None:
-        """Stop a download; Ollama keeps what it has, and goes on there the next time."""
+        """Stop a download; Ollama keeps what it has, and continues there the next time."""
         self._pulls.stop(name)
 
     def unload(self, name: str) -> None:
@@ -146,11 +146,11 @@ class Host:
 
     @property
     def measuring(self) -> Measuring | None:
-        """The measurement that goes on or was the last; returns at once."""
+        """The measurement that is running or was the last; returns at once."""
         return self._measurements.status
 
     def stop_measure(self) -> None:
-        """End the measurement that goes on; nothing is kept of it."""
+        """End the measurement that is running; nothing is kept of it."""
         self._measurements.stop()
 
     def speeds(self) -> tuple[ModelSpeed, ...]:
@@ -171,11 +171,11 @@ class Host:
 
     @property
     def self_testing(self) -> SelfTesting | None:
-        """The self-test that goes on or was the last; returns at once."""
+        """The self-test that is running or was the last; returns at once."""
         return self._self_tests.status
 
     def stop_self_test(self) -> None:
-        """End the self-test that goes on."""
+        """End the self-test that is running."""
         self._self_tests.stop()
 
     def _look_again(self) -> None:

@@ -44,7 +44,7 @@ def masked_addresses(text: str) -> str:
 
 
 class Redactor:
-    """Takes every secret that this process knows, and whatever looks like one, out of a text."""
+    """Takes every secret that this process knows, and anything that looks like one, out of a text."""
 
     def __init__(self, settings: Settings) -> None:
         known = {part for secret in _of(settings) for part in (secret, *secret.split(":"))}

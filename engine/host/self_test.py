@@ -8,7 +8,7 @@ Keys of ``SelfTestCase.detail`` by code:
 - ``prefixes``: query, passage (as recorded), cosine between a text as query and as passage
 - ``order``: hits, and upturned, the pairs of neighbours out of order
 - ``cosine``: hits, and off, the largest difference between the store's score and our own
-- ``own_text``: found, sample, lowest (cosine of a stored passage with its text embedded anew)
+- ``own_text``: found, sample, lowest (cosine of a stored passage with its text re-embedded)
 - ``floor``: right, unrelated (medians of the best similarity), floor
 - ``clear_yes``, ``clear_no``: right, asked, grader, and low or high, the worst P(relevant)
 """
@@ -67,11 +67,11 @@ Count = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Sampled:
-    """A few stored passages with their stored vectors, and their texts embedded anew as passages."""
+    """A few stored passages with their stored vectors, and their texts re-embedded as passages."""
 
     hits: Sequence[Hit]
     stored: Exact
-    anew: Exact
+    fresh: Exact
 
 
 async def run_self_test(retriever: CollectionRetriever, grader: Grader, grader_name: str, count: Count) -> SelfTest:
@@ -113,8 +113,8 @@ async def _sampled(store: PassageStore, embedder: Embedder, info: CollectionInfo
     if not hits:
         raise NothingToTest.in_(info.name)
     stored = np.stack([np.asarray(vectors[hit.passage.id], dtype=np.float64) for hit in hits])
-    anew = await embedder.embed_passages([hit.passage.text for hit in hits])
-    return _Sampled(hits, _unit(stored), _unit(anew))
+    fresh = await embedder.embed_passages([hit.passage.text for hit in hits])
+    return _Sampled(hits, _unit(stored), _unit(fresh))
 
 
 def _dimension(info: CollectionInfo, probe: Vector) -> SelfTestCase:
@@ -123,7 +123,7 @@ def _dimension(info: CollectionInfo, probe: Vector) -> SelfTestCase:
 
 def _unit_length(probe: Vector, sampled: _Sampled) -> SelfTestCase:
     off = abs(float(np.linalg.norm(probe.astype(np.float64))) - 1.0)
-    finite = bool(np.isfinite(sampled.anew).all())
+    finite = bool(np.isfinite(sampled.fresh).all())
     return _case("unit_length", off <= _OFF_UNIT and finite, off=off)
 
 
@@ -164,8 +164,8 @@ async def _cosine(store: PassageStore, info: CollectionInfo, found: Sequence[Hit
 async def _own_text(store: PassageStore, info: CollectionInfo, sampled: _Sampled) -> SelfTestCase:
     """A text that occurs twice may find either place."""
     found = 0
-    cosines = np.einsum("ij,ij->i", sampled.stored, sampled.anew)
-    for hit, vector, cosine in zip(sampled.hits, sampled.anew, cosines, strict=True):
+    cosines = np.einsum("ij,ij->i", sampled.stored, sampled.fresh)
+    for hit, vector, cosine in zip(sampled.hits, sampled.fresh, cosines, strict=True):
         first = await store.search(info.name, vector.astype(np.float32), 1)
         itself = first and (first[0].passage.id == hit.passage.id or first[0].cosine - float(cosine) <= _OFF_SCORE)
         found += bool(itself and cosine >= _SAME)

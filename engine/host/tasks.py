@@ -42,7 +42,7 @@ S = TypeVar("S", bound=_Status)
 class Ongoing(Generic[S]):
     """One piece of work on the loop and its latest status; safe from any thread.
 
-    What is told after the end is not heard: a stop stands whatever the work still says.
+    What is told after the end is not heard: a stop stands no matter what the work still says.
     """
 
     def __init__(self, loop: LoopThread, status: S) -> None:
@@ -118,7 +118,7 @@ class Pulls:
         self._pulls: dict[str, Ongoing[PullStatus]] = {}
 
     def start(self, name: str) -> None:
-        """Raises ``InvalidModelName``, and ``HostBusy`` where it goes on already."""
+        """Raises ``InvalidModelName``, and ``HostBusy`` where it is running already."""
         name = checked_name(name)
         with self._guard:
             known = self._pulls.pop(name, None)
@@ -181,7 +181,7 @@ class Measurements(_OneAtATime[Measuring]):
     """One measurement at a time; what it finds is kept for the graders of this host."""
 
     def start(self, name: str) -> None:
-        """Raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another goes on."""
+        """Raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another is running."""
         model = chat_model(name)
         with self._guard:
             if self._current is not None and not self._current.over:
@@ -215,7 +215,7 @@ class SelfTests(_OneAtATime[SelfTesting]):
     """One self-test at a time."""
 
     def start(self, collection: str, grader: str) -> Ongoing[SelfTesting]:
-        """Raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another goes on."""
+        """Raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another is running."""
         model = RoleModel(grader)
         with self._guard:
             if self._current is not None and not self._current.over:

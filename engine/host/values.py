@@ -135,7 +135,7 @@ class Measuring:
     state: TaskState
     phase: MeasurePhase = "warm_up"
     at_once: int = 0
-    """Calls at the same time in the step that goes on; 0 outside the phase ``at_once``."""
+    """Calls at the same time in the step that is running; 0 outside the phase ``at_once``."""
     done: int = 0
     total: int = 0
     """Calls of the whole measurement; what a slow model leaves out is not done in the end."""

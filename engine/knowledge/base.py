@@ -78,7 +78,7 @@ class KnowledgeBase:
         """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call."""
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
             self._opening = asyncio.create_task(self._open())
-            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             self._opening.add_done_callback(lambda task: task.cancelled() or task.exception())
         # Shielded: a cancelled run must not cancel the opening that others wait for.
         await asyncio.shield(self._opening)
@@ -90,7 +90,7 @@ class KnowledgeBase:
 
     @property
     def opening_error(self) -> BaseException | None:
-        """What the last opening failed with; None while it goes on and after it succeeded."""
+        """What the last opening failed with; None while it is running and after it succeeded."""
         if self._opening is None or not self._opening.done() or self._opening.cancelled():
             return None
         return self._opening.exception()
@@ -154,7 +154,7 @@ class KnowledgeBase:
         return await self._calibration(embedder)
 
     def memory(self) -> MilvusMemory:
-        """Long-term memory, in the store of the settings whatever store a run searches; opened by its first call."""
+        """Long-term memory, in the store of the settings even if a run searches another; opened by its first call."""
         if self._memory is None:
             embedder = self._builtin_embedder()
             token = self._settings.milvus_token.get_secret_value()
@@ -395,13 +395,13 @@ class KnowledgeBase:
         return await asyncio.shield(self._calibrating(embedder))
 
     def _calibrating(self, embedder: Embedder) -> asyncio.Task[Calibration]:
-        """The one loading of a model's anchors, for all who need it; a failed one is begun anew."""
+        """The one loading of a model's anchors, for all who need it; a failed one is started over."""
         # Not the model's name alone: two collections may have the same model with other prefixes.
         key = slug(embedder)
         loading = self._calibrations.get(key)
         if loading is None or (loading.done() and (loading.cancelled() or loading.exception() is not None)):
             loading = asyncio.create_task(Calibration.load(embedder, self._settings.data_dir))
-            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             loading.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._calibrations[key] = loading
         return loading

@@ -122,7 +122,7 @@ def tokens(text: str) -> float:
 
 
 def _ending(heading: str) -> str:
-    """As much of the end of a heading path as the store holds, whatever script it is in."""
+    """As much of the end of a heading path as the store holds, no matter what script it is in."""
     return heading[-600:].encode()[-_LONGEST_SECTION:].decode(errors="ignore")
 
 

@@ -23,7 +23,7 @@ _PATIENCE_S = 1.0
 
 
 class ForeignCollections:
-    """Lives on the engine's event loop; a connection that does not answer holds nobody up."""
+    """Lives on the engine's event loop; a connection that does not answer holds no one up."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -133,7 +133,7 @@ class ForeignCollections:
             task.cancel()
         store = self._stores.pop(name, None)
         if store is not None:
-            # Beside: where nobody answers, closing waits for the call that is under way.
+            # Beside: where no one answers, closing waits for the call that is under way.
             closing = asyncio.create_task(store.close())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)

@@ -34,7 +34,7 @@ Prefixed = Callable[[str, str], Embedder]
 
 
 async def self_search(store: ForeignStore, embedder: Embedder, other: Prefixed | None) -> SelfSearch:
-    """Embed stored passages anew and compare with their vectors, then ask for each with its own beginning.
+    """Re-embed stored passages and compare with their vectors, then ask for each with its own beginning.
 
     ``other`` makes the model with other prefixes, None where its prefixes are fixed. Raises what the store and the
     model raise. An empty collection gives ``asked`` 0.

@@ -114,7 +114,7 @@ def open_client(place: Place, timeout_s: float) -> Client:
 def _listens(address: str, timeout_s: float) -> bool:
     """Whether anybody takes connections at a server's address; True where that cannot be known without the client.
 
-    The client holds a lock over all its connections while it waits for one, so an address where nobody is must not
+    The client holds a lock over all its connections while it waits for one, so an address where no one is must not
     reach it: every other store, our own included, would wait as long.
     """
     parts = urlsplit(address)
@@ -135,7 +135,7 @@ def close_client(client: Client, place: Place) -> None:
 
 @contextmanager
 def told_as_remote(place: Place, collection: str = "") -> Iterator[None]:
-    """Translate whatever the client raises into errors of that place, without the token in any of them."""
+    """Translate what the client raises into errors of that place, without the token in any of them."""
     try:
         yield
     except Exception as error:

@@ -261,7 +261,7 @@ def _text_field(texts: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _first(wanted: Sequence[str], present: Sequence[str]) -> str:
-    """The first wanted name that is present, whatever its case; a key of a JSON field goes by the key alone."""
+    """The first wanted name that is present, regardless of its case; a key of a JSON field goes by the key alone."""
     by_name = {(path[2] if (path := _PATH.fullmatch(name)) else name).lower(): name for name in reversed(present)}
     return next((by_name[name] for name in wanted if name in by_name), "")
 

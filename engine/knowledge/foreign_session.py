@@ -82,7 +82,7 @@ class ForeignSession:
         return self._with_sources(info) if self._own else info
 
     def search(self, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        """The nearest passages by cosine, whatever the metric of the index that found them."""
+        """The nearest passages by cosine, regardless of the metric of the index that found them."""
         layout = self._layout
         where = layout.filter(within)
         self._check(vector)

@@ -173,7 +173,7 @@ class ForeignStore:
             except WorkbenchError:
                 raise
             except Exception:
-                # Whatever happened there, the next read looks at the collection anew.
+                # No matter what happened there, the next read looks at the collection again.
                 with self._guard:
                     if self._session is session:
                         self._session = None

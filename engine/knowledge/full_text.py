@@ -89,7 +89,7 @@ class WordCounts:
         )
 
     def rarest(self, query: Iterable[str], most: int) -> list[str]:
-        """Words of a query, the rarest first, that at most so many passages hold in all; those nobody holds are not."""
+        """Words of a query, the rarest first, that at most so many passages hold in all; those no one holds are not."""
         found: list[str] = []
         left = most
         for word in sorted(set(query), key=lambda word: (self.containing.get(word, 0), word)):

@@ -98,7 +98,7 @@ async def ingest(
 ) -> IngestReport:
     """Put documents into a collection, which is made where it is missing.
 
-    An item whose content the collection has already is skipped, whatever its name; one of a known name with other
+    An item whose content the collection has already is skipped, regardless of its name; one of a known name with other
     content, or cut with other options, replaces it. Each source is written at once when all its vectors are there, so
     a cancel between batches leaves whole sources only. Summaries go in with their source; a skipped one that has none
     gets them. An unusable file is reported and stops nothing; ``failed`` are those known to be unusable before.
@@ -170,7 +170,7 @@ def _cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions)
 
 
 def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB) -> Document:
-    """The document of an item; blocks. Raises the ``SourceError`` that fits, whatever its loader met with."""
+    """The document of an item; blocks. Raises the ``SourceError`` that fits, no matter what its loader met with."""
     try:
         if item.data is not None:
             return load_bytes(item.name, item.data, limit_mb)

@@ -33,7 +33,7 @@ def take_over(earlier: Path, place: Path, manifest: Manifest) -> None:
 
 
 def journal_at(path: Path) -> Journal:
-    """A job's journal; a damaged one is begun anew, which costs time and nothing else."""
+    """A job's journal; a damaged one is started over, which costs time and nothing else."""
     try:
         return Journal(path)
     except JobDamaged:

@@ -1,7 +1,7 @@
 """Jobs of the knowledge base: one at a time, stopped and resumed at will, and found again after a crash.
 
 A job's folder holds its manifest, its uploads and its journal until it is done. Two at once would only fight over the
-processor and the store's single writer, so one waits for the other, whatever collection it is for.
+processor and the store's single writer, so one waits for the other, no matter what collection it is for.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Jobs:
         await asyncio.to_thread(self._forget, job_id)
 
     async def close(self) -> None:
-        """Stop what goes on; it is found as interrupted by the next process."""
+        """Stop what is running; it is found as interrupted by the next process."""
         for job in self._listed() if self._jobs is not None else ():
             if not job.status.over:
                 await self.stop(job.status.id)
@@ -161,7 +161,7 @@ class Jobs:
     async def _run(self, job: _Job, manifest: Manifest) -> None:
         try:
             async with self._turn:
-                # A job that goes on has taken the time of its earlier stretches too.
+                # A job that is running has taken the time of its earlier stretches too.
                 began = time.monotonic() - job.status.seconds
                 job.status = replace(job.status, state="reading")
                 report = await self._work(manifest, lambda progress: _note(job, progress, began))
@@ -287,7 +287,7 @@ class Jobs:
             return self._instance.id
 
     def _found(self) -> list[_Job]:
-        """Jobs that a process which is gone has left, oldest first; whatever is wrong with one harms no other."""
+        """Jobs that a process which is gone has left, oldest first; what is wrong with one harms no other."""
         found: list[_Job] = []
         try:
             folders = [path for path in self._folder.iterdir() if path.is_dir() and path != self._owners]

@@ -86,7 +86,7 @@ class Journal:
         else:
             self._db.execute("PRAGMA synchronous = OFF")
         self._db.executescript(_SCHEMA)
-        # Whether an earlier process left some: an ingestion that begins anew need not look with every batch.
+        # Whether an earlier process left some: an ingestion that starts over need not look with every batch.
         self.has_vectors = self._db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone() is not None
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ class Document:
     title: str
     sections: tuple[Section, ...]
     content_hash: str
-    """Hash over title, headings, text and kind, whatever the file's name, encoding and line ends."""
+    """Hash over title, headings, text and kind, regardless of the file's name, encoding and line ends."""
     kind: SourceKind = "vector"
     """Which source kind its passages are found under (SPEC QL-03)."""
     format: str = ""

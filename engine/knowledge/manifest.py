@@ -1,4 +1,4 @@
-"""What a job was asked to do, in a folder of its own: read again by the process that goes on with it.
+"""What a job was asked to do, in a folder of its own: read again by the process that continues with it.
 
 Uploads are kept in that folder until the job is done; files on this machine are named by their path and not copied.
 """

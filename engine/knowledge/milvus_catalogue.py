@@ -179,7 +179,7 @@ class Catalogue:
 
 
 def fingerprint(rows: Iterable[SourceRow]) -> str:
-    """Hash over the contents of all sources, whatever their order."""
+    """Hash over the contents of all sources, regardless of their order."""
     lines = sorted(f"{row.info.source}\n{row.digest}" for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
@@ -199,7 +199,7 @@ def info_of(name: str, recorded: Mapping[str, Any], rows: Sequence[SourceRow]) -
 
 
 def digest(passages: Iterable[StoredPassage]) -> str:
-    """Hash over ids and texts, whatever their order."""
+    """Hash over ids and texts, regardless of their order."""
     lines = sorted(f"{item.id}\n{hashlib.sha256(item.text.encode()).hexdigest()}" for item in passages)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 

@@ -1,6 +1,6 @@
 """Adding full text to a collection of an earlier version: its rows are copied into a new one that takes its place.
 
-Fields cannot be added to a collection, so it is made anew beside the old one, from the stored vectors: nothing is
+Fields cannot be added to a collection, so it is made again beside the old one, from the stored vectors: nothing is
 embedded. Until the copy is whole the old one stays as it is; from then on a note in the catalogue lets the next opening
 finish what a crash cut off. Every step of that may be done twice.
 """

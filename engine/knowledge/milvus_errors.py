@@ -154,7 +154,7 @@ _TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
 
 
 def kind_of(error: BaseException) -> Kind:
-    """What a foreign exception means; classes that nobody has mapped count as ``failed``."""
+    """What a foreign exception means; classes that no one has mapped count as ``failed``."""
     if isinstance(error, OSError):
         return "full" if error.errno in _DISK_FULL else "unreadable"
     text = str(error).lower()
@@ -179,7 +179,7 @@ def translate(error: BaseException, place: Place) -> WorkbenchError:
 
 @contextmanager
 def told_as_ours(place: Place) -> Iterator[None]:
-    """Translate whatever is raised inside; cancellation and interrupts pass."""
+    """Translate everything raised inside; cancellation and interrupts pass."""
     try:
         yield
     except WorkbenchError:

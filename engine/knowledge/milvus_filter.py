@@ -12,7 +12,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 
 def quoted(value: str) -> str:
-    """A string as a literal of Milvus's filter language, whatever it contains."""
+    """A string as a literal of Milvus's filter language, no matter what it contains."""
     return f'"{value.translate(_ESCAPES)}"'
 
 

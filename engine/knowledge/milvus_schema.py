@@ -96,7 +96,7 @@ class Layout:
         return [int(item) for item in ids if re.fullmatch(r"-?\d{1,19}", item)]
 
     def passage(self, entity: Mapping[str, Any], collection: str, key: str | int | None = None) -> StoredPassage:
-        """A stored passage from one row, with whatever the collection has of it; ``key`` where the row lacks it."""
+        """A stored passage from one row, with what the collection has of it; ``key`` where the row lacks it."""
         meta = entity.get(self.meta) if self.meta else None
         if isinstance(meta, str | bytes):
             meta = _json_or_none(meta)

@@ -41,7 +41,7 @@ def check_summaries(catalogue: Catalogue, name: str, layout: Layout, summaries: 
 def hit_of(name: str, layout: Layout, vector: Vector, item: Mapping[str, Any], scores: Scores) -> Hit:
     """A hit of a search by vectors, from what the client returns of it."""
     found = item["entity"]
-    # Milvus Lite calls the key "id" whatever its field is called; a server uses the field's name.
+    # Milvus Lite calls the key "id" no matter what its field is called; a server uses the field's name.
     passage = layout.passage(found, name, key=item.get(layout.key, item.get("id")))
     if layout.metric == "COSINE":
         return Hit(passage, scores.cosine(float(item["distance"])))

@@ -3,7 +3,7 @@
 Milvus counts words by BM25 itself, from the words that we cut. Milvus Lite does so for each of its files apart, so that
 passages of a small file lose against those of a large one: with 5 of 120 paragraphs in a file of their own, the right
 one was among the first five for 50 % of the questions instead of 94 % (XQuAD). So from Lite many hits are taken, and
-scored anew with counts over the whole collection.
+rescored with counts over the whole collection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.values import PassageId
 _LITE, _SERVER = (3, 2), (2, 5)
 """First versions with BM25; that of servers is by their documentation, no such server was at hand to prove it."""
 _FROM_LITE = 100
-"""Hits taken from Milvus Lite to be scored anew, at least."""
+"""Hits taken from Milvus Lite to be rescored, at least."""
 _COUNTING_S = 60.0
 
 
@@ -116,7 +116,7 @@ class WordIndex:
         return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
     def wrote(self, name: str) -> None:
-        """Count the words of a collection anew before the next search."""
+        """Count the words of a collection again before the next search."""
         self._writes[name] += 1
         self._counts.pop(name, None)
 

@@ -1,4 +1,4 @@
-"""How far an ingestion has come: counted as it goes on, told as plain values."""
+"""How far an ingestion has come: counted while it runs, told as plain values."""
 
 from __future__ import annotations
 

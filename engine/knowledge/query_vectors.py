@@ -41,7 +41,7 @@ class SharedQueries:
         known = self._asked.pop(text, None)
         if known is None or (known.done() and (known.cancelled() or known.exception() is not None)):
             known = asyncio.ensure_future(self._embedder.embed_query(text))
-            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             known.add_done_callback(lambda task: task.cancelled() or task.exception())
         self._asked[text] = known
         if len(self._asked) > _MOST:

@@ -38,7 +38,7 @@ _PAGE = 500
 
 
 class ReadsPassages(Protocol):
-    """What is needed of the collection whose passages are embedded anew: ours, or anybody's that can be read."""
+    """What is needed of the collection whose passages are re-embedded: ours, or anybody's that can be read."""
 
     async def describe(self, collection: str) -> CollectionInfo: ...
 
@@ -110,7 +110,7 @@ async def reembed(
     """Embed every passage of ``collection`` with ``model`` into ``target``, which is made where it is missing.
 
     Ids, sections and what else is known of passages stay; prefixes are those known for the model, summaries are made
-    anew. Sources are written whole, and those that the target has whole already are left out, so that what was cut off
+    again. Sources are written whole, and those that the target has whole already are left out, so that what was cut off
     is resumed by calling again. A source that the new model or the store cannot hold is reported and stops nothing.
     With ``switch`` the target then takes the collection's name and aliases, and the old one is called NAME_before.
     Raises ``CollectionExists`` where the target is the collection itself, ``EmbeddingMismatch`` where the target was

@@ -76,7 +76,7 @@ class Connections:
         return self._loop.call(self._models(dim))
 
     def try_out(self, connection: Connection) -> SelfSearch:
-        """Whether the chosen model made the stored vectors, by embedding some passages anew; takes some seconds."""
+        """Whether the chosen model made the stored vectors, by re-embedding some passages; takes some seconds."""
         return self._loop.call(self._try_out(connection))
 
     def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:

@@ -19,7 +19,7 @@ class GraphState:
     collection_passages: int
     """Passages that the collection has now; ``info.passages`` were read."""
     job: JobStatus | None = None
-    """The job that builds it and is not done: it goes on, waits, or can be resumed."""
+    """The job that builds it and is not done: it is running, waits, or can be resumed."""
 
     @property
     def unread(self) -> int:

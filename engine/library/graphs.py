@@ -28,7 +28,7 @@ class Graphs:
     """Safe to call from any thread; every method blocks until it is done. A collection may be named by an alias."""
 
     def __init__(self, loop: LoopThread, resources: Resources, ingestions: Ingestions) -> None:
-        """``ingestions`` has the jobs, for a building waits its turn behind whatever else is being put in."""
+        """``ingestions`` has the jobs, for a building waits its turn behind anything else that is being put in."""
         self._loop = loop
         self._resources = resources
         self._ingestions = ingestions
@@ -124,7 +124,7 @@ class Graphs:
     def neighbourhood(
         self, collection: str, names_or_ids: Sequence[str], hops: int = 1, limit: int = 200
     ) -> Neighbourhood:
-        """Entities around some others, by whatever name; raises ``UnknownEntity`` where none of them is known."""
+        """Entities around some others, by any name; raises ``UnknownEntity`` where none of them is known."""
         return self._loop.call(self._around(collection, names_or_ids, hops, min(limit, MOST_SHOWN)))
 
     def overview(self, collection: str, limit: int = 500) -> Neighbourhood:

@@ -33,7 +33,7 @@ class Ingestions:
         self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor)
 
     def close(self) -> None:
-        """Stop what goes on; nothing half done is left behind."""
+        """Stop what is running; nothing half done is left behind."""
         try:
             self._loop.submit(self._jobs.close()).result(_CLOSING_S)
         except EngineClosed:

@@ -52,7 +52,7 @@ class Library:
         self._jobs = jobs
 
     def close(self) -> None:
-        """Stop what goes on; nothing half done is left behind."""
+        """Stop what is running; nothing half done is left behind."""
 
     def create(
         self,

@@ -278,7 +278,7 @@ class ChatModel:
         *,
         steady: bool,
     ) -> None:
-        """``steady``: the limit is the longest silence, so that a slow model that goes on talking is heard out."""
+        """``steady``: the limit is the longest silence, so that a slow model that keeps talking is heard out."""
         limit = asyncio.timeout(limit_s)
         loop = asyncio.get_running_loop()
         try:

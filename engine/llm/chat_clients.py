@@ -37,7 +37,7 @@ class _WholePromptClient(AsyncClient):
 
 
 class _ThinkingOllama(ChatOllama):
-    """ChatOllama that keeps thinking whenever the server sends it, whatever was asked.
+    """ChatOllama that keeps thinking whenever the server sends it, no matter what was asked.
 
     The base class drops it unless ``reasoning`` is true, and true would be refused by models that cannot think.
     """

@@ -35,7 +35,7 @@ class InstalledModel:
 
     name: str
     digest: str
-    """SHA-256 of the manifest: changes when the model is pulled anew."""
+    """SHA-256 of the manifest: changes when the model is pulled again."""
     size: int
     """In bytes."""
     parameter_size: str

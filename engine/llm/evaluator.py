@@ -20,7 +20,7 @@ class ChatEvaluator:
     """Evaluates with a chat model (contract: :class:`engine.roles.Evaluator`).
 
     It sees the request and nothing else, and its client is its own, whoever else uses the same model (SPEC AE-05). A
-    judgement with suggestions is a failed one, whatever else it says. A reply that cannot be read, or that fails an
+    judgement with suggestions is a failed one even if it says otherwise. A reply that cannot be read, or that fails an
     answer without a suggestion, gets one more try and is then ``UnreadableReply``.
     """
 

@@ -108,7 +108,7 @@ def dimension_named(value: Any) -> EvaluationDimension | None:
 
 
 def _items(value: Any, dimension: str | None) -> Iterator[dict[str, Any]]:
-    """Suggestions as objects, whatever form they came in: objects, strings, lists of them, or lists by dimension."""
+    """Suggestions as objects, from any form they came in: objects, strings, lists of them, or lists by dimension."""
     if isinstance(value, str):
         for line in value.split("\n"):
             text = line.strip().lstrip("-*• ").strip()

@@ -148,7 +148,7 @@ def _kind(error: Exception) -> Kind:
     nearest = next(base for base in type(error).__mro__ if base in known)
     if nearest is not Exception:
         return known[nearest]
-    # Clients of other providers name their exceptions alike, whatever they inherit from.
+    # Clients of other providers name their exceptions alike, no matter what they inherit from.
     name = type(error).__name__.casefold()
     if "timeout" in name:
         return "timeout"

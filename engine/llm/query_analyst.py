@@ -58,7 +58,7 @@ class ChatQueryAnalyst:
 
     A reply that cannot be read, or a mode that cannot be used here, gets one more try and is then ``UnreadableReply``.
     Names that do not stand in the query are left out, and a query that names an entity of the graph is never simple,
-    whatever the model says: nothing would be searched for it.
+    no matter what the model says: nothing would be searched for it.
     """
 
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:

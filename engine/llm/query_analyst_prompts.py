@@ -53,7 +53,7 @@ _AGAIN = (
 
 
 def offered(request: AnalysisRequest) -> tuple[Mode, ...]:
-    """Modes that may be suggested: those that could do their work, or all where nobody knows."""
+    """Modes that may be suggested: those that could do their work, or all where no one knows."""
     return request.modes or SEARCHING_MODES
 
 

@@ -1,4 +1,4 @@
-"""An answer streamed from a chat model, asked for again where nobody has read a word of it, or where it is none."""
+"""An answer streamed from a chat model, asked for again where no one has read a word of it, or where it is none."""
 
 from __future__ import annotations
 

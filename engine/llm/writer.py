@@ -63,7 +63,7 @@ def fitting(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
     """The conversation within ``room`` tokens: rules and request, then as many of the newest turns as fit.
 
     The newest review holds the answer that it is about, so it can follow the request directly; both then are one
-    message, because some chat templates refuse two of the same speaker. Whatever is left too long is sent as it is.
+    message, because some chat templates refuse two of the same speaker. What is left too long is sent as it is.
     """
     opening, turns = list(messages[:2]), list(messages[2:])
     while len(turns) > 2 and _tokens([*opening, *turns]) > room:

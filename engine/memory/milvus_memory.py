@@ -32,7 +32,7 @@ class MilvusMemory:
     """A ``LongTermMemory`` over collections that begin with ``workbench_``, which nothing else lists or searches.
 
     Questions are compared with questions, so both are embedded as queries: the same wording has similarity 1. The
-    embedder is the built-in one, whatever the collections' own; vectors of another embedder would mean nothing, so each
+    embedder is the built-in one, not the collections' own; vectors of another embedder would mean nothing, so each
     embedder has a collection of its own, while :meth:`list` and :meth:`forget` reach all of them. Failed answers lie in
     a collection that is never searched. Nothing is connected or made before the first call; ``timeout_s`` bounds every
     request to the store. Questions and answers beyond 65 535 bytes are cut.

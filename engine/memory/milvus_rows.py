@@ -60,12 +60,12 @@ class MemoryRows:
         return sorted(hits, key=lambda hit: -hit[1])
 
     def put_passed(self, memory: Memory, vector: Vector) -> None:
-        """Keep a memory to be recalled; whatever was kept under its id before is replaced."""
+        """Keep a memory to be recalled; what was kept under its id before is replaced."""
         self._put(self._passed, memory, vector.tolist())
         self._delete([memory.id], keep_in=self._passed)
 
     def put_failed(self, memory: Memory) -> None:
-        """Keep a memory where nothing is searched; whatever was kept under its id before is replaced."""
+        """Keep a memory where nothing is searched; what was kept under its id before is replaced."""
         self._put(FAILED, memory, list(_NO_MEANING))
         self._delete([memory.id], keep_in=FAILED)
 

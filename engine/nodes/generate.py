@@ -46,7 +46,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         _complete(trace.text, context, run)
         raise BudgetSpent.during(model_of(run, "generator"), trace.limit_s) from None
     except BaseException:
-        # What had arrived stays in the record, whatever ended the generation.
+        # What had arrived stays in the record, no matter what ended the generation.
         _complete(trace.text, context, run)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.

@@ -24,7 +24,7 @@ def grade_step(
     rewriting: str = "rewrite",
     settled: Callable[[Decision, str, RunContext], Decision] = as_decided,
 ) -> Step:
-    """The grade step of a workflow whose node ``answering`` goes on to the answer, ``rewriting`` to another round.
+    """The grade step of a workflow whose node ``answering`` continues to the answer, ``rewriting`` to another round.
 
     ``settled`` may change the decision by what only that workflow knows; it is given the question as asked.
     """
@@ -54,7 +54,7 @@ async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
     wanted = (
         [item.passage for item in current.candidates] if run.config.grade_probe else kept_passages(current, run.config)
     )
-    # What this round's own reranker has judged already stands; nobody is asked twice.
+    # What this round's own reranker has judged already stands; no one is asked twice.
     given = current.verdicts
     known = _known_verdicts(rounds[:-1])
     reused = [passage.id for passage in wanted if passage.id in known and passage.id not in given]

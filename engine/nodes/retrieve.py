@@ -30,7 +30,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         opened = Round(
             index=len(rounds),
             query=state["query"],
-            # Gated anew: in a branch the former round had the gates of other settings.
+            # Gated again: in a branch the former round had the gates of other settings.
             candidates=gated([item.passage for item in former.candidates], run.config),
             floor=former.floor,
             anchors=former.anchors,

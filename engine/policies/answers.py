@@ -52,7 +52,7 @@ def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decisi
 
     Precedence: passed; not evaluated, for want of time or because the evaluator failed; the limit of answers; the
     deadline; a revision that did not come about; else revise. The limit comes before the deadline, as it ends the
-    loop whatever time is left. Raises ``ValueError`` without rounds.
+    loop no matter what time is left. Raises ``ValueError`` without rounds.
     """
     if not evidence.rounds:
         raise ValueError("a decision needs at least one round")
@@ -129,7 +129,7 @@ def shared_model(config: RunConfig) -> str | None:
 def scores_of(rounds: Sequence[Round], config: RunConfig) -> tuple[dict[str, Any], ...]:
     """Every distinct kept passage of a run with id, source, similarity and P(relevant), the most relevant first.
 
-    P(relevant) is None for a passage that nobody judged; what two rounds found has the better similarity.
+    P(relevant) is None for a passage that no one judged; what two rounds found has the better similarity.
     """
     best: dict[PassageId, tuple[Passage, Verdict | None]] = {}
     for passage, verdict in _kept_with_verdicts(rounds, config):

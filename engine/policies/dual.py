@@ -111,7 +111,7 @@ def untried(usable: Sequence[Strategy], tried: Sequence[TriedRoute], attempt: in
 
 
 def moves_on_to_web(current: Round, config: RunConfig, left: Sequence[Strategy]) -> bool:
-    """Whether a local search that kept nothing goes on to the web within the same visit (SPEC DL-03).
+    """Whether a local search that kept nothing continues to the web within the same visit (SPEC DL-03).
 
     ``left`` are the usable strategies that the pass has not tried, the current one not among them.
     """
@@ -131,7 +131,7 @@ def passed_over(to: Strategy | None, skipped: Mapping[Strategy, str], noted: Seq
 def recalled(memories: Sequence[Memory], collection: str, fingerprint: str) -> Recall:
     """What may be shown of recalled memories; those made when the collection held something else are stale.
 
-    Whatever a store returns, an answer that did not pass is never recalled as a fact (SPEC DL-06).
+    No matter what a store returns, an answer that did not pass is never recalled as a fact (SPEC DL-06).
     """
     proper = tuple(item for item in memories if item.passed and item.collection == collection)
     return Recall(proper, tuple(item.id for item in proper if item.fingerprint != fingerprint))
@@ -207,7 +207,7 @@ def decide_answer(evidence: DualEvidence, config: RunConfig) -> Decision:
 
     Precedence: a pass that brought no answer; not evaluated, for want of time or because the evaluator failed; the
     answer solves the question; the limit of corrections; the deadline; else another correction. The limit comes before
-    the deadline, as it ends the loop whatever time is left. Raises ``ValueError`` without drafts.
+    the deadline, as it ends the loop no matter what time is left. Raises ``ValueError`` without drafts.
     """
     if not evidence.drafts:
         raise ValueError("a decision about an answer needs at least one draft")

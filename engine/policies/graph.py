@@ -109,7 +109,7 @@ def unless_a_table_answers(decision: Decision, coverage: float) -> Decision:
 def outcome_of(record: RunRecord) -> Outcome:
     """How a run that came to its end ended.
 
-    What a chat model says without a search rests on no passage; the built-in generator has nothing to say then.
+    What a chat model says without a search is based on no passage; the built-in generator has nothing to say then.
     """
     last = record.decisions[-1]
     if last.reason == "simple" or (last.reason == "bypass" and small_talk(record.question)):
@@ -123,7 +123,7 @@ def outcome_of(record: RunRecord) -> Outcome:
 def outcome_searched(decision: Decision, context: Context, *, quoted: bool) -> Outcome:
     """How a run that searched ended; ``quoted``: whether its answer quotes cells of the question's own tables.
 
-    Such an answer rests on what the reader brought, whatever the collection had.
+    Such an answer is based on what the reader brought, no matter what the collection had.
     """
     if not context.passages and quoted:
         return "answered" if decision.reason in _MET else "answered_forced"

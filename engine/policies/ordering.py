@@ -1,4 +1,4 @@
-"""The order of graph + vector retrieval: lists made one, duplicates and freshness seen to, scored anew (SPEC GH-04).
+"""The order of graph + vector retrieval: lists made one, duplicates and freshness seen to, reranked (SPEC GH-04).
 
 Pure, and the same for the engine and every what-if. Order of the stages: :func:`order` fuses the lists of a mode, ranks
 what came of it and gates; where a mode calls for it, :func:`rescored` takes the scores of a reranker for the passages
@@ -18,9 +18,9 @@ from engine.policies.likeness import repeated_shares
 from engine.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList, Stage
 
 RANK_CONSTANT = 1
-"""``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before anything is scored
-anew, is 0.76 with 1 and 0.64 with the usual 60, which is for lists of a thousand: a place in all lists of twenty then
-counts for more than the first place in one. After scoring anew it is 0.87 and 0.84; 0.5 to 3 are alike."""
+"""``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before any reranking,
+is 0.76 with 1 and 0.64 with the usual 60, which is for lists of a thousand: a place in all lists of twenty then
+counts for more than the first place in one. After reranking it is 0.87 and 0.84; 0.5 to 3 are alike."""
 SLOPE = 10
 """Places after which relevance is half of the first one's: the default freshness then outweighs one place at the top
 and three among the tenth."""
@@ -50,13 +50,13 @@ def graph_options(config: RunConfig) -> GraphOptions:
 
 
 def reranks(mode: Mode, config: RunConfig) -> bool:
-    """Whether passages are scored anew in this mode."""
+    """Whether passages are reranked in this mode."""
     wanted = graph_options(config).rerank
     return wanted == "always" or (wanted == "by_mode" and mode in RERANKED_MODES)
 
 
 def order(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
-    """Every passage of the lists once, in the order before anything is scored anew, gated; none is lost.
+    """Every passage of the lists once, in the order before anything is reranked, gated; none is lost.
 
     Of each list the first ``fetch_k`` count. A passage of two lists adds its weighted reciprocal ranks.
     """

@@ -89,7 +89,7 @@ def deadline_s(config: RunConfig) -> float:
 
 
 def kept_candidates(current: Round, config: RunConfig) -> list[Candidate]:
-    """Candidates that the gates of ``config`` keep, whatever config the round was recorded with."""
+    """Candidates that the gates of ``config`` keep, no matter what config the round was recorded with."""
     return [item for item in current.candidates if gate_in(item, config) == "kept"]
 
 
@@ -168,7 +168,7 @@ def decide_quality(evidence: Evidence, config: RunConfig) -> Decision:
     if evidence.repeated_rewrite:
         return to("generate", "repeated_rewrite", unmet, Comparison("repeated_rewrites", 1, ">=", 1))
     if not current.candidates:
-        # No kind of source had anything, whatever its similarity: no other words can fill an empty collection.
+        # No kind of source had anything, regardless of its similarity: no other words can fill an empty collection.
         return to("generate", "no_passages", unmet, Comparison("candidates", 0, "==", 0))
     return to("rewrite", "low_quality", unmet, Comparison("rewrites", rewrites, "<", config.max_rewrites))
 

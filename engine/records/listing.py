@@ -73,7 +73,7 @@ class RunSummary:
     started_at: str
     """ISO 8601, UTC."""
     outcome: Outcome | None
-    """None while the run goes on."""
+    """None while the run is in progress."""
     reason: str
     duration_ms: float
     calls: int
@@ -114,7 +114,7 @@ class Wanted:
     """Cursor of the last run already seen."""
     outcome: Outcome | None = None
     text: str | None = None
-    """Part of the question or of a tag, whatever its case, or the first six or more characters of the run's id."""
+    """Part of the question or of a tag, regardless of its case, or the first six or more characters of the run's id."""
     tag: str | None = None
     without_tag: str | None = None
     """Runs with this tag are left out."""

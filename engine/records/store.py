@@ -47,7 +47,7 @@ Summaries = list[RunSummary]
 
 
 def log_fault(fault: WorkbenchError) -> None:
-    """Where faults go when nobody asks for them."""
+    """Where faults go when no one asks for them."""
     _log.warning("%s", fault)
 
 
@@ -141,7 +141,7 @@ class RunStore:
         return [event for event in events if event.seq > after_seq]
 
     def load(self, run_id: str) -> RunRecord:
-        """The record of a run; ``outcome`` is None while it goes on.
+        """The record of a run; ``outcome`` is None while it is running.
 
         Raises ``UnknownRun``, or ``RecordError`` where the record is damaged or the file cannot be read.
         """
@@ -152,7 +152,7 @@ class RunStore:
             raise self._found_damaged(RunId(run_id), "its events do not fit together") from None
 
     def delete(self, run_id: str) -> None:
-        """Remove a run. Raises ``RunActive`` while it goes on, ``UnknownRun``, or ``RecordError`` where it cannot."""
+        """Remove a run. Raises ``RunActive`` while it runs, ``UnknownRun``, or ``RecordError`` where it cannot."""
         if self._closed:
             raise EngineClosed.now()
         run = _storable(run_id)

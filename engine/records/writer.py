@@ -114,7 +114,7 @@ class RecordWriter:
         try:
             self._buffer.saved(self._write_to_file(snapshots))
         except Exception as error:
-            # Whatever goes wrong here must neither end this thread nor touch a run; a new connection has no open
+            # A failure here must neither end this thread nor touch a run; a new connection has no open
             # transaction, and meets a disk that was mended.
             self._close()
             self._buffer.failed()
@@ -125,7 +125,7 @@ class RecordWriter:
                 self._tell(self._hears.over, ended)
 
     def _write_to_file(self, snapshots: Sequence[Snapshot]) -> Sequence[Snapshot]:
-        """Returns what was written: into a file opened anew goes all that is known, for it may be a new one."""
+        """Returns what was written: into a file opened again goes all that is known, for it may be a new one."""
         if self._connection is not None and identity_of(self._path) != self._identity:
             # Moved or deleted under us: what is written to the open file from now on would be lost without a word.
             self._close()

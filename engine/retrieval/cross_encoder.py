@@ -84,7 +84,7 @@ class CrossEncoderReranker:
         scores: list[float] = []
         error = "interrupted"
         try:
-            # The thread cannot be stopped, but nobody waits for it: a batch is short.
+            # The thread cannot be stopped, but no one waits for it: a batch is short.
             async with asyncio.timeout(trace.time_left_s()):
                 logits = await asyncio.to_thread(self._score, question, [_text(item) for item in batch])
             scores = self._chances(logits, len(batch))

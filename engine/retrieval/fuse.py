@@ -35,7 +35,7 @@ def fuse(lists: Lists, routing: Routing, config: RunConfig) -> tuple[Candidate, 
     """Every passage of the lists once, in rank order: first those that got a place, then the others.
 
     Each kind has its share of ``top_k`` as places for the first of its list. A ``wide`` routing gives them to passages
-    above the similarity threshold alone, and the places left over to the best of the rest, whatever their kind.
+    above the similarity threshold alone, and the places left over to the best of the rest, regardless of their kind.
     Selected passages have the ranks 1, 2, …, the others top_k + 1, …; a passage of two lists adds its reciprocal
     ranks and counts for the kind that has it higher up.
     """
@@ -79,7 +79,7 @@ def lists_of(candidates: Iterable[Candidate]) -> dict[SourceKind, tuple[Passage,
 def quotas(shares: Mapping[SourceKind, float], places: int) -> dict[SourceKind, int]:
     """Whole places by share, summing to ``places``: largest remainders, then the higher share, get what rounding left.
 
-    Shares need not sum to 1; without any above 0 nobody gets a place.
+    Shares need not sum to 1; without any above 0 no one gets a place.
     """
     total = math.fsum(share for share in shares.values() if share > 0)
     if not total:

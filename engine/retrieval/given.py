@@ -31,7 +31,7 @@ def table_text(table: TableGiven) -> str:
     """One line a row, with letters above and numbers beside, as a spreadsheet shows it.
 
     Its name stands above, for it often says the unit of the numbers; rows that did not fit are counted below, so that
-    nobody takes the greatest number of these rows for the greatest of the table.
+    no one takes the greatest number of these rows for the greatest of the table.
     """
     width = max(len(table.header), *(len(cells) for _, cells in table.rows), 0)
     lines = [" ".join(table.name.split()), row_line("", [column_letters(column) for column in range(1, width + 1)])]

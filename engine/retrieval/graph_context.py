@@ -61,8 +61,8 @@ def assembled(
 ) -> Assembled:
     """Graph, tables and passages within ``min(context_tokens, most_tokens)``.
 
-    The best passage is always given, whatever the rest leaves of the budget; the passages that follow it stop at the
-    first one that does not fit. Whatever was to go in and did not is among the parts, with its tokens.
+    The best passage is always given, even beyond what is left of the budget; the passages that follow it stop at the
+    first one that does not fit. What was to go in and did not is among the parts, with its tokens.
     """
     options = config.options if isinstance(config.options, GraphOptions) else GraphOptions()
     budget = min(options.context_tokens, most_tokens)
@@ -79,7 +79,7 @@ def assembled(
     left = budget - graph.tokens - sum(item.tokens for item in table_parts if item.given)
     given, passage_parts = _passages(wanted.passages, sizes, left)
     if not given and not given_tables:
-        # Nothing that an answer could rest on: what the graph says beside it is given to nobody.
+        # Nothing that an answer could rest on: what the graph says beside it is given to no one.
         return Assembled(Context((), token_budget=budget, parts=table_parts), (), ())
     parts = (*_graph_parts(graph, left_out), *table_parts, *passage_parts)
     context = Context(

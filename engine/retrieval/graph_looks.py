@@ -49,7 +49,7 @@ class GraphLooks:
         task = self._summarised.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(_summaries(graphs, info, store, embedder))
-            # Looked at here, so that a fault which nobody waits for is not reported as never retrieved.
+            # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             self._summarised[key] = task
             _forget_oldest(self._summarised)

@@ -28,7 +28,7 @@ class ModeRequest:
     query: str
     """What is searched: the newest query, joined with what was read in images."""
     question: str
-    """As asked: entities of the graph are looked for in it too, whatever the query became."""
+    """As asked: entities of the graph are looked for in it too, no matter what the query became."""
     config: RunConfig
     attached: tuple[StoredPassage, ...] = ()
     """Passages of what came with the question."""
@@ -36,7 +36,7 @@ class ModeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModeFound:
-    """The lists that a mode searched, whatever became of each, and what they took from the graph."""
+    """The lists that a mode searched, no matter what became of each, and what they took from the graph."""
 
     lists: Mapping[RetrievalList, tuple[Found, ...]]
     """Each best first; those that failed or found nothing are empty."""

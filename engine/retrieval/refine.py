@@ -39,7 +39,7 @@ _LINKED = 0.25
 _LEANING = 0.9
 """Share of the bearing of a sentence that the one before it gets where it cannot be read without it."""
 _BESIDE = 0.6
-"""Share of the bearing of a sentence that the next one gets: it often goes on with the answer."""
+"""Share of the bearing of a sentence that the next one gets: it often continues with the answer."""
 _FULL = 0.8
 """Score that counts as full bearing: no sentence repeats a whole question and answers it too."""
 

@@ -56,6 +56,6 @@ def scores_of(ranked: Sequence[tuple[Passage, Verdict]]) -> dict[PassageId, floa
 
 
 def score_of(verdict: Verdict) -> float:
-    """The score that a verdict stands for, in [0, 1] whatever an implementation that breaks its contract gave."""
+    """The score that a verdict stands for, in [0, 1] no matter what an implementation that breaks its contract gave."""
     value = verdict.p_relevant
     return round(min(1.0, max(0.0, value)), _DIGITS) if math.isfinite(value) else 0.0

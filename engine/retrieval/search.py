@@ -27,7 +27,7 @@ MOST_SECTIONS = 5
 class CollectionRetriever:
     """Embeds a query with the collection's own model and searches the store (SPEC SC-02, SC-09).
 
-    Similarity is that of the vectors whatever found a passage: by words or by both, only the order is another.
+    Similarity is that of the vectors no matter what found a passage: by words or by both, only the order is another.
     """
 
     def __init__(

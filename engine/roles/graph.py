@@ -100,7 +100,7 @@ class GraphStore(Protocol):
         """None where there is no graph."""
 
     async def begin(self, collection: str, extractor: str) -> GraphInfo:
-        """Open a graph for adding: an unfinished or finished one of the same extractor goes on, another is emptied."""
+        """Open a graph for adding: one of the same extractor continues, finished or not, another is emptied."""
 
     async def done(self, collection: str) -> Mapping[PassageId, str]:
         """Passages that were read, with the hash of their text then."""

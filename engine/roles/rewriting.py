@@ -46,7 +46,7 @@ class RewriteIssue:
 
 @dataclass(frozen=True, slots=True)
 class NearPassage:
-    """A passage near a query, whatever became of it: its words are those that the collection has for the subject."""
+    """A passage near a query, kept or not: its words are those that the collection has for the subject."""
 
     id: PassageId
     text: str

@@ -148,7 +148,7 @@ class Hit:
 class PassageStore(Protocol):
     """Keeps passages with their vectors, by collection.
 
-    Contract (tests/contracts/test_store.py): search is exact or nearly so, best first, cosine in [-1, 1] whatever the
+    Contract (tests/contracts/test_store.py): search is exact or nearly so, best first, cosine in [-1, 1], not in the
     store's own sign; an unknown collection, a wrong dimension, a lock, an unreachable server are our errors;
     filters built from names cannot be injected; inserting an id again replaces it; deletes are seen by the next search;
     a search within kinds or sections finds what a full one would have found of them; summaries go with the source that

@@ -55,7 +55,7 @@ class SampleQuestion:
     expected: tuple[PassageId, ...]
     note: str = ""
     more: Mapping[str, Any] | None = None
-    """Whatever other fields the line has, e.g. a demo scenario."""
+    """Any other fields the line has, e.g. a demo scenario."""
 
 
 class SampleStore(Protocol):
@@ -128,7 +128,7 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
 
     Whether it holds the samples; it does not where somebody else has that name for passages of their own.
 
-    Sources that somebody added stay. A collection of another model is made anew where it holds nothing but samples,
+    Sources that somebody added stay. A collection of another model is made again where it holds nothing but samples,
     and left alone where somebody added to it: this model cannot search its vectors, and must not add others to them.
     Vectors of the built-in model are shipped; only what is missing is embedded.
     """

@@ -2,7 +2,7 @@
 
 Five show the four-node loop, one each of the other loops.
 
-They were really run with the built-in roles on the sample collection; ``python -m tests.recordings`` makes them anew.
+They were really run with the built-in roles on the sample collection; ``python -m tests.recordings`` makes them again.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ LISTS_OF_MODE: Mapping[Mode, tuple[RetrievalList, ...]] = {
 }
 """What each mode searches (SPEC GH-02); attachments come to all but ``bypass``."""
 Stage = Literal["fused", "ranked", "reranked"]
-"""Orders that a passage goes through: lists made one, duplicates and freshness seen to, scored anew."""
+"""Orders that a passage goes through: lists made one, duplicates and freshness seen to, reranked."""
 LinkedBy = Literal["name", "alias", "passage", "neighbour"]
 """How a search came to an entity: by name, by another name, through a passage found, along a relationship."""
 ModeNoteCode = Literal[

@@ -23,7 +23,7 @@ class Fork:
 
     parent: RunId
     round: int = 0
-    """The round whose decision is made anew; the rounds before it stand as the parent had them."""
+    """The round whose decision is made again; the rounds before it stand as the parent had them."""
     settings: tuple[str, ...] = ()
     """Names of the settings that were changed."""
     query: str = ""
@@ -34,7 +34,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The picture of a run, made by folding its events; while it goes on, ``outcome`` is None."""
+    """The picture of a run, made by folding its events; while it is running, ``outcome`` is None."""
 
     id: RunId
     question: str

@@ -30,7 +30,7 @@ class Passage:
     source: str
     text: str
     similarity: float
-    """In [0, 1], higher is better, whatever metric, sign or scale the store uses (SPEC SC-09)."""
+    """In [0, 1], higher is better, regardless of metric, sign or scale the store uses (SPEC SC-09)."""
     raw_score: float
     """The store's own number: for dense search the cosine, in [-1, 1]."""
     section: str = ""
@@ -86,7 +86,7 @@ class Candidate:
     freshness: float | None = None
     """In [0, 1], 1 for the newest dated passage of the round; None where it has no date."""
     rerank_score: float | None = None
-    """Query-passage match in [0, 1]; None where it was not scored anew."""
+    """Query-passage match in [0, 1]; None where it was not reranked."""
 
 
 VERDICT_POLICY = 2

@@ -1,4 +1,4 @@
-"""Search results as passages: whatever an engine sends, only plain text and web addresses come out."""
+"""Search results as passages: no matter what an engine sends, only plain text and web addresses come out."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _passage(result: Any) -> StoredPassage | None:
     text = plain_text(result.get("content"), _LONGEST_TEXT) or title
     if not address or not text:
         return None
-    # By text too: a page whose snippet changed between two searches is another passage, to be judged anew.
+    # By text too: a page whose snippet changed between two searches is another passage, to be judged again.
     name = hashlib.sha256(f"{_same_address(address)}\n{text}".encode()).hexdigest()[:24]
     return StoredPassage(PassageId(f"web-{name}"), address, text, title=title or address, meta={"origin": "web"})
 

@@ -1,6 +1,6 @@
-"""What-if of the answer-evaluation loop: the rounds of the four-node loop, then the recorded answers decided anew.
+"""What-if of the answer-evaluation loop: the rounds of the four-node loop, then the recorded answers decided again.
 
-An answer that would have to be written would be evaluated too, and nobody knows with what result: where the writer
+An answer that would have to be written would be evaluated too, and no one knows with what result: where the writer
 would be given something else, what comes after is not known.
 """
 
@@ -26,7 +26,7 @@ from engine.whatif.values import CallsNeeded, Gap, Price, WhatIf
 from engine.whatif.walk import NO_LIMIT, Walk
 
 _SETTLED: frozenset[Reason] = frozenset({"evaluation_passed", "max_epochs"})
-"""Reasons that hold whatever time is left, once there is an evaluation."""
+"""Reasons that hold no matter what time is left, once there is an evaluation."""
 
 
 def answer_evaluation(record: RunRecord, config: RunConfig) -> WhatIf:

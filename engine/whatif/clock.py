@@ -71,7 +71,7 @@ class RecordedClock:
         return max(ends, default=0.0) / 1000.0
 
     def left_out(self, index: int) -> bool:
-        """Whether the round lacks its search or a verdict for want of time, whatever it was decided by."""
+        """Whether the round lacks its search or a verdict for want of time, no matter what it was decided by."""
         recorded = self._record.rounds[index]
         if not recorded.searched:
             before = self.rewrite_before(index)

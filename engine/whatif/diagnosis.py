@@ -1,7 +1,7 @@
 """Why a run went wrong: one label of a closed set, with the figures that led to it.
 
 With labels (which passages were expected) the rules follow the expected passages through the run. Without, they go by
-what the run itself shows, and are worded as what it looks like: nobody can know that a passage was right.
+what the run itself shows, and are worded as what it looks like: no one can know that a passage was right.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _spent(record: RunRecord) -> Diagnosis | None:
 
 
 def _unsupported(record: RunRecord) -> Diagnosis | None:
-    """The answer rests on nothing verified, cites nothing, or cited what it was not given."""
+    """The answer is based on nothing verified, cites nothing, or cited what it was not given."""
     verified = record.context is not None and record.context.verified
     if verified and record.citations and not record.removed_markers:
         return None

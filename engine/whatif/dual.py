@@ -1,7 +1,7 @@
 """What-if of the dual loop: strategies within, corrections of the answer around them, decided by the loop's policies.
 
 A search is told by the recorded one of the same strategy and query, an answer by the recorded one that was written from
-the same passages. What would have to be searched, written or evaluated anew leaves the path open from there.
+the same passages. What would have to be searched, written or evaluated again leaves the path open from there.
 """
 
 from __future__ import annotations

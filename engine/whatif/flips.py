@@ -88,7 +88,7 @@ def other_gate(config: RunConfig) -> GatePolicy:
 def flip_to(
     name: Column, config: RunConfig, value: Any, *, table: RunTable, here: Paths, tried: Paths, place: int
 ) -> Flip | None:
-    """The change of one setting to what was tried at ``place``; None where it may let in nobody knows how many
+    """The change of one setting to what was tried at ``place``; None where it may let in no one knows how many
     rejected passages."""
     changed: dict[str, Any] = {name: value}
     let_in = _let_in(table, tried, place, replace(config, **changed).min_confidence)

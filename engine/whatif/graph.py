@@ -1,4 +1,4 @@
-"""What-if of graph + vector retrieval: lists ordered anew, recorded scores, decided by the loop's own policy.
+"""What-if of graph + vector retrieval: lists ordered again, recorded scores, decided by the loop's own policy.
 
 A mode is told where the recorded one searched all of its lists; other hops, entities, communities or attachments are
 another search. What the generator is given beside passages has to be the same for the recorded answer to stand.

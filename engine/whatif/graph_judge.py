@@ -1,4 +1,4 @@
-"""Judges the rounds of graph + vector retrieval: ordered anew from their lists, by the scores that are recorded."""
+"""Judges the rounds of graph + vector retrieval: ordered again from their lists, by the scores that are recorded."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class GraphJudge(Judge):
         return self._scores(recorded)[1]
 
     def _ordered(self, recorded: Round) -> tuple[Candidate, ...]:
-        """Before anything is scored anew; asked for more than once a round."""
+        """Before anything is reranked; asked for more than once a round."""
         if recorded.index not in self._orders:
             self._orders[recorded.index] = order(self.lists.lists(recorded), self.config)
         return self._orders[recorded.index]
@@ -98,7 +98,7 @@ class GraphJudge(Judge):
         }
 
     def _ordered_alike(self) -> bool:
-        """Whether every candidate keeps its place, whatever became of the recorded reranker."""
+        """Whether every candidate keeps its place, no matter what became of the recorded reranker."""
         now, then = graph_options(self.config), graph_options(self.record.config)
         if not self.lists.same_mode or self.config.fetch_k != self.record.config.fetch_k:
             return False

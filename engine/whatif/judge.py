@@ -156,7 +156,7 @@ class Judge:
     def _stands(self, recorded: Round, regated: Round) -> bool:
         """Whether the round is the recorded one: the same passages kept, and judged by the same grader as far as then.
 
-        Gated anew on both sides in a branch: it took rounds over that had the gates of other settings.
+        Gated again on both sides in a branch: it took rounds over that had the gates of other settings.
         """
         former = recorded
         if self.record.fork is not None:

@@ -18,7 +18,7 @@ _GRADING = frozenset({"grade", "rerank", "grade_documents"})
 _REWRITING = frozenset({"rewrite", "rewrite_query", "refine_query"})
 _EVALUATING = frozenset({"eval_answer", "grade_relevance"})
 _ROUTING = frozenset({"question_router", "route_query"})
-"""The nodes that do each step, whatever the workflow."""
+"""The nodes that do each step, regardless of the workflow."""
 _SCORING = ("grader", "reranker")
 
 
@@ -43,7 +43,7 @@ class Tariff:
         return (self.rewrite * REWRITE_CALLS + self.round(config)) * left
 
     def round(self, config: RunConfig) -> Price:
-        """A search with all that it may find judged; where every round is routed anew, with its routing."""
+        """A search with all that it may find judged; where every round is routed again, with its routing."""
         routing = self.routing if config.workflow == "quality_loop" else Price()
         reranking = self.reranking_of(graph_options(config).rerank_k, config) if _reranks(config) else Price()
         return routing + self.search + reranking + self.grading * _depth(config)
@@ -78,7 +78,7 @@ def tariff(record: RunRecord, config: RunConfig) -> Tariff:
     scoring = {(item.node, item.round): _scoring_ms(record, item) for item in record.nodes if item.node in _SEARCHING}
     graded = [item.duration_ms for item in record.nodes if item.node in _GRADING]
     if record.config.models.reranker.built_in:
-        # What the search of graph + vector retrieval scores anew, its grader judges.
+        # What the search of graph + vector retrieval reranks, its grader judges.
         graded += [spent for spent in scoring.values() if spent]
     grading = _total(graded)
     gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)

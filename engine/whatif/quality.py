@@ -1,4 +1,4 @@
-"""What-if of the quality-control loop: lists fused anew, quality checked anew, decided by the loop's own policy.
+"""What-if of the quality-control loop: lists fused again, quality checked again, decided by the loop's own policy.
 
 The score grows with every P(relevant), so that counting a passage without verdict as 0 and as 1 bounds it both ways.
 """

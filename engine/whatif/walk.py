@@ -30,7 +30,7 @@ ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
 _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""
 _REWRITES = ("rewrite", "refine_query")
-"""Where a route leads that goes on with another query."""
+"""Where a route leads that continues with another query."""
 
 
 def elsewhere(recorded: RunConfig, config: RunConfig) -> bool:
@@ -71,7 +71,7 @@ class Walk:
                 return found
 
     def step(self) -> WhatIf | None:
-        """Judge and decide the next round; the finished what-if where the walk ends here, None where it goes on."""
+        """Judge and decide the next round; the finished what-if where the walk ends here, None where it is running."""
         judged = self.judge.judge(self.record.rounds[len(self.rounds)])
         self.cost = self.cost + self.opening_price(judged) + self.prices.grading * self.judge.gradings(judged)
         step = self.decide_round(judged)

@@ -1,4 +1,4 @@
-"""Reading order: pieces of text as they lie on a page become lines, at whatever angle it was photographed."""
+"""Reading order: pieces of text as they lie on a page become lines, at any angle of the photograph."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_a_thumbnail_is_small_whatever_the_picture_and_a_table_has_none() -> Non
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_a_photograph_is_turned_upright_though_what_the_camera_wrote_beside_it_is_damaged() -> None:
     """GH-05"""
-    # Orientation 6, and a description that says it is a number: writing it anew would fail.
+    # Orientation 6, and a description that says it is a number: writing it again would fail.
     entries = struct.pack("<HHII", 0x0112, 3, 1, 6) + struct.pack("<HHII", 0x010E, 12, 1, 8)
     exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 2) + entries + bytes(4)
     upright = image_header(jpeg("a.jpg", image_of((40, 20), "JPEG", exif=exif)))

@@ -23,7 +23,7 @@ from tests.benchmarks.harness import Bench, Row
 _ANEW, _AS_FOUND = GraphOptions(rerank="always"), GraphOptions(rerank="never")
 WAYS: Mapping[str, tuple[Mode, GraphOptions]] = {
     **{mode: (mode, GraphOptions()) for mode in get_args(Mode)},
-    # What of the gain is the graph's, and what comes from scoring passages anew.
+    # What of the gain is the graph's, and what comes from reranking passages.
     "naive, scored anew": ("naive", _ANEW),
     "mix, not scored anew": ("mix", _AS_FOUND),
 }
@@ -41,7 +41,7 @@ class Asked:
 
     @property
     def order(self) -> tuple[PassageId, ...]:
-        """Passages as the search ordered them, whatever gate they met; empty where nothing is searched."""
+        """Passages as the search ordered them, no matter what gate they met; empty where nothing is searched."""
         rounds = self.record.rounds
         return tuple(candidate.passage.id for candidate in rounds[0].candidates) if rounds else ()
 
@@ -93,7 +93,7 @@ def measured(folder: Path, ways: Sequence[str] = tuple(WAYS)) -> Measured:
             # The first run of all imports LangGraph, and the first one of a mode reads what it needs of the graph.
             engine.run(questions[0].question, config(way))
         for item in questions:
-            # Whoever asks first embeds the question, and the others find it embedded: nobody is measured doing it.
+            # Whoever asks first embeds the question, and the others find it embedded: no one is measured doing it.
             engine.run(item.question, config("naive"))
             for way in ways:
                 found[way].append(Asked(item, engine.run(item.question, config(way))))

@@ -62,7 +62,7 @@ class App:
             try:
                 if answered():
                     return
-            except OSError:  # nobody listens yet
+            except OSError:  # no one listens yet
                 pass
             if self._ended():
                 break

@@ -1,4 +1,4 @@
-"""Nobody's words become markup: hostile passages, questions, file names and model replies reach no other origin."""
+"""No one's words become markup: hostile passages, questions, file names and model replies reach no other origin."""
 
 from __future__ import annotations
 

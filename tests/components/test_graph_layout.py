@@ -1,4 +1,4 @@
-"""Where entities are drawn: the same places for the same graph, nobody over another, no part lost in the distance."""
+"""Where entities are drawn: the same places for the same graph, no one over another, no part lost in the distance."""
 
 from __future__ import annotations
 

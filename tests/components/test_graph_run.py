@@ -217,7 +217,7 @@ def test_every_step_of_a_replay_has_a_sentence_of_its_own(run: object, words: Wo
     told = steps(events)
     kinds = [step.kind for step in told]
     assert kinds[:3] == ["asked", "analysed", "routed"]
-    assert kinds.count("searched") == len(record.rounds), "scoring anew is part of the search"
+    assert kinds.count("searched") == len(record.rounds), "reranking is part of the search"
     said = [sentence(step, record, words) for step in told]
     assert all(said)
     assert not any("{" in text for text in said)

@@ -122,7 +122,7 @@ def test_the_figures_say_score_grade_and_suggestions() -> None:
     assert quality.note.endswith("high · bar 0.65")
     _, passed, suggested, *_ = figures_of(record("answers: revised"), EN)
     assert (suggested.value, suggested.note, suggested.look) == ("2 → 2 → 0", "answer 3 of at most 3", "pass")
-    # One value a round of passages, whatever else was decided about.
+    # One value a round of passages, no matter what else was decided about.
     assert "→" not in passed.value
     outcome, *_ = figures_of(record("dual: corrections used up"), EN)
     assert outcome.note == "after 2 rewrites · corrections used up"

@@ -168,7 +168,7 @@ def test_what_a_search_kept_is_counted() -> None:
     assert "only one is similar enough" in searched(round_of(similar=1))
     assert "none of the best five" in searched(round_of(similar=0))
     assert "holds no passages" in searched(round_of(total=0))
-    assert "one passage, and it goes on" in searched(round_of(total=1, similar=1))
+    assert "one passage, and it continues" in searched(round_of(total=1, similar=1))
     assert searched(round_of(index=1)).startswith("With the new words: the retriever finds")
     assert "passages of the round before stand" in searched(replace(round_of(index=1), searched=False))
     assert "time was used up" in searched(replace(round_of(), searched=False, candidates=()))

@@ -1,4 +1,4 @@
-"""The report of a run: complete, in both languages, and deaf to whatever anybody's text tries to smuggle in."""
+"""The report of a run: complete, in both languages, and deaf to anything anybody's text tries to smuggle in."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
     read = Read(document)
     assert words(f"tab.loop.{record.workflow}") in read.texts
     assert "button" not in read.tags
-    # The same words as in the tab, whatever else stands between them.
+    # The same words as in the tab, no matter what else stands between them.
     shown = set(" ".join(read.texts).split())
     assert all(set(tree.text.split()) <= shown for tree in loop_nodes(record, words))
 

@@ -152,7 +152,7 @@ def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:
     assert clicked([], [a]) == a
     assert clicked([a], [a, b]) == b
     assert clicked([a, b], [b]) == a, "a second click on a mark takes it out of the selection"
-    assert clicked([a, b], []) is None, "a chart that was drawn anew has lost its selection"
+    assert clicked([a, b], []) is None, "a chart that was redrawn has lost its selection"
     assert clicked([a], [a]) is None
 
 

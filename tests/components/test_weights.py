@@ -1,4 +1,4 @@
-"""Weights that are moved one at a time: whatever is done to them, they sum to 1."""
+"""Weights that are moved one at a time: no matter what is done to them, they sum to 1."""
 
 from __future__ import annotations
 

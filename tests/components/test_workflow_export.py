@@ -1,4 +1,4 @@
-"""The workflow as files: complete, well-formed, and deaf to whatever a query tries to smuggle in."""
+"""The workflow as files: complete, well-formed, and deaf to anything a query tries to smuggle in."""
 
 from __future__ import annotations
 

@@ -209,14 +209,14 @@ def _strategy(question: str, memories: list[str], routes: list[str]) -> str:
 
 
 def _analysis(query: str, modes: list[str]) -> str:
-    """Simple whatever is asked, with a name that nobody wrote: the role must see to its contract itself."""
+    """Simple no matter what is asked, with a name that no one wrote: the role must see to its contract itself."""
     named = [query.rsplit(maxsplit=1)[-1].strip("?？"), "Nobody"]
     reply = {"complexity": "simple", "entities": named, "mode": modes[-1], "reason": "So it seems."}
     return json.dumps(reply, ensure_ascii=False)
 
 
 def _routing(kinds: list[str], query: str) -> str:
-    """One kind alone, whatever the query asks for: the role must see to its wishes itself."""
+    """One kind alone, no matter what the query asks for: the role must see to its wishes itself."""
     shares = {kind: 1.0 if place == 0 else 0.0 for place, kind in enumerate(kinds)}
     return json.dumps({"shares": shares, "wide": False, "query": query, "reason": "A subject."}, ensure_ascii=False)
 

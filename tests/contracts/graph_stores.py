@@ -1,4 +1,4 @@
-"""What the suites of the ``GraphStore`` contract share: one store under test, and the same place opened anew."""
+"""What the suites of the ``GraphStore`` contract share: one store under test, and the same place opened again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Neo4jSpaces = Callable[[str], Neo4jGraphs]
 
 @dataclass(frozen=True, slots=True)
 class GraphCase:
-    """One store under test, a collection that nobody else uses, a loop to run calls on, and the same store anew."""
+    """One store under test, a collection that no one else uses, a loop to run calls on, and the same store again."""
 
     store: GraphStore
     name: str

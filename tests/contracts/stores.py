@@ -18,7 +18,7 @@ DIM = 8
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One store under test, a collection name that nobody else uses, and a loop to run calls on."""
+    """One store under test, a collection name that no one else uses, and a loop to run calls on."""
 
     store: MilvusStore
     name: str

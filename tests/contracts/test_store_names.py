@@ -150,12 +150,12 @@ def test_a_collection_of_another_program_keeps_its_name(case: Case) -> None:
 
 
 def test_a_copy_takes_the_name_and_the_aliases_of_a_collection(case: Case) -> None:
-    name, copy = filled(case), filled(case, f"{case.name}_copy", "anew")
+    name, copy = filled(case), filled(case, f"{case.name}_copy", "copy")
     case.run(case.store.set_alias(f"{name}_too", name))
     info = case.run(case.store.take_place(name, copy, f"{name}_before"))
     assert (info.name, info.aliases) == (name, (f"{name}_too",))
-    whole(case, case.store, name, "anew")
-    whole(case, case.store, f"{name}_too", "anew")
+    whole(case, case.store, name, "copy")
+    whole(case, case.store, f"{name}_too", "copy")
     whole(case, case.store, f"{name}_before")
     with pytest.raises(UnknownCollection):
         case.run(case.store.describe(copy))

@@ -119,7 +119,7 @@ def test_kinds_of_a_name_we_do_not_know_are_vector(case: Case) -> None:
 
 @pytest.mark.parametrize("named", [True, False])
 def test_everything_of_another_program_is_vector(case: Case, named: bool) -> None:
-    """QL-03: a collection that lacks our fields goes on working."""
+    """QL-03: a collection that lacks our fields keeps working."""
     case.create()
     name = f"{case.name}_theirs"
     case.client().create_collection(name, dimension=4)

@@ -117,7 +117,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 def with_tables(text: str) -> str:
-    """The text with what stands between its markers made anew; raises ``KeyError`` for an unknown table."""
+    """The text with what stands between its markers made again; raises ``KeyError`` for an unknown table."""
     return _BLOCK.sub(lambda found: f"{found[1]}{TABLES[found['name']]()}\n{found[3]}", text)
 
 

@@ -108,7 +108,7 @@ def test_a_branch_at_round_0_is_the_run_with_those_settings_and_costs_what_was_s
             elif outlook.gap == "answer":
                 assert paid(branch) == price.next.built_in_calls
             elif outlook.state == "generation":
-                # The answer stands after all where the passages that nobody had judged do not pass.
+                # The answer stands after all where the passages that no one had judged do not pass.
                 assert price.next.built_in_calls - 1 <= paid(branch) <= price.next.built_in_calls
             else:
                 assert price.next.built_in_calls <= paid(branch) <= price.worst.built_in_calls
@@ -224,9 +224,9 @@ def test_a_branch_of_a_branch_keeps_what_both_had(engine: Engine, rewritten: Run
     assert second.rounds[0].verdicts[judged].grader == BY_HAND
     assert len(second.rounds) == 2
     assert fork_price(second, by_rate(top_k=4)) == fork_price(second, by_rate(top_k=4), 1)
-    anew = forked(engine, second, by_rate(top_k=4)).fork
-    assert anew is not None
-    assert (anew.parent, anew.round) == (second.id, 1), "where its what-if begins"
+    branch = forked(engine, second, by_rate(top_k=4)).fork
+    assert branch is not None
+    assert (branch.parent, branch.round) == (second.id, 1), "where its what-if begins"
     back = forked(engine, second, by_rate(top_k=4), round=0)
     assert back.rounds[0].verdicts[judged].grader == BY_HAND
     assert paid(back) <= fork_price(second, by_rate(top_k=4), 0).worst.built_in_calls
@@ -260,7 +260,7 @@ def test_what_cannot_be_branched_off_is_refused_with_the_reason(engine: Engine, 
 
 
 def test_a_branch_says_that_the_collection_has_changed_since(tmp_path: Path) -> None:
-    """SC-10: what is reused is as it was, and a passage that has another text now is judged anew."""
+    """SC-10: what is reused is as it was, and a passage that has another text now is judged again."""
     text = "# Tea\n\n## Green\nGreen tea is brewed at {} degrees for two minutes.\n"
     question, config = (
         "How hot is green tea brewed?",
@@ -300,7 +300,7 @@ def test_a_model_that_is_another_one_is_asked_anew(engine: Engine, rewritten: Ru
 
 
 def test_what_was_reused_measures_nothing(engine: Engine, rewritten: RunRecord) -> None:
-    """SC-10: a branch that asked nobody anything does not make a coming call look as if it took no time."""
+    """SC-10: a branch that asked no one anything does not make a coming call look as if it took no time."""
     branch = forked(engine, rewritten, rewritten.config)
     wider = replace(rewritten.config, top_k=9, similarity_threshold=0.0)
     assert (fork_price(rewritten, wider).next.seconds or 0) > 0

@@ -152,7 +152,7 @@ def test_what_the_deadline_or_a_stop_left_undone_is_done_in_the_branch_which_has
         assert branch.decisions == whole.decisions
         assert branch.answer == whole.answer
         paid = [call.role for call in branch.model_calls if not call.cached]
-        # Nobody knows beforehand whether these verdicts meet the gate, so the answer is counted at worst alone.
+        # No one knows beforehand whether these verdicts meet the gate, so the answer is counted at worst alone.
         assert (price.next.calls, price.worst.calls) == (3, 4)
         # The first still has its answer, and what the generator would be shown is the same again.
         assert paid == ["grader"] * 3 + ["generator"] * (parent is stopped)

@@ -55,7 +55,7 @@ def test_only_what_is_missing_is_asked_of_ollama(engine: Engine, ollama: OllamaS
     branch = forked(engine, parent, config)
     assert len(ollama.requests_to("chat")) - asked == 2
     assert [call.role for call in branch.model_calls if not call.cached] == ["grader", "grader"]
-    # The two new passages did not pass, so that the answer stands; beforehand nobody could know.
+    # The two new passages did not pass, so that the answer stands; beforehand no one could know.
     assert price.next.calls == 3
     assert branch.answer == parent.answer
     assert branch.calls == 8, "as if nothing had been reused"

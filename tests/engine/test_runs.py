@@ -150,7 +150,7 @@ def test_nothing_is_added_after_the_end() -> None:
 
 
 def test_whoever_sees_an_event_finds_it_stored() -> None:
-    """Nobody can look at the run while an event is on its way into the store."""
+    """No one can look at the run while an event is on its way into the store."""
     visible: list[bool] = []
     with ThreadPoolExecutor(1) as pool:
 

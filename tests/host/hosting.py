@@ -21,7 +21,7 @@ _PATIENCE_S = 20.0
 
 @contextmanager
 def hosting(folder: Path, *, faults: Sequence[Fault] = (), **settings: Any) -> Iterator[Host]:
-    """Settings that name no Ollama look where nobody answers, and not at one that this machine may have."""
+    """Settings that name no Ollama look where no one answers, and not at one that this machine may have."""
     loaded = Settings.load(**{"data_dir": folder, "call_timeout_s": 10.0, **settings})
     if "ollama_url" not in settings:
         # Not as an override, which would say that this Ollama is wanted.

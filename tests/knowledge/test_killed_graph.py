@@ -1,4 +1,4 @@
-"""A process that is killed while it reads a graph: the job is found, and goes on without reading anything twice."""
+"""A process that is killed while it reads a graph: the job is found, and continues without reading anything twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that is killed in the middle of an ingestion: what goes on from there ends as if nothing had happened."""
+"""A process that is killed in the middle of an ingestion: what continues from there ends as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ PLACES = [
 def test_a_killed_ingestion_that_is_resumed_ends_with_exactly_what_an_undisturbed_one_gives(
     tmp_path: Path, undisturbed: Undisturbed, place: str, number: int
 ) -> None:
-    """SC-10: nothing twice, nothing missing, whatever moment the process died at; the store's lock is free again."""
+    """SC-10: nothing twice, nothing missing, at any moment the process died; the store's lock is free again."""
     wanted_contents, wanted_status, wanted_batches = undisturbed
     make_files(tmp_path / "files")
     folder = prepared(tmp_path / "data")

@@ -33,7 +33,7 @@ LATIN = "Naïve café users — and “quotes”."
         (text, encoding)
         for text in (CHINESE, LATIN, "plain words only", "混合 mixed text 123")
         for encoding in ("utf-8", "utf-8-sig", "utf-16", "gb18030")
-        if (text, encoding) != (LATIN, "gb18030")  # nobody writes that; it is refused, see below
+        if (text, encoding) != (LATIN, "gb18030")  # no one writes that; it is refused, see below
     ],
 )
 def test_text_comes_out_the_same_whatever_its_encoding(text: str, encoding: str) -> None:

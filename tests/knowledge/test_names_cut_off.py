@@ -133,7 +133,7 @@ def test_a_switch_that_is_cut_off_anywhere_is_finished_by_the_next_start(
 ) -> None:
     def prepare(case: Case) -> None:
         _with_alias(case)
-        filled(case, "docs_copy", "anew")
+        filled(case, "docs_copy", "copy")
 
     for step, case in _each_crash(
         runner, tmp_path, prepare, lambda store: store.take_place("docs", "docs_copy", "docs_before")
@@ -141,9 +141,9 @@ def test_a_switch_that_is_cut_off_anywhere_is_finished_by_the_next_start(
         # Both loaded, then noted.
         switched = step >= 3
         assert _names(case) == (["docs", "docs_before"] if switched else ["docs", "docs_copy"])
-        whole(case, case.store, "docs", "anew" if switched else "told")
-        whole(case, case.store, "docs_too", "anew" if switched else "told")
-        whole(case, case.store, "docs_before" if switched else "docs_copy", "told" if switched else "anew")
+        whole(case, case.store, "docs", "copy" if switched else "told")
+        whole(case, case.store, "docs_too", "copy" if switched else "told")
+        whole(case, case.store, "docs_before" if switched else "docs_copy", "told" if switched else "copy")
 
 
 def test_an_unfinished_deletion_does_not_reach_a_collection_made_since(runner: asyncio.Runner, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A collection embedded anew with another model: whole sources, resumed, switched to, whoever made the first one."""
+"""A collection re-embedded with another model: whole sources, resumed, switched to, whoever made the first one."""
 
 from __future__ import annotations
 
@@ -116,13 +116,13 @@ def test_passages_stay_as_they_are_and_get_other_vectors(case: Case) -> None:
     embedder = CountingEmbedder()
     seen: list[Progress] = []
     case.run(case.store.set_description("docs", "mine"))
-    report = case.run(reembed(OneStore(case.store, embedder), "docs", "anew", "model:b", seen.append))
+    report = case.run(reembed(OneStore(case.store, embedder), "docs", "copy", "model:b", seen.append))
     assert (report.added, report.passages, report.failed) == (("a.md", "b.md", "c.md"), 43, ())
-    old, new = case.run(case.store.describe("docs")), case.run(case.store.describe("anew"))
+    old, new = case.run(case.store.describe("docs")), case.run(case.store.describe("copy"))
     assert (new.embedding_model, new.dim, new.query_prefix, new.passage_prefix) == ("model:b", 4, "q: ", "p: ")
     assert (new.passages, new.fingerprint, new.kinds, new.description) == (43, old.fingerprint, old.kinds, "mine")
-    assert [item for item, _ in _everything(case, "anew")] == [item for item, _ in _everything(case, "docs")]
-    told = [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("anew"))]
+    assert [item for item, _ in _everything(case, "copy")] == [item for item, _ in _everything(case, "docs")]
+    told = [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("copy"))]
     assert told == [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("docs"))]
     passages = case.run(case.store.passages("docs", "b.md"))
     assert new.summaries >= len(summaries_of(passages)) > 0
@@ -142,26 +142,26 @@ def test_what_was_cut_off_is_resumed_by_source_and_ends_the_same(case: Case) -> 
             raise Stop
 
     with pytest.raises(Stop):
-        case.run(reembed(OneStore(case.store, CountingEmbedder()), "docs", "anew", "model:b", stop))
-    assert [item.source for item in case.run(case.store.sources("anew"))] == ["a.md"]
+        case.run(reembed(OneStore(case.store, CountingEmbedder()), "docs", "copy", "model:b", stop))
+    assert [item.source for item in case.run(case.store.sources("copy"))] == ["a.md"]
     again = CountingEmbedder()
-    report = case.run(reembed(OneStore(case.store, again), "docs", "anew", "model:b"))
+    report = case.run(reembed(OneStore(case.store, again), "docs", "copy", "model:b"))
     assert report.added == ("a.md", "b.md", "c.md")
     assert not [text for text in again.texts if text.startswith("a.md")]
-    assert _everything(case, "anew") == _everything(case, "undisturbed")
+    assert _everything(case, "copy") == _everything(case, "undisturbed")
     done = CountingEmbedder()
-    case.run(reembed(OneStore(case.store, done), "docs", "anew", "model:b"))
+    case.run(reembed(OneStore(case.store, done), "docs", "copy", "model:b"))
     assert done.texts == []
 
 
 def test_a_source_that_has_changed_since_is_embedded_again(case: Case) -> None:
     knowledge = OneStore(case.store, CountingEmbedder())
-    case.run(reembed(knowledge, "docs", "anew", "model:b"))
+    case.run(reembed(knowledge, "docs", "copy", "model:b"))
     case.run(case.store.delete_source("docs", "b.md"))
     changed = passage("b.md", 1, "changed", meta={"content_hash": "hash of the change"})
     case.run(case.store.insert("docs", [changed], axes(1)))
-    case.run(reembed(knowledge, "docs", "anew", "model:b"))
-    assert [item.text for item in case.run(case.store.passages("anew", "b.md"))] == ["changed"]
+    case.run(reembed(knowledge, "docs", "copy", "model:b"))
+    assert [item.text for item in case.run(case.store.passages("copy", "b.md"))] == ["changed"]
 
 
 def test_half_a_source_never_passes_for_the_whole_file(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,8 +178,8 @@ def test_half_a_source_never_passes_for_the_whole_file(case: Case, monkeypatch: 
         case.run(case.store.insert("docs", [passage("c.md", 2, "more", meta={"content_hash": "hash c.md"})], axes(1)))
     monkeypatch.undo()
     assert case.run(case.store.sources("docs"))[2].content_hash == ""
-    case.run(reembed(OneStore(case.store, CountingEmbedder()), "docs", "anew", "model:b"))
-    copied = case.run(case.store.sources("anew"))[2]
+    case.run(reembed(OneStore(case.store, CountingEmbedder()), "docs", "copy", "model:b"))
+    copied = case.run(case.store.sources("copy"))[2]
     assert (copied.source, copied.passages) == ("c.md", 1)
     assert copied.content_hash not in ("", "hash c.md")
 
@@ -188,25 +188,25 @@ def test_the_copy_can_take_the_name_and_calling_again_changes_nothing(case: Case
     case.run(case.store.set_alias("current", "docs"))
     case.create("docs_before")
     knowledge = OneStore(case.store, CountingEmbedder())
-    case.run(reembed(knowledge, "current", "anew", "model:b", switch=True))
+    case.run(reembed(knowledge, "current", "copy", "model:b", switch=True))
     info = case.run(case.store.describe("docs"))
     assert (info.embedding_model, info.passages, info.aliases) == ("model:b", 43, ("current",))
     assert case.run(case.store.describe("docs_before_2")).embedding_model == "model:a"
     # A process that died between the switch and noting it would call again.
     again = CountingEmbedder()
-    report = case.run(reembed(OneStore(case.store, again), "docs", "anew", "model:b", switch=True))
+    report = case.run(reembed(OneStore(case.store, again), "docs", "copy", "model:b", switch=True))
     assert (report.passages, again.texts) == (0, [])
     with pytest.raises(UnknownCollection):
-        case.run(case.store.describe("anew"))
+        case.run(case.store.describe("copy"))
     assert case.run(case.store.describe("docs")) == info
 
 
 def test_a_source_that_the_new_model_cannot_read_is_named_and_keeps_the_old_collection_in_its_place(case: Case) -> None:
     knowledge = OneStore(case.store, CountingEmbedder(unreadable="c.md text 0"))
     with pytest.raises(NothingToSwitch):
-        case.run(reembed(knowledge, "docs", "anew", "model:b", switch=True))
+        case.run(reembed(knowledge, "docs", "copy", "model:b", switch=True))
     assert case.run(case.store.describe("docs")).embedding_model == "model:a"
-    report = case.run(reembed(knowledge, "docs", "anew", "model:b"))
+    report = case.run(reembed(knowledge, "docs", "copy", "model:b"))
     assert [(name, fault.code) for name, fault in report.failed] == [("c.md", TextTooLong.code)]
     assert report.added == ("a.md", "b.md")
 
@@ -218,14 +218,14 @@ def test_a_collection_of_another_program_is_embedded_from_all_its_rows(case: Cas
     for start in range(0, len(rows), 400):
         client.insert("theirs", rows[start : start + 400])
     knowledge = OneStore(case.store, CountingEmbedder())
-    report = case.run(reembed(knowledge, "theirs", "anew", "model:b"))
+    report = case.run(reembed(knowledge, "theirs", "copy", "model:b"))
     assert (report.added, report.passages) == (("f0.txt", "f1.txt", "f2.txt"), 1200)
-    assert [item.passages for item in case.run(case.store.sources("anew"))] == [400, 400, 400]
-    assert set(case.run(case.store.ids("anew"))) == {str(n) for n in range(1200)}
-    (first,) = case.run(case.store.get("anew", [PassageId("7")]))
+    assert [item.passages for item in case.run(case.store.sources("copy"))] == [400, 400, 400]
+    assert set(case.run(case.store.ids("copy"))) == {str(n) for n in range(1200)}
+    (first,) = case.run(case.store.get("copy", [PassageId("7")]))
     assert (first.text, first.source) == ("words 7", "f1.txt")
     again = CountingEmbedder()
-    case.run(reembed(OneStore(case.store, again), "theirs", "anew", "model:b"))
+    case.run(reembed(OneStore(case.store, again), "theirs", "copy", "model:b"))
     assert again.texts == []
     with pytest.raises(ForeignCollection):
         case.run(reembed(knowledge, "theirs", "other", "model:b", switch=True))
@@ -243,8 +243,8 @@ def test_what_cannot_be_done_is_said_before_anything_is_embedded(case: Case) -> 
         (CollectionExists, "docs", "docs", False),
         (CollectionExists, "docs", "current", False),
         (EmbeddingMismatch, "docs", "other", False),
-        (UnknownCollection, "nowhere", "anew", False),
-        (SamplesStay, SAMPLE_COLLECTION, "anew", True),
+        (UnknownCollection, "nowhere", "copy", False),
+        (SamplesStay, SAMPLE_COLLECTION, "copy", True),
     ):
         with pytest.raises(error):
             case.run(reembed(knowledge, collection, target, "model:b", switch=switch))

@@ -1,4 +1,4 @@
-"""The chat-model generator: streaming, repeating only what nobody has seen, and its token budget."""
+"""The chat-model generator: streaming, repeating only what no one has seen, and its token budget."""
 
 from __future__ import annotations
 

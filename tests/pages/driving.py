@@ -49,7 +49,7 @@ def button(app: AppTest, wanted: Callable[[str], bool]) -> Any:
 
 
 def setting(app: AppTest, key: str) -> Any:
-    """The widget of a setting, whatever its kind."""
+    """The widget of a setting, regardless of its kind."""
     kinds = (app.slider, app.number_input, app.toggle, app.selectbox, app.get("button_group"))
     return next(item for kind in kinds for item in kind if item.key == key)
 

@@ -108,7 +108,7 @@ class FakeIngestions:
         self.listed = [item for item in self.listed if item.id != job_id]
 
     def close(self) -> None:
-        """Nothing goes on."""
+        """Nothing continues."""
 
 
 def _cut(item: IngestItem, chunks: ChunkOptions) -> PreviewedSource:
@@ -173,4 +173,4 @@ class FakeLibrary:
         self.asked.append(("drop", collection))
 
     def close(self) -> None:
-        """Nothing goes on."""
+        """Nothing continues."""

@@ -102,7 +102,7 @@ def test_a_flip_leads_to_its_run(gathered: Engine) -> None:
 
 
 def test_questions_that_would_need_calls_are_counted_and_not_guessed(engine: Engine) -> None:
-    """SC-02: without the whole probe graded, a lower similarity threshold keeps passages that nobody judged."""
+    """SC-02: without the whole probe graded, a lower similarity threshold keeps passages that no one judged."""
     engine.evaluation.save_query_set(QuerySet("kept only", QUESTIONS))
     assert engine.batches.wait(engine.batches.start("kept only", RunConfig(), 2), _PATIENCE_S)
     app = tune(name="kept only")

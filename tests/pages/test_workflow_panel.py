@@ -299,7 +299,7 @@ def test_a_link_to_a_run_brings_workflow_and_options_along(engine: Engine) -> No
     ids=lambda config: config.workflow,
 )
 def test_a_wanted_config_moves_the_whole_panel_to_it(config: RunConfig) -> None:
-    """What "Back to the run's settings" does, whatever workflow the panel stood at."""
+    """What "Back to the run's settings" does, no matter what workflow the panel stood at."""
 
     def page(config: object) -> None:
         import streamlit as st

@@ -69,7 +69,7 @@ def test_each_decision_has_one_reason_and_the_inequalities_that_caused_it(
 
 
 def test_the_limit_is_the_reason_even_where_time_is_over_too() -> None:
-    """AE-01: at the limit the loop ends whatever time is left, and that is logged."""
+    """AE-01: at the limit the loop ends no matter what time is left, and that is logged."""
     assert decide_evaluation(evidence(FAILED, 3, 999.0), CONFIG).reason == "max_epochs"
 
 

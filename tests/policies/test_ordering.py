@@ -222,7 +222,7 @@ def configs(draw: st.DrawFn) -> RunConfig:
 def test_ordering_the_recorded_candidates_again_is_ordering_the_lists(
     lists: Lists, recorded: RunConfig, asked: RunConfig
 ) -> None:
-    """GH-04: what a what-if rests on; a list that was recorded to some depth tells every shallower one."""
+    """GH-04: what a what-if is based on; a list that was recorded to some depth tells every shallower one."""
     candidates = order(lists, recorded)
     if asked.fetch_k <= recorded.fetch_k:
         assert order(lists_of(candidates), asked) == order(lists, asked)

@@ -1,4 +1,4 @@
-"""Events and records survive being written as JSON, whatever they hold; damaged text is refused by name."""
+"""Events and records survive being written as JSON, no matter what they hold; damaged text is refused by name."""
 
 from __future__ import annotations
 

@@ -327,7 +327,7 @@ def test_a_file_that_breaks_while_it_is_open_is_replaced_and_the_run_goes_on_who
 def test_a_folder_taken_away_under_a_running_program_is_not_made_anew_and_is_written_once_it_is_back(
     path: Path, faults: list[WorkbenchError]
 ) -> None:
-    """A folder made anew would lack the knowledge base and all earlier runs, and nobody would have been told."""
+    """A folder made again would lack the knowledge base and all earlier runs, and no one would have been told."""
     folder = path.parent / "data"
     events = recorded_run(2)
     with RunStore(folder / "runs.db", on_fault=faults.append) as store:

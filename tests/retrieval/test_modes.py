@@ -56,7 +56,7 @@ QUESTION = "What does the brother of Aldous own?"
 
 @dataclass
 class Place:
-    """A collection with a graph, and whatever a test puts in place of the graph."""
+    """A collection with a graph, and what a test puts in place of the graph."""
 
     run: Callable[[Coroutine[Any, Any, Any]], Any]
     retriever: CollectionRetriever

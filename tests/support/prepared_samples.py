@@ -1,7 +1,7 @@
 """A first start puts the samples in, which takes half a second: tests do it once a process and copy what it leaves.
 
 Only for a data folder without a knowledge base and the stores of the default settings. The copy is opened as ever,
-so whatever is missing in it is put in by the same code; ``tests/samples`` tests a first start.
+so what is missing in it is put in by the same code; ``tests/samples`` tests a first start.
 """
 
 from __future__ import annotations

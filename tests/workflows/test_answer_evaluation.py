@@ -249,7 +249,7 @@ evaluations = st.lists(
     st.one_of(
         st.just(PASSED),
         st.just(FAILED),
-        # Against the contract: whatever an evaluator says, the loop must end.
+        # Against the contract: no matter what an evaluator says, the loop must end.
         st.just(replace(FAILED, suggestions=())),
         st.just(replace(PASSED, suggestions=FAILED.suggestions)),
         st.just(GONE),

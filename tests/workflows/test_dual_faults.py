@@ -317,7 +317,7 @@ def test_a_budget_that_ends_during_a_correction_leaves_the_answer_before_it(node
     assert len(record.drafts) == 1
 
 
-# -- whatever the roles do ------------------------------------------------------------------------------------------
+# -- no matter what the roles do ------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -294,7 +294,7 @@ def test_whatever_the_roles_do_a_run_ends_lawfully(
 
 
 def test_passages_that_a_reranker_left_without_a_score_come_last_and_that_is_said() -> None:
-    """GH-04: its verdicts are shown nowhere, so nobody could tell why they are last."""
+    """GH-04: its verdicts are shown nowhere, so no one could tell why they are last."""
     partly = ScriptedReranker(otherwise=0.9, relevance={"v1": -1.0})
     other = RoleModels(reranker=RoleModel("ollama:m"))
     record = finished(GraphResources(reranker=partly, grader=FakeGrader(relevant=ALL)), graph_config(models=other))

@@ -67,7 +67,7 @@ def test_bypass_leaves_no_trace_of_a_search(records: dict[tuple[str, Mode], RunR
 
 
 def test_naive_finds_what_the_four_node_loop_finds(engine: Engine) -> None:
-    """GH-02: vectors alone are vectors alone, whatever the workflow is called, once dates count for nothing."""
+    """GH-02: vectors alone are vectors alone, no matter what the workflow is called, once dates count for nothing."""
     plain = engine.run(QUESTIONS[0], RunConfig(max_rewrites=0))
     naive = engine.run(QUESTIONS[0], graph_config(mode="naive", freshness_weight=0, max_rewrites=0))
     (here,), (there,) = naive.rounds, plain.rounds

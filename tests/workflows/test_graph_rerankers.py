@@ -1,4 +1,4 @@
-"""Who scores passages anew in a run of graph + vector retrieval, and what a run does without its reranker: GH-04."""
+"""Who reranks passages in a run of graph + vector retrieval, and what a run does without its reranker: GH-04."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles that break their contracts and texts that nobody expects, in the quality and the answer-evaluation loop."""
+"""Roles that break their contracts and texts that no one expects, in the quality and the answer-evaluation loop."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def test_grading_the_whole_probe_is_a_switch() -> None:
 def test_every_run_ends_with_one_outcome_and_within_its_limits(
     relevant: set[str], unreadable: set[str], budget: int, bar: float, queries: tuple[str, ...]
 ) -> None:
-    """SC-13: whatever the roles do, never more rewrites than the limit and never more steps than the engine's own."""
+    """SC-13: for any roles, never more rewrites than the limit and never more steps than the engine's own."""
     config = RunConfig(gate="pass_rate", max_rewrites=budget, grade_pass_threshold=bar)
     grader = FakeGrader(relevant=frozenset(relevant), unreadable=frozenset(unreadable))
     events = events_of(FakeResources(grader=grader, rewriter=FakeRewriter(queries=queries)), config)

@@ -94,7 +94,7 @@ class Distinct:
 
     def take(self, wanted: str, numbered: Callable[[int], str]) -> str:
         """``wanted`` where it is free, else the first ``numbered`` one that is."""
-        # Goes on where it ended: a file that gives every line one name would take hours from the start each time.
+        # Continues where it ended: a file that gives every line one name would take hours from the start each time.
         found, number = wanted, self._next.get(wanted, 2)
         while found in self._taken:
             found, number = numbered(number), number + 1

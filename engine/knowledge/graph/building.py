@@ -1,6 +1,6 @@
 """A collection's knowledge graph, read passage by passage: what was read stays, and is not read again.
 
-Passages are known by id and hash of their text, so a building that goes on, or that is begun once more after the
+Passages are known by id and hash of their text, so a building that continues, or that is begun once more after the
 collection grew, reads only what is new or changed; what the collection has no longer is forgotten.
 """
 

@@ -81,7 +81,7 @@ def _divided(graph: Any, part: list[str]) -> list[list[str]]:
     within = _sub(graph, part)
     for resolution in _FINER:
         smaller = _parts(within, resolution)
-        # Of a wheel around one hub only the hub and single spokes would be left, which nobody can sum up.
+        # Of a wheel around one hub only the hub and single spokes would be left, which no one can sum up.
         told = [piece for piece in smaller if len(piece) >= SMALLEST]
         if len(told) > 1 and sum(map(len, told)) >= len(part) / 2:
             return [further for piece in told for further in _divided(graph, piece)]

@@ -33,7 +33,7 @@ class KeptSummaries:
             return
         try:
             with self._path.open("a", encoding="ascii") as file:
-                # Begins a line of its own whatever a process that died left half written.
+                # Begins a line of its own no matter what a process that died left half written.
                 file.write(f"\n{json.dumps([key, *told])}\n")
         except OSError as error:
             raise disk_fault(error, str(self._path)) from error

@@ -1,4 +1,4 @@
-"""How readings of passages become one graph: the same function of the same readings, whatever their order and store."""
+"""How readings of passages become one graph: the same for the same readings in any order and store."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MergedEntity:
     name: str
     """The spelling used most."""
     type: str
-    """The one given most, ``TERM`` only where nobody knew better."""
+    """The one given most, ``TERM`` only where no one knew better."""
     description: str
     """The longest."""
     aliases: tuple[str, ...]

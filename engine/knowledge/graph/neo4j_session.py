@@ -25,7 +25,7 @@ _Done = TypeVar("_Done")
 
 _CONNECT_S = 2.5
 _IDLE_S = 30.0
-"""A connection that was not used for longer is tried out first: the server may have been started anew."""
+"""A connection that was not used for longer is tried out first: the server may have been started again."""
 _PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Before a transaction that met another is tried again. The driver's own retries are not used: they take seconds to say
 that a server is down, in every round of a run."""
@@ -55,7 +55,7 @@ UNREACHABLE: tuple[type[Exception], ...] = (
 )
 REFUSED: tuple[type[Exception], ...] = (said.AuthError, said.Forbidden, said.AuthConfigurationError)
 ANSWERED: tuple[type[Exception], ...] = (said.Neo4jError, said.DriverError)
-"""Whatever else a server or its driver says."""
+"""Anything else that a server or its driver says."""
 _REFUSED_CODES = "Neo.ClientError.Security."
 """Also for too many attempts with a wrong password, which the driver has no class for."""
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
@@ -193,6 +193,6 @@ class Neo4jSession:
 
 
 async def rows(tx: Transaction, query: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """What a query returns; whatever comes from outside is a parameter and never part of the query."""
+    """What a query returns; anything that comes from outside is a parameter and never part of the query."""
     result = await tx.run(query, dict(params or {}))
     return await result.data()

@@ -140,7 +140,7 @@ class GraphFile:
             return sum(file.stat().st_size for file in (self.path, beside) if file.exists())
 
     def close(self) -> None:
-        """Wait for a write that goes on and let the file go; a second call does nothing."""
+        """Wait for a write that is running and let the file go; a second call does nothing."""
         with self._writing, self._guard:
             self._closed = True
             open_ones = [*self._idle, *([self._writer] if self._writer else [])]
@@ -164,7 +164,7 @@ class GraphFile:
             found = int(db.execute("PRAGMA user_version").fetchone()[0])
             if found > FORMAT:
                 raise GraphFileNewer.at(str(self.path), found, FORMAT)
-            # SQLite answers at once, whatever the timeout, where two connections ask for the log at the same time.
+            # SQLite answers at once, regardless of the timeout, where two connections ask for the log at the same time.
             _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
             db.execute("PRAGMA synchronous = NORMAL")
             if found < FORMAT:

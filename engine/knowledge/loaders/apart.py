@@ -1,4 +1,4 @@
-"""Reading documents in processes of their own, kept for the next file and ended when nobody needs them."""
+"""Reading documents in processes of their own, kept for the next file and ended when no one needs them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _KINDS = "|".join(SOURCE_KINDS)
 _KIND = re.compile(
     rf"kind:[ \t]*(?:([\"']?)({_KINDS})\1|\[[ \t]*([\"']?)({_KINDS})\3[ \t]*\])[ \t]*(?:(?<=[ \t])#.*)?", re.IGNORECASE
 )
-"""Whatever the case, alone in a YAML list, and with a comment after it."""
+"""Regardless of the case, alone in a YAML list, and with a comment after it."""
 _KIND_OF_BLOCK = re.compile(r"kind:[ \t]*(?:(?<=[ \t])#.*)?", re.IGNORECASE)
 _BLOCK_ITEM = re.compile(rf"[ \t]*-[ \t]+([\"']?)({_KINDS})\1[ \t]*(?:(?<=[ \t])#.*)?", re.IGNORECASE)
 

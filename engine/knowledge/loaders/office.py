@@ -14,7 +14,7 @@ MOST_UNPACKED_MB = 256
 MOST_RATIO = 150
 """How many times its own size a file may unpack to; text in XML packs to about a twentieth."""
 ALWAYS_ALLOWED_MB = 32
-"""Small files may unpack to this, whatever the ratio."""
+"""Small files may unpack to this, regardless of the ratio."""
 MOST_PARTS = 10_000
 
 _OLD = b"\xd0\xcf\x11\xe0"
@@ -70,7 +70,7 @@ def _check_kind(name: str, suffix: str, parts: list[str]) -> None:
 
 
 def _check_xml(name: str, data: bytes) -> None:
-    """Refuse entities in whatever encoding a parser would read them."""
+    """Refuse entities in every encoding a parser would read them in."""
     named = _ENCODING.match(data)
     if named and named.group(1).decode("latin-1").lower() not in _ENCODINGS:
         raise SourceDamaged.named(name, "a part is in an encoding that no Office program writes")

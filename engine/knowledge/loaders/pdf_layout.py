@@ -232,7 +232,7 @@ def _same(paragraph: str, title: str) -> bool:
 
 
 def _carry_sentences(parts: list[_Part], hyphenated: Container[str]) -> None:
-    """Let a sentence that goes on on the next page end where it began."""
+    """Let a sentence that continues on the next page end where it began."""
     for part, following in pairwise(parts):
         goes_on = following.page == part.page + 1 and following.path == part.path and not following.begins_anew
         if not (goes_on and part.paragraphs and following.paragraphs) or _ENDED.search(part.paragraphs[-1]):

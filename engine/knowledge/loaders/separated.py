@@ -15,7 +15,7 @@ from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import table_lines
 
 MOST_ROWS = 50_000
-"""Rows of one file that are read: more would take hours to embed, and nobody reads them as text."""
+"""Rows of one file that are read: more would take hours to embed, and no one reads them as text."""
 _DELIMITERS = (",", "\t", ";", "|", "，")
 _SAMPLE_LINES = 50
 _LONGEST_CELL = 1_000_000

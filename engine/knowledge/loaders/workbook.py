@@ -16,7 +16,7 @@ from engine.knowledge.loaders.tables import table_lines
 from engine.values import SourceNote
 
 MOST_ROWS = 50_000
-"""Rows of one workbook that are read: more would take hours to embed, and nobody reads them as text."""
+"""Rows of one workbook that are read: more would take hours to embed, and no one reads them as text."""
 _LAST_ROW = 1_048_576
 """Of a sheet in Excel."""
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')

@@ -38,7 +38,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         run.emit(_completed(state["draft"]))
         return {"writer_failed": True}
     except BaseException:
-        # What had arrived stays in the record, whatever ended the writing; a revision leaves the answer before it.
+        # What had arrived stays in the record, no matter what ended the writing; a revision leaves the earlier answer.
         if revising:
             run.emit(_completed(state["draft"]))
         else:

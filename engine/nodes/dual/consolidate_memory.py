@@ -27,7 +27,7 @@ _NODE = "consolidate_memory"
 async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Keep the answer that stands, unless of a trial; a store that cannot be written is a warning.
 
-    Not kept are answers without a search, which rest on a memory or on nothing, those that nobody judged, and those
+    Not kept are answers without a search, which rest on a memory or on nothing, those that no one judged, and those
     whose sources contradict each other: a memory would tell them as plain facts.
     """
     draft = best_draft(state["drafts"])

@@ -42,7 +42,7 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
         run.warn(failure, _NODE)
         return {"writer_failed": True}
     except BaseException:
-        # What had arrived stays in the record, whatever ended the writing.
+        # What had arrived stays in the record, no matter what ended the writing.
         _fall_back_on(state, context, run, trace)
         raise
     if trace.truncated_at is not None:

@@ -45,7 +45,7 @@ async def _evaluate(
     shown = tuple(replace(passage, text=item.text) for passage, item in zip(context.passages, seen, strict=False))
     request = EvaluationRequest(
         question=question,
-        # Markers from memory point to passages that this run did not search, and that nobody can hold them against.
+        # Markers from memory point to passages that this run did not search, and that no one can hold them against.
         answer=without_markers(draft.text) if draft.direct else draft.text,
         passages=shown,
         language=language_of(question),

@@ -44,7 +44,7 @@ async def _look(question: str, run: RunContext) -> QueryLook:
 
 async def _analysed(request: AnalysisRequest, run: RunContext, trace: NodeTrace) -> QueryAnalysis:
     if _searches_nothing(run):
-        # Whatever an analyst said, nothing would be searched: no call is worth that.
+        # No matter what an analyst said, nothing would be searched: no call is worth that.
         return analysed(request)
     try:
         async with asyncio.timeout(max(0.0, run.clock.left_s() / 2)):

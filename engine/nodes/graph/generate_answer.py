@@ -76,7 +76,7 @@ def _request(state: Mapping[str, Any], made: Assembled) -> GenerationRequest:
 
 
 async def _answered(writing: Any, attaching: AttachingCitations, run: RunContext, trace: NodeTrace) -> None:
-    """Let an answer be written; what had arrived stays in the record, whatever ended the writing."""
+    """Let an answer be written; what had arrived stays in the record, no matter what ended the writing."""
     model = model_of(run, "generator")
     try:
         async with asyncio.timeout(trace.limit_s):

@@ -1,4 +1,4 @@
-"""Scoring the best passages anew, inside the retrieve step (SPEC GH-04)."""
+"""Reranking the best passages, inside the retrieve step (SPEC GH-04)."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _unscored(verdict: Verdict | None) -> bool:
 
 
 def _scores(verdicts: Mapping[PassageId, Verdict]) -> dict[PassageId, float]:
-    """P(relevant) of what could be read, in [0, 1] whatever an implementation that breaks its contract gave."""
+    """P(relevant) of what could be read, in [0, 1] no matter what an implementation that breaks its contract gave."""
     readable = {name: item.p_relevant for name, item in verdicts.items() if item.relevant is not None}
     return {
         name: round(min(1.0, max(0.0, value)), 9) if math.isfinite(value) else 0.0 for name, value in readable.items()

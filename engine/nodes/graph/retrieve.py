@@ -1,4 +1,4 @@
-"""The retrieve step of graph + vector retrieval: the lists of a mode, made one, scored anew where the mode says so."""
+"""The retrieve step of graph + vector retrieval: the lists of a mode, made one, reranked where the mode says so."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     """Answer in what is left of the budget, generation included; an answer on low quality says so in a warning."""
     changes = await shared.generate(state, replace(run, generation_allowance_s=0.0), trace)
     decision: Decision = state["decision"]
-    # An abstention streams nothing, and rests on nothing.
+    # An abstention streams nothing, and is based on nothing.
     if trace.text and decision.reason != "quality_met":
         run.warn(QualityLow.below(*operands(decision.comparisons[0])), trace.node)
     return changes

@@ -12,7 +12,7 @@ from engine.policies.quality import rewrite_issues
 
 
 async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Ask for a query that answers the issues; every visit counts as a retry, whatever came of it."""
+    """Ask for a query that answers the issues; every visit counts as a retry, no matter what came of it."""
     bounded(run, trace)
     changes = await rewrite_for(state, run, trace, rewrite_issues(state["rounds"][-1], run.config))
     return {

@@ -1,6 +1,6 @@
 """A small world to run the three other loops in: their real graphs, with roles that answer by their input alone.
 
-Whatever a role says, how long it takes and whether it fails follows from its input, so that one question can honestly
+What a role says, how long it takes and whether it fails follows from its input, so that one question can honestly
 be run again under other settings.
 """
 

@@ -122,7 +122,7 @@ def test_another_reranker_has_scored_nothing_and_costs_what_it_would_be_asked() 
     assert other.gap == "scores" and other.calls_needed.next.calls == 1
     local = asked(record(), models=RoleModels(reranker=RoleModel("cross_encoder:owner/name")))
     assert local.gap == "scores" and (local.calls_needed.next.calls, local.calls_needed.next.built_in_calls) == (0, 1)
-    # Where nothing is scored anew it is not asked.
+    # Where nothing is reranked it is not asked.
     assert asked(record(), models=RoleModels(reranker=CHAT), options={"rerank": "never"}).path_known
 
 

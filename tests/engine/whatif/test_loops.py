@@ -45,7 +45,7 @@ def path(found: WhatIf | RunRecord) -> list[tuple[str, str]]:
 @settings(max_examples=40, suppress_health_check=_SLOW, deadline=None)
 @given(data=st.data())
 def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(workflow: WorkflowName, data: st.DataObject) -> None:
-    """QL-05, DL-03, DL-04, AE-01: whatever went wrong in it."""
+    """QL-05, DL-03, DL-04, AE-01: no matter what went wrong in it."""
     world = data.draw(loop_worlds())
     record = run_in(world, data.draw(loop_settings(workflow)))
     if record.error is not None:
@@ -83,7 +83,7 @@ def assert_true(found: WhatIf, world: LoopWorld, record: RunRecord) -> None:
     # As *Run with these settings* would.
     real = run_in(world, found.config, trial=found.config != record.config)
     if real.error is not None and found.state == "generation":
-        # Whether the generator fails, nobody claims to know.
+        # Whether the generator fails, no one claims to know.
         return
     assert path(found) == path(real)
     assert found.outcome in (None, real.outcome)
@@ -248,7 +248,7 @@ def test_a_lower_limit_of_answers_lets_the_earlier_draft_stand_and_a_higher_one_
 
 
 def test_another_context_or_evaluator_leaves_the_answer_open() -> None:
-    """AE-01, AE-04, AE-05: an answer that nobody wrote, nobody judged either."""
+    """AE-01, AE-04, AE-05: an answer that no one wrote, no one judged either."""
 
     def fewer(item: RunRecord) -> RunConfig:
         return replace(item.config, top_k=1, grade_pass_threshold=0.0)

@@ -127,7 +127,7 @@ def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
 
 
 def test_a_remembered_answer_and_a_forgotten_one_are_told_apart(engine: Engine) -> None:
-    """DL-06: memory off is known where nothing was recalled, and decided anew by the built-in router where it was."""
+    """DL-06: memory off is known where nothing was recalled, and decided again by the built-in router where it was."""
     question = "What is a truth table?"
     first = engine.run(question, RunConfig(workflow="dual_loop"))
     assert what_if(first, replace(first.config, options=_FORGETFUL)).same_path

@@ -68,7 +68,7 @@ def test_every_shipped_recording_takes_its_own_path_again(name: str) -> None:
 @hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(worlds(), recordings())
 def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(around: World, config: RunConfig) -> None:
-    """SC-04, SC-06, SC-10: whatever went wrong in it, the deadline and a silent grader included."""
+    """SC-04, SC-06, SC-10: no matter what went wrong in it, the deadline and a silent grader included."""
     record = run_in(replace(around, cut_off=None), config)
     found = what_if(record, config)
     if record.reason == "grader_unavailable" and record.outcome == "failed":
@@ -139,7 +139,7 @@ def test_what_nobody_judged_is_known_only_where_it_cannot_matter() -> None:
 
 
 def test_only_a_chat_grader_may_turn_out_unreadable() -> None:
-    """SC-03: one kept passage that nobody judged ends the run if its verdict cannot be read."""
+    """SC-03: one kept passage that no one judged ends the run if its verdict cannot be read."""
     for models, state in ((RoleModels(), "generation"), (CHAT, "needs_calls")):
         record = run_in(world(NO, similarities=(0.9, 0.4)), replace(STRICT, top_k=1, models=models))
         record = replace(record, rounds=(replace(record.rounds[0], verdicts={}),), decisions=(), rewrites=())

@@ -267,7 +267,7 @@ def worlds(draw: st.DrawFn) -> World:
 
 @st.composite
 def recordings(draw: st.DrawFn) -> RunConfig:
-    """Settings to record a run with: mostly such that it goes on for some rounds."""
+    """Settings to record a run with: mostly such that it is running for some rounds."""
     config = draw(settings())
     if draw(st.integers(0, 3)) == 0:
         return config
@@ -284,7 +284,7 @@ def recordings(draw: st.DrawFn) -> RunConfig:
 
 @st.composite
 def settings(draw: st.DrawFn, base: RunConfig | None = None) -> RunConfig:
-    """Settings near those that matter in such a world; with ``base`` only its grid columns are drawn anew."""
+    """Settings near those that matter in such a world; with ``base`` only its grid columns are redrawn."""
     near = st.sampled_from([0.0, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.75, 1.0]) | fractions
     columns: dict[str, Any] = {
         "top_k": draw(st.integers(1, 10)),

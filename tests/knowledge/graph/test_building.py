@@ -1,4 +1,4 @@
-"""Building a knowledge graph: what was read is not read again, whatever cut it off. GH-03"""
+"""Building a knowledge graph: what was read is not read again, no matter what cut it off. GH-03"""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def test_only_what_is_new_or_changed_is_read_and_what_is_gone_is_forgotten(tmp_p
         assert {"goats", "rivers"} <= names and not {"night", "stars"} & names
         fresh = GraphCollections(folder=tmp_path / "fresh", texts=dict(farm.texts))
         (tmp_path / "fresh").mkdir()
-        anew = await built(fresh, FakeExtractor())
+        rebuilt = await built(fresh, FakeExtractor())
         assert await fresh.graphs.communities("farm") == await farm.graphs.communities("farm")
-        assert (anew.entities, anew.relationships) == (info.entities, info.relationships)
+        assert (rebuilt.entities, rebuilt.relationships) == (info.entities, info.relationships)
         await fresh.close()
 
     within(tmp_path, work)

@@ -1,4 +1,4 @@
-"""Reading in processes of their own: whatever happens in one, the next file is read."""
+"""Reading in processes of their own: no matter what happens in one, the next file is read."""
 
 from __future__ import annotations
 

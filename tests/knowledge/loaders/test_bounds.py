@@ -103,7 +103,7 @@ def test_a_title_or_heading_that_is_half_a_character_does_not_cost_the_document(
 
 
 def test_a_line_of_one_endless_word_and_line_breaks_without_end_are_quickly_read() -> None:
-    """Each would take hours if it were looked at anew from every sign."""
+    """Each would take hours if it were looked at again from every sign."""
     assert load_pdf("a.pdf", made.pdf([["a" * 30_000]])).sections
     assert joined_lines("中" + "\n" * 200_000 + "a") == "中 a"
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes, loading gives a document or an error of ours that names the file."""
+"""Regardless of the bytes, loading gives a document or an error of ours that names the file."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer with this text, whatever ``format`` asked for.
+    """Answer with this text, no matter what ``format`` asked for.
 
     ``thinking`` None means a short stock thought where the model thinks and the request does not forbid it.
     ``Reply("", done_reason="load")`` is what Ollama sends when it has loaded the model and generated nothing.
@@ -154,7 +154,7 @@ class ServerError:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Answer an embed request with these vectors, whatever their number, length or norm."""
+    """Answer an embed request with these vectors, regardless of their number, length or norm."""
 
     vectors: tuple[tuple[float, ...], ...]
 

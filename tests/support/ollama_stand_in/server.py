@@ -162,7 +162,7 @@ class OllamaStandIn:
         self._port = ready.result()
 
     def close(self) -> None:
-        """Drop every connection, release whatever hangs, and free the port. Safe to call twice."""
+        """Drop every connection, release anything that hangs, and free the port. Safe to call twice."""
         if self._thread is not None and self._stop is not None:
             self._stop()
             self._thread.join()

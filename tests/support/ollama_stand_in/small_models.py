@@ -1,7 +1,7 @@
 """What small models on a real Ollama were seen to do, as replies of the stand-in.
 
 Seen with Qwen2.5-Coder of 0.5 and 1.5 billion parameters. Ollama makes a model write the fields of a schema in
-alphabetical order, whatever their order in the request, and keeps it to ``maxLength``, ``maxItems`` and ``enum``; a
+alphabetical order, not as the request has them, and keeps it to ``maxLength``, ``maxItems`` and ``enum``; a
 number it does not keep to its range.
 """
 
@@ -35,7 +35,7 @@ def no_markers(request: RecordedRequest, usual: str) -> str:
 
 
 def denial(request: RecordedRequest, usual: str) -> str:
-    """Nothing is known, whatever the passages say."""
+    """Nothing is known, no matter what the passages say."""
     return "The provided passages do not contain information about this." if _is_answer(request) else usual
 
 
