@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 
@@ -18,6 +17,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.nodes.run_context import fault_of
 from engine.values import Memory, RunRecord
+from pages.last_press import fault_key, note_deleted, say_last_press
 from pages.stored_runs import finished_record
 from pages.weak_points import weak_points_view
 
@@ -26,10 +26,8 @@ _SWITCH = "memory"
 _NEWEST = 20
 """Runs of the dual loop that are looked at for what they recalled."""
 _A_PAGE = 20
-_NOTE_S = 8.0
-"""How long the note of a deletion stands."""
 _LONGEST_SEARCH = 200
-_FAULT = "memory_fault"
+_FAULT = fault_key("memory")
 
 
 def memory_view(engine: Engine, words: Words) -> None:
@@ -69,13 +67,7 @@ def memory_view(engine: Engine, words: Words) -> None:
 
 def said(words: Words) -> None:
     """What the last press led to, and that memory is off while it is."""
-    deleted, until = st.session_state.get("memory_deleted", (0, 0.0))
-    # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
-    if deleted and time.monotonic() < until:
-        st.success(words.count("memory.deleted", deleted), icon=":material/delete:")
-    fault = st.session_state.pop(_FAULT, None)
-    if fault is not None:
-        fault_box(fault, words, key="memory_fault_box")
+    say_last_press("memory", words)
     if is_off():
         st.info(words("memory.is_off"), icon=":material/toggle_off:")
 
@@ -221,7 +213,7 @@ def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
     except WorkbenchError as error:
         st.session_state[_FAULT] = fault_of(error)
         return
-    st.session_state["memory_deleted"] = (deleted, time.monotonic() + _NOTE_S)
+    note_deleted("memory", deleted)
 
 
 def recalls(words: Words, records: Sequence[RunRecord]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import cast, get_args
@@ -29,23 +28,22 @@ from engine.samples.demos import all_demos, demo_events
 from engine.values import Outcome, RunId
 from engine.workflows import MODULES
 from pages.compare import choose_pair
+from pages.last_press import fault_key, note_deleted, say_last_press
 from pages.views import aim_at
 
-_NOTE_S = 8.0
-"""How long the note of a deletion stands."""
 _A_PAGE = 50
 _WATCH_S = 1.5
 _LONGEST_SEARCH = 200
 _NAMED_IN_DIALOG = 5
 _UNSEARCHED = ("bypass", "simple", "tables_only")
 """Reasons to end of runs that searched nothing."""
-_FAULT = "runs_fault"
+_FAULT = fault_key("runs")
 _COLLECTION = "runs_collection"
 
 
 def list_view(engine: Engine, words: Words) -> None:
     st.caption(words("runs.intro"))
-    said(words)
+    say_last_press("runs", words)
     try:
         filters = narrowed(engine, words)
         stored(engine, words, filters)
@@ -53,17 +51,6 @@ def list_view(engine: Engine, words: Words) -> None:
         if fault_box(fault_of(error), words, key="runs_unreadable", actions=(("again", words("ask.again")),)):
             st.rerun()
     shipped(engine, words)
-
-
-def said(words: Words) -> None:
-    """What the last press led to."""
-    deleted, until = st.session_state.get("runs_deleted", (0, 0.0))
-    # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
-    if deleted and time.monotonic() < until:
-        st.success(words.count("runs.deleted", deleted), icon=":material/delete:")
-    fault = st.session_state.pop(_FAULT, None)
-    if fault is not None:
-        fault_box(fault, words, key="runs_fault_box")
 
 
 def narrowed(engine: Engine, words: Words) -> Filters:
@@ -312,7 +299,7 @@ def delete(engine: Engine, selected: Sequence[RunSummary]) -> None:
             st.session_state.setdefault(_FAULT, fault_of(error))
         if st.session_state.get("run") == item.id:
             st.session_state["run"] = ""
-    st.session_state["runs_deleted"] = (deleted, time.monotonic() + _NOTE_S)
+    note_deleted("runs", deleted)
 
 
 def pressed(engine: Engine, event: RunListEvent) -> None:

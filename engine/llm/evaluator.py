@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from engine.config import RoleModel
-from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
 from engine.llm.evaluator_prompts import EVALUATION_SCHEMA, evaluator_messages
 from engine.llm.evaluator_reply import EvaluationReply, SuggestionReply
-from engine.llm.faults import worth_repeating
+from engine.llm.usable import usable
 from engine.roles import SILENT, EvaluationRequest, Trace
 from engine.settings import Settings
 from engine.values import Evaluation, Suggestion
 
 REPLY_TOKENS = 1024
-_TRIES = 2
 
 
 class ChatEvaluator:
@@ -28,26 +26,14 @@ class ChatEvaluator:
         self._chat = chat or ChatModel(model, settings, "evaluator", think=False, reply_tokens=REPLY_TOKENS)
 
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
-        former: str | None = None
-        for attempt in range(1, _TRIES + 1):
-            messages = evaluator_messages(request, former)
-            try:
-                reply, said = await self._chat.ask(
-                    messages,
-                    trace,
-                    shape=EvaluationReply,
-                    schema=EVALUATION_SCHEMA,
-                    attempt=attempt,
-                    warmer=former is not None,
-                )
-            except ModelError as failure:
-                if attempt == _TRIES or not worth_repeating(failure):
-                    raise
-                continue
-            if reply is not None and reply.usable:
-                return self._evaluation(request, reply)
-            former = said.text
-        raise UnreadableReply.of(self._chat.name)
+        return await usable(
+            self._chat,
+            trace,
+            messages=lambda former: evaluator_messages(request, former),
+            shape=EvaluationReply,
+            schema=lambda _: EVALUATION_SCHEMA,
+            take=lambda reply: self._evaluation(request, reply) if reply.usable else None,
+        )
 
     def _evaluation(self, request: EvaluationRequest, reply: EvaluationReply) -> Evaluation:
         suggestions = tuple(_suggestion(item, request) for item in reply.suggestions)

@@ -8,17 +8,15 @@ from typing import Any, cast
 from pydantic import AliasChoices, Field, field_validator
 
 from engine.config import RoleModel
-from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
-from engine.llm.faults import worth_repeating
 from engine.llm.parsing import Reply, reason_text
 from engine.llm.query_analyst_prompts import analysis_messages, analysis_schema, offered
+from engine.llm.usable import usable
 from engine.roles import SILENT, AnalysisRequest, Trace
 from engine.settings import Settings
 from engine.values import Complexity, QueryAnalysis
 
 REPLY_TOKENS = 512
-_TRIES = 2
 _LONGEST_REASON = 300
 _MOST_ENTITIES = 20
 
@@ -65,26 +63,14 @@ class ChatQueryAnalyst:
         self._chat = chat or ChatModel(model, settings, "router", think=False, reply_tokens=REPLY_TOKENS)
 
     async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
-        former: str | None = None
-        for attempt in range(1, _TRIES + 1):
-            messages = analysis_messages(request, former)
-            try:
-                reply, said = await self._chat.ask(
-                    messages,
-                    trace,
-                    shape=AnalysisReply,
-                    schema=analysis_schema(request, short=former is not None),
-                    attempt=attempt,
-                    warmer=former is not None,
-                )
-            except ModelError as failure:
-                if attempt == _TRIES or not worth_repeating(failure):
-                    raise
-                continue
-            if reply is not None and reply.mode in offered(request):
-                return _analysis(reply, request, self._chat.name)
-            former = said.text
-        raise UnreadableReply.of(self._chat.name)
+        return await usable(
+            self._chat,
+            trace,
+            messages=lambda former: analysis_messages(request, former),
+            shape=AnalysisReply,
+            schema=lambda short: analysis_schema(request, short=short),
+            take=lambda reply: _analysis(reply, request, self._chat.name) if reply.mode in offered(request) else None,
+        )
 
 
 def _analysis(reply: AnalysisReply, request: AnalysisRequest, model: str) -> QueryAnalysis:

@@ -15,17 +15,15 @@ from engine.builtin.source_router import honouring, normalised
 from engine.builtin.terms import terms
 from engine.builtin.wishes import without_wishes
 from engine.config import RoleModel
-from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
-from engine.llm.faults import worth_repeating
 from engine.llm.parsing import Reply, plain_text, read_confidence, reason_text
 from engine.llm.source_router_prompts import routing_schema, source_router_messages
+from engine.llm.usable import usable
 from engine.roles import SILENT, RoutingRequest, Trace
 from engine.settings import Settings
 from engine.values import SOURCE_KINDS, Routing, SourceKind
 
 REPLY_TOKENS = 512
-_TRIES = 2
 _LONGEST = 400
 _MOST = 1000.0
 _NAMES: Mapping[str, SourceKind] = MappingProxyType(
@@ -100,28 +98,22 @@ class ChatSourceRouter:
         self._chat = chat or ChatModel(model, settings, "router", think=False, reply_tokens=REPLY_TOKENS)
 
     async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
-        former: str | None = None
-        for attempt in range(1, _TRIES + 1):
-            messages = source_router_messages(request, former)
-            try:
-                reply, said = await self._chat.ask(
-                    messages,
-                    trace,
-                    shape=RoutingReply,
-                    schema=routing_schema(request.kinds, short=former is not None),
-                    attempt=attempt,
-                    warmer=former is not None,
-                )
-            except ModelError as failure:
-                if attempt == _TRIES or not worth_repeating(failure):
-                    raise
-                continue
-            shares = {kind: share for kind, share in reply.shares.items() if kind in request.kinds} if reply else {}
-            if reply is not None and shares:
-                routing = Routing(_searched(reply.query, request), normalised(shares), reply.wide, "", reply.reason)
-                return honouring(routing, request)
-            former = said.text
-        raise UnreadableReply.of(self._chat.name)
+        return await usable(
+            self._chat,
+            trace,
+            messages=lambda former: source_router_messages(request, former),
+            shape=RoutingReply,
+            schema=lambda short: routing_schema(request.kinds, short=short),
+            take=lambda reply: _routing(reply, request),
+        )
+
+
+def _routing(reply: RoutingReply, request: RoutingRequest) -> Routing | None:
+    shares = {kind: share for kind, share in reply.shares.items() if kind in request.kinds}
+    if not shares:
+        return None
+    routing = Routing(_searched(reply.query, request), normalised(shares), reply.wide, "", reply.reason)
+    return honouring(routing, request)
 
 
 def _searched(proposed: str, request: RoutingRequest) -> str:

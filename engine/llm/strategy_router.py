@@ -9,17 +9,15 @@ from pydantic import AliasChoices, Field, field_validator
 
 from engine.builtin.strategy_router import choose
 from engine.config import RoleModel
-from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel
-from engine.llm.faults import worth_repeating
 from engine.llm.parsing import Reply, reason_text
 from engine.llm.strategy_router_prompts import DIRECT_CODES, SEARCH_CODES, strategy_messages, strategy_schema
+from engine.llm.usable import usable
 from engine.roles import SILENT, StrategyRequest, Trace
 from engine.settings import Settings
 from engine.values import RouteChoice
 
 REPLY_TOKENS = 512
-_TRIES = 2
 _LONGEST_REASON = 300
 
 
@@ -56,27 +54,15 @@ class ChatStrategyRouter:
         self._chat = chat or ChatModel(model, settings, "router", think=False, reply_tokens=REPLY_TOKENS)
 
     async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice:
-        former: str | None = None
-        for attempt in range(1, _TRIES + 1):
-            messages = strategy_messages(request, former)
-            try:
-                reply, said = await self._chat.ask(
-                    messages,
-                    trace,
-                    shape=StrategyReply,
-                    schema=strategy_schema(request, short=former is not None),
-                    attempt=attempt,
-                    warmer=former is not None,
-                )
-            except ModelError as failure:
-                if attempt == _TRIES or not worth_repeating(failure):
-                    raise
-                continue
-            choice = _choice(reply, request) if reply is not None else None
-            if choice is not None:
-                return replace(choice, without_memory=_without_memory(choice, request))
-            former = said.text
-        raise UnreadableReply.of(self._chat.name)
+        choice = await usable(
+            self._chat,
+            trace,
+            messages=lambda former: strategy_messages(request, former),
+            shape=StrategyReply,
+            schema=lambda short: strategy_schema(request, short=short),
+            take=lambda reply: _choice(reply, request),
+        )
+        return replace(choice, without_memory=_without_memory(choice, request))
 
 
 def _choice(reply: StrategyReply, request: StrategyRequest) -> RouteChoice | None:

@@ -124,12 +124,9 @@ def _passing(index: int, record: RunRecord) -> set[PassageId]:
 
 
 def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:
-    found: dict[PassageId, Verdict] = {}
-    for current in record.rounds:
-        for name, verdict in current.verdicts.items():
-            if verdict.relevant is not None or name not in found:
-                found[name] = verdict
-    return found
+    said = [(name, verdict) for current in record.rounds for name, verdict in current.verdicts.items()]
+    unread = [item for item in said if item[1].relevant is None]
+    return dict([*reversed(unread), *(item for item in said if item[1].relevant is not None)])
 
 
 def _near(shown: float, true: float) -> bool:
