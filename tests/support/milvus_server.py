@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.server_process import server_process
 
 URI_VARIABLE = "WORKBENCH_TEST_MILVUS_URI"
 PYTHON_VARIABLE = "WORKBENCH_TEST_MILVUS_PYTHON"
@@ -31,7 +32,6 @@ _LOOKS_EVERY_MS = {
 }
 """With its own intervals, meant for clusters, a strong read waits 200 ms and loading a collection takes seconds."""
 
-# The server stops when its standard input ends, so it cannot outlive the tests however they end.
 _SERVE = """
 import sys
 from milvus import MilvusServer, MilvusServerConfig
@@ -75,20 +75,6 @@ def running(folder: Path) -> Iterator[str]:
         return
     python = interpreter()
     assert python is not None, missing()
-    log = folder / "server.log"
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [str(python), "-c", _SERVE, str(folder / "milvus")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=os.environ | _LOOKS_EVERY_MS,
-        )
-        try:
-            assert process.stdout is not None
-            port = process.stdout.readline().strip()
-            assert port, f"the Milvus server did not start: {log.read_text()[-2000:]}"
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.communicate(timeout=30)
+    command = [str(python), "-c", _SERVE, str(folder / "milvus")]
+    with server_process("Milvus", command, folder, stop_s=30, env=_LOOKS_EVERY_MS) as port:
+        yield f"http://127.0.0.1:{port}"

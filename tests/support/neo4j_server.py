@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.server_process import server_process
+
 URI_VARIABLE = "WORKBENCH_TEST_NEO4J"
 JARS = Path(__file__).resolve().parents[2] / ".neo4j"
 
@@ -44,23 +46,8 @@ def running(folder: Path) -> Iterator[str]:
         return
     opened = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
     command = ["java", "-Xmx384m", "-XX:+UseSerialGC", *opened, "-cp", f"{JARS}/*", str(_HERE / "Serve.java")]
-    log = folder / "server.log"
-    with log.open("w") as errors:
-        # It stops when its standard input ends, so it cannot outlive the tests however they end.
-        process = subprocess.Popen(
-            [*command, str(folder), _PASSWORD],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-        try:
-            assert process.stdout is not None
-            port = process.stdout.readline().strip()
-            assert port.isdigit(), f"the Neo4j server did not start: {port} {log.read_text()[-2000:]}"
-            yield f"bolt://neo4j:{_PASSWORD}@127.0.0.1:{port}"
-        finally:
-            process.communicate(timeout=60)
+    with server_process("Neo4j", [*command, str(folder), _PASSWORD], folder, stop_s=60) as port:
+        yield f"bolt://neo4j:{_PASSWORD}@127.0.0.1:{port}"
 
 
 def main(folder: Path) -> int:
