@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +19,7 @@ from engine.runs import LiveRun
 from engine.values import Evaluation, Message, ModelCall, RunId, RunRecord, Suggestion
 from engine.workflows import compiled, workflow
 from tests.support.fakes import FakeGrader, FakeResources
+from tests.support.swift_time import run_swiftly
 
 NAME: WorkflowName = "answer_evaluation"
 ALL = frozenset({"p1", "p2", "p3", "p4", "p5"})
@@ -146,9 +146,6 @@ def events_of(
     events: list[Event] = []
     ahead = 0.0
 
-    def now() -> float:
-        return time.perf_counter() + ahead
-
     def hear(_: RunId, event: Event) -> None:
         nonlocal ahead
         events.append(event)
@@ -157,8 +154,12 @@ def events_of(
 
     run = LiveRun(RunId("r"), hear)
     run.begin(question, config)
-    run.clock = RunClock(config.budget_s if left_s is None else left_s, now)
-    asyncio.run(execute(run, question, config, resources))
+
+    def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
+        run.clock = RunClock(config.budget_s if left_s is None else left_s, lambda: now() + ahead)
+        return execute(run, question, config, resources)
+
+    run_swiftly(work)
     return events
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +26,7 @@ from engine.values import (
 )
 from engine.workflows import compiled
 from tests.support.fakes import FakeResources, FakeRetriever
+from tests.support.swift_time import run_swiftly
 
 OFF = Evaluation(False, (Suggestion("reasonableness", "It does not say when."),), "fake")
 WORSE = Evaluation(
@@ -218,9 +218,6 @@ def events_of(
     events: list[Event] = []
     ahead = 0.0
 
-    def now() -> float:
-        return time.perf_counter() + ahead
-
     def hear(_: RunId, event: Event) -> None:
         nonlocal ahead
         events.append(event)
@@ -229,10 +226,15 @@ def events_of(
 
     run = LiveRun(RunId("r"), hear)
     run.begin(question, config)
-    run.clock = RunClock(config.budget_s, now)
-    if left_s is not None:
-        ahead = config.budget_s - left_s
-    asyncio.run(execute(run, question, config, resources))
+
+    def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
+        nonlocal ahead
+        run.clock = RunClock(config.budget_s, lambda: now() + ahead)
+        if left_s is not None:
+            ahead = config.budget_s - left_s
+        return execute(run, question, config, resources)
+
+    run_swiftly(work)
     return events
 
 
