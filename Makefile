@@ -39,7 +39,7 @@ neo4j: $(VENV)/.installed-dev
 
 # How much of the quality-control loop its tests run; below 80 % it fails.
 coverage: $(VENV)/.installed-dev
-	$(BIN)/python -W ignore -m coverage run -m pytest -q -p no:cacheprovider tests/policies/test_quality.py tests/workflows/test_quality_loop.py \
+	$(BIN)/python -W ignore -m coverage run -m pytest -q -p no:cacheprovider tests/policies/test_quality.py tests/workflows/test_quality_loop.py tests/workflows/test_quality_faults.py \
 		tests/retrieval/test_fuse.py tests/builtin/test_source_router.py tests/builtin/test_quality_rewriter.py \
 		tests/llm/test_chat_source_router.py tests/llm/test_chat_quality_rewriter.py \
 		tests/contracts/test_router.py tests/contracts/test_reranker.py tests/contracts/test_rewriter.py

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 
 from components.i18n import Words
-from components.words.faults import FAULTS_ZH, FRAGMENTS_ZH
+from components.words.faults import FAULTS_ZH
+from components.words.fragments import FRAGMENTS_ZH
 from engine.values import (
     BY_HAND,
     VERDICT_POLICY,

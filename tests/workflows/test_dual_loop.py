@@ -20,13 +20,11 @@ from tests.support.dual_fakes import (
     DualResources,
     FakeDirect,
     FakeEvaluator,
-    FakeMemory,
     FakeSections,
     FakeStrategyRouter,
     FakeWeb,
     dual,
     finished,
-    memory,
     path,
 )
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter
@@ -356,67 +354,6 @@ def test_a_direct_answer_that_fails_enters_the_search_with_the_first_strategy() 
     assert not record.rewrites[0].repeated, "the question itself has not been searched yet"
     assert record.outcome == "answered"
     assert [item.direct for item in record.drafts] == [True, False]
-
-
-# -- memory ---------------------------------------------------------------------------------------------------------
-
-
-def test_an_answer_that_passed_is_remembered_with_its_sources() -> None:
-    """DL-06"""
-    resources = relevant()
-    record = finished(resources)
-    (kept,) = resources.memory.kept
-    assert record.remembered == kept
-    assert (kept.question, kept.answer, kept.passed) == ("first", "It is so [1].", True)
-    assert (kept.sources, kept.collection, kept.fingerprint, kept.run_id) == (("s1.md",), "samples", "now", "r")
-
-
-def test_an_answer_that_failed_is_kept_as_a_failure_under_another_id() -> None:
-    """DL-06"""
-    good, bad = relevant(), relevant(evaluator=FakeEvaluator(says=(OFF,)))
-    finished(good)
-    finished(bad, dual(max_corrections=0))
-    assert [item.passed for item in bad.memory.kept] == [False]
-    assert bad.memory.kept[0].id != good.memory.kept[0].id
-
-
-def test_the_same_question_asked_again_replaces_its_memory() -> None:
-    """DL-06"""
-    once, again = relevant(), relevant()
-    finished(once, question="What is it?")
-    finished(again, question="what is it")
-    assert once.memory.kept[0].id == again.memory.kept[0].id
-
-
-def test_what_is_recalled_is_shown_and_what_is_stale_is_not_answered_from() -> None:
-    """DL-06"""
-    holds, old = memory(id="holds"), memory(id="old", fingerprint="then")
-    failed = memory(id="failed", passed=False)
-    resources = direct(memory=FakeMemory([holds, old, failed, memory(id="far", similarity=0.3)]))
-    record = finished(resources)
-    assert record.recall is not None
-    assert [item.id for item in record.recall.memories] == ["holds", "old"]
-    assert record.recall.stale == ("old",)
-    assert resources.router.requests[0].memories == (holds,)
-    assert resources.direct.requests[0].memories == (holds,)
-    assert resources.memory.asked == [("first", "samples", 3)]
-
-
-def test_memories_of_other_questions_are_not_shown() -> None:
-    """DL-06"""
-    record = finished(relevant(memory=FakeMemory([memory(similarity=0.4)])))
-    assert record.recall is not None
-    assert record.recall.memories == ()
-
-
-def test_memory_switched_off_is_neither_read_nor_written() -> None:
-    """DL-06"""
-    resources = relevant(memory=FakeMemory([memory()]))
-    record = finished(resources, dual(memory=False))
-    assert record.recall is not None
-    assert record.recall.off
-    assert (resources.memory.asked, resources.memory.kept, record.remembered) == ([], [], None)
-    assert resources.router.requests[0].memories == ()
 
 
 # -- the record -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.words.faults import FRAGMENTS_ZH
+from components.words.fragments import FRAGMENTS_ZH
 from engine.errors import SourceError
 from engine.knowledge import loaders
 from engine.knowledge.load import load, load_bytes, suffixes
