@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class _Jumping(selectors.DefaultSelector):
-    """Instead of waiting for the next timer, moves the time there; work in threads is waited for."""
+    """Instead of waiting for the next timer, moves the time there; threads and open connections are waited for."""
 
     now = 0.0
     in_threads = 0
@@ -20,7 +20,9 @@ class _Jumping(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None or self.in_threads:
             return super().select(0 if timeout == 0 else None)
-        ready = super().select(0)
+        # The one file that is always there is the loop's own wake-up; what a server says comes in real time.
+        connected = len(self.get_map()) > 1
+        ready = super().select(timeout if connected else 0)
         if not ready:
             self.now += max(timeout, 0.0)
         return ready
