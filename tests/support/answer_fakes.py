@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -154,6 +154,8 @@ def events_of(
 
     run = LiveRun(RunId("r"), hear)
     run.begin(question, config)
+    # It began by the clock of the wall, and the rest goes by another one.
+    events[0] = replace(events[0], t_ms=0.0)
 
     def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
         run.clock = RunClock(config.budget_s if left_s is None else left_s, lambda: now() + ahead)

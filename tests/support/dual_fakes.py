@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.config import DualLoopOptions, RunConfig
@@ -226,6 +226,8 @@ def events_of(
 
     run = LiveRun(RunId("r"), hear)
     run.begin(question, config)
+    # It began by the clock of the wall, and the rest goes by another one.
+    events[0] = replace(events[0], t_ms=0.0)
 
     def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
         nonlocal ahead
