@@ -113,11 +113,7 @@ def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozens
 def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Price:
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
-    if model.built_in:
-        return Price(0, 1, seconds)
-    # Calls of a model that never replied took no time that would tell anything.
-    replied = any(call.reply for call in record.model_calls if call.role == role)
-    return Price(1, 0, seconds if replied else None)
+    return Price(0, 1, seconds) if model.built_in else Price(1, 0, seconds)
 
 
 def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Price:

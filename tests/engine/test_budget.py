@@ -48,13 +48,6 @@ def test_seconds_come_from_runs_with_the_same_models_alone() -> None:
     assert worst_case(measured_tariff((record,), other), other).seconds is None
 
 
-def test_calls_that_no_model_answered_tell_no_time() -> None:
-    record = finished(1)
-    silent = tuple(replace(call, reply="", error="WB401") for call in record.model_calls)
-    assert measured_tariff((record,), record.config).grading.seconds
-    assert measured_tariff((replace(record, model_calls=silent),), record.config).grading.seconds is None
-
-
 def test_a_step_that_one_run_did_not_take_is_taken_from_an_older_one() -> None:
     straight, rewritten = finished(0), finished(1)
     config = straight.config
