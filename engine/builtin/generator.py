@@ -289,11 +289,16 @@ def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
             extra=_RENAMED * again
             + _HEADING * heading * (1.2 - 0.1 * min(position, 6))
             + _RANK / marker
-            + _WORDING * phrase_share(asking.question, sentence)
+            + _WORDING * _worded(asking, sentence)
             + _formed(asking, item) * min(1.0, 2.0 * (near + _HEADING * heading)),
             scale=_readability(item, words),
             code=item.code,
         )
+
+
+def _worded(asking: Asking, sentence: str) -> float:
+    """Share of the question's phrases in a sentence; none where a number or a name decides, which is worded freely."""
+    return 0.0 if asking.question.asked.kind in HARD_KINDS else phrase_share(asking.question, sentence)
 
 
 def _formed(asking: Asking, item: Quotable) -> float:
