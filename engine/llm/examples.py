@@ -11,14 +11,6 @@ import unicodedata
 from difflib import SequenceMatcher
 from typing import Final
 
-LIGHTHOUSE: Final = {
-    "en": "The passage says when the lighthouse was built.",
-    "zh": "片段说明了灯塔建成的年份。",
-}
-HARBOUR: Final = {
-    "en": "The passage is about the harbour and gives no year.",
-    "zh": "片段讲的是港口，没有给出年份。",
-}
 QUERY: Final = {"en": "lighthouse year of construction", "zh": "灯塔 建成年份"}
 KEYWORDS: Final = {"en": ["lighthouse", "construction"], "zh": ["灯塔", "建成"]}
 REWRITTEN: Final = {
@@ -54,11 +46,9 @@ def _folded(text: str) -> str:
 
 
 _EXAMPLES = frozenset(
-    _folded(text)
-    for both in (LIGHTHOUSE, HARBOUR, QUERY, REWRITTEN, CHOSEN, SUGGESTED, CRITICISED)
-    for text in both.values()
+    _folded(text) for both in (QUERY, REWRITTEN, CHOSEN, SUGGESTED, CRITICISED) for text in both.values()
 )
-_ADAPTABLE = tuple(_folded(text) for both in (CHOSEN, HARBOUR, LIGHTHOUSE, REWRITTEN) for text in both.values())
+_ADAPTABLE = tuple(_folded(text) for both in (CHOSEN, REWRITTEN) for text in both.values())
 _COPIED = 0.75
 _KNOWN = _EXAMPLES | frozenset(_folded(text) for text in _INSTRUCTIONS)
 

@@ -140,7 +140,7 @@ def test_an_unreadable_reply_gets_one_more_try_that_shows_it(server: OllamaStand
     first, second = server.requests
     assert second.options["temperature"] > first.options["temperature"]
     assert first.schema is not None and second.schema is not None
-    assert set(first.schema["properties"]) - set(second.schema["properties"]) == {"why"}, "the shorter form"
+    assert set(first.schema["properties"]) - set(second.schema["properties"]) == {"finding", "why"}, "the shorter form"
 
 
 def test_a_reason_that_runs_away_costs_neither_the_verdict_nor_a_second_call(

@@ -58,7 +58,7 @@ def test_a_grading_asks_for_its_schema_and_is_recorded_with_its_tokens() -> None
     (body,) = server.requests
     assert (verdict.relevant, verdict.confidence, verdict.grader) == (True, 0.8, MODEL)
     asked = body["response_format"]["json_schema"]
-    assert asked["name"] == "verdict" and set(asked["schema"]["required"]) == {"relevant", "sure", "why"}
+    assert asked["name"] == "verdict" and set(asked["schema"]["required"]) == {"finding", "relevant", "sure", "why"}
     assert body["max_tokens"] == body["max_completion_tokens"] > 0
     assert trace.errors == [""]
     assert trace.calls[0].prompt_tokens and trace.calls[0].reply_tokens

@@ -57,7 +57,7 @@ REQUEST = RewriteRequest(
 
 def test_what_decides_comes_before_the_reason_also_where_a_server_sorts_the_fields() -> None:
     """Ollama makes a model write the fields of a schema in alphabetical order."""
-    assert list(VERDICT_SCHEMA["properties"]) == VERDICT_SCHEMA["required"] == ["relevant", "sure", "why"]
+    assert list(VERDICT_SCHEMA["properties"]) == VERDICT_SCHEMA["required"] == ["finding", "relevant", "sure", "why"]
     deciding = {
         "verdict": ("relevant", "sure"),
         "rewrite": ("query",),
@@ -110,12 +110,8 @@ def schemas() -> list[Mapping[str, Any]]:
 
 def test_examples_are_whole_replies_and_no_value_where_they_come_back() -> None:
     """M2: a placeholder or an example of the prompt, given back, is nothing that a model has said."""
-    system = grader_messages("Why?", "Because.")[0].content
-    shown = [line for line in system.split("\n") if line.startswith("{")]
-    assert [read_reply(line, VerdictReply) for line in shown] == [
-        VerdictReply(relevant=True, confidence=0.9),
-        VerdictReply(relevant=False, confidence=0.95),
-    ]
+    instructed = '{"finding": "nothing", "relevant": false, "sure": 0.9, "why": "one short sentence in English."}'
+    assert read_reply(instructed, VerdictReply) == VerdictReply(relevant=False, confidence=0.9)
     rewriting = rewriter_messages(REQUEST, 1000)[0].content
     assert read_reply(next(line for line in rewriting.split("\n") if line.startswith("{")), RewriteReply) is None
     said = '{"query": "insulin dose", "reason": "one short sentence: what went wrong and what you changed"}'
@@ -151,7 +147,6 @@ def test_a_second_try_shows_the_reply_that_could_not_be_used() -> None:
 def test_a_reason_is_asked_for_in_the_language_of_the_question() -> None:
     asked = grader_messages("胰岛素是什么？", "Insulin is a hormone.")
     assert "in Chinese" in asked[0].content and asked[1].content.endswith("its reason in Chinese:")
-    assert "灯塔" in asked[0].content, "the example is in that language too"
     assert "in English" in grader_messages("What is insulin?", "胰岛素是一种激素。")[0].content
 
 
