@@ -59,7 +59,7 @@ def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
 
 
 def _known(has: GraphInfo | None) -> list[str]:
-    """Who has read the graph, where somebody else can go on; what was written by hand no one reads again."""
+    """Who has read the graph, where another process can take over; what was written by hand no one reads again."""
     return [has.extractor] if has is not None and (has.extractor == BUILTIN or ":" in has.extractor) else []
 
 

@@ -1,4 +1,4 @@
-"""From the bytes of a file, no matter what its name says, to an :class:`Attachment`; or from what somebody typed."""
+"""From the bytes of a file, no matter what its name says, to an :class:`Attachment`; or from typed text."""
 
 from __future__ import annotations
 

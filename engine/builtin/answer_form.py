@@ -48,7 +48,7 @@ class Form:
     name: bool
     """A word of code may be: a command, an option, a package."""
     head: str
-    """The stem or word of which the question asks what it is; empty where it asks otherwise."""
+    """The stem or word whose meaning or value the question asks for; empty where it asks otherwise."""
 
 
 @lru_cache(maxsize=256)

@@ -256,7 +256,7 @@ def _named(kind: str, asked: Asked, text: str) -> float:
         before = text[max(match.start() - _BEFORE, 0) : match.start()]
         opens = _SENTENCE_START.search(before) is not None
         if fresh and not (opens and len(words) < 2) and (kind == "person" or _PLACE_BEFORE.search(before)):
-            # Alone among Chinese words it is the name of a product rather than of somebody.
+            # Alone among Chinese words it is the name of a product rather than of a person.
             product = kind == "person" and len(words) < 2 and _HAN_NEAR.search(before[-2:])
             best = max(best, 0.5 if product else 1.0)
     return best

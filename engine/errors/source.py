@@ -163,7 +163,7 @@ class SourceBomb(SourceError):
     def unpacked(cls, name: str, size_mb: float, limit_mb: float) -> Self:
         return cls(
             f"{name[:200]!r} would unpack to {size_mb:.0f} MB; the limit is {limit_mb:g} MB.",
-            remedy="Split it or take out its pictures, if it comes from somebody you trust.",
+            remedy="Split it or take out its pictures, if it comes from a person you trust.",
             params={"name": name[:200], "size_mb": f"{size_mb:.0f}", "limit_mb": f"{limit_mb:g}"},
         )
 
@@ -171,7 +171,7 @@ class SourceBomb(SourceError):
     def parts(cls, name: str, count: int, limit: int) -> Self:
         return cls(
             f"{name[:200]!r} holds {count} parts; the limit is {limit}.",
-            remedy="Split it, if it comes from somebody you trust.",
+            remedy="Split it, if it comes from a person you trust.",
             params={"name": name[:200], "count": str(count), "limit": str(limit)},
         )
 
@@ -187,7 +187,7 @@ class SourceBomb(SourceError):
     def entities(cls, name: str) -> Self:
         return cls(
             f"{name[:200]!r} declares XML entities, which no Office document needs.",
-            remedy="Save it again with an office program, if it comes from somebody you trust.",
+            remedy="Save it again with an office program, if it comes from a person you trust.",
             params={"name": name[:200]},
         )
 

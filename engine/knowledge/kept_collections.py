@@ -25,7 +25,7 @@ class Listed(Protocol):
 
 
 class KeptCollections:
-    """Read anew after every write through the store, and after some seconds without one."""
+    """Read again after every write through the store, and after some seconds without one."""
 
     def __init__(self, store: Listed, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store

@@ -388,7 +388,7 @@ class MilvusSession:
 
     @contextmanager
     def _looked_at_afresh(self, name: str) -> Iterator[None]:
-        """After a failure look at the collection again: somebody may have dropped, released or rebuilt it."""
+        """After a failure look at the collection again: it may have been dropped, released or rebuilt."""
         try:
             yield
         except Exception:

@@ -199,7 +199,7 @@ class MilvusStore:
 
     async def _write(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         def counted(session: MilvusSession, name: str) -> T:
-            # In the writing thread: a write goes on where its caller is cancelled.
+            # In the writing thread: a write continues where its caller is cancelled.
             self._changes += 1
             try:
                 return work(session, name)

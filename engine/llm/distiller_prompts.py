@@ -11,7 +11,7 @@ from engine.values import Message
 DISTILLER_PROMPT_VERSION: Final = "distiller-1"
 
 _RULES = """\
-You note what an answer claims, for somebody who asks the same question later.
+You note what an answer claims, for a person who asks the same question later.
 
 - Write one sentence, or two at most, in __LANGUAGE__: the claim that answers the question, and nothing else.
 - Use only the sentences given. Add no fact, figure or name that does not stand in them, and copy figures and names \
