@@ -8,16 +8,16 @@ NEO4J_JARS := .neo4j
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test check style types contracts milvus neo4j coverage bench screenshots lock
+.PHONY: install run test check style types contracts milvus neo4j collect coverage bench screenshots lock
 
 install: $(VENV)/.installed
 
 run: install
 	$(BIN)/python -m engine serve
 
-# The servers are downloaded while the checks compute.
+# The servers are downloaded while the checks compute, and the tests collected: that compiles them once, not in every process.
 test: $(VENV)/.installed-dev
-	$(MAKE) --no-print-directory --jobs check milvus neo4j
+	$(MAKE) --no-print-directory --jobs check milvus neo4j collect
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
 check: style types contracts
@@ -36,6 +36,10 @@ milvus: $(VENV)/.installed-dev
 
 neo4j: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
+
+# What goes wrong here goes wrong in the run of the tests too, which tells it.
+collect: $(VENV)/.installed-dev
+	-@$(BIN)/python -m pytest --collect-only -q >/dev/null
 
 # How much of the quality-control loop its tests run; below 80 % it fails.
 coverage: $(VENV)/.installed-dev

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
@@ -55,9 +56,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if file.startswith("tests/browser/"):
                 return "browser"
-            if test.startswith("test_a_neo4j") or "neo4j]" in test:
+            parameters = test.partition("[")[2].rstrip("]").split("-")
+            if test.startswith("test_a_neo4j") or "neo4j" in parameters:
                 return "neo4j"
-            on_server = test.startswith("test_on_a_server") or "server" in test.partition("[")[2].rstrip("]").split("-")
+            on_server = test.startswith("test_on_a_server") or "server" in parameters
             return "milvus_server" if on_server else file
 
         def _assign_work_unit(self, node: Any) -> None:
@@ -67,6 +69,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             super()._assign_work_unit(node)
 
     return ByFile(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays: each full search for garbage would go through all of it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

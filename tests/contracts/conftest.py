@@ -15,8 +15,9 @@ from tests.contracts.stores import Case, clean_up
 from tests.support import milvus_server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Package-wide and no wider: that it looks so often costs a third of a core for as long as it runs."""
     reason = milvus_server.missing()
     if reason:
         # Where everything must run, a suite that is left out is a failure.
