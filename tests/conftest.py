@@ -15,7 +15,6 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from tests.support import neo4j_server
-from tests.support.prepared_samples import start_with_samples
 
 if TYPE_CHECKING:
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
@@ -28,8 +27,6 @@ hypothesis_settings.load_profile("workbench")
 
 for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and not name.startswith("WORKBENCH_TEST_")]:
     del os.environ[_name]
-
-start_with_samples()
 
 
 _LONG = ("milvus_server", "browser", "neo4j", "tests/engine/whatif/test_equals_a_real_run.py")

@@ -21,7 +21,7 @@ from engine.errors import (
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import without_passages
-from engine.knowledge.graph.opening import KeptGraphs, graph_store
+from engine.knowledge.graph.opening import KeptGraphs, graph_file, graph_store
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
 from engine.knowledge.kept_collections import KeptCollections
@@ -39,6 +39,7 @@ from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.samples.graph import ensure_sample_graph
+from engine.samples.stored import put_stored
 from engine.settings import Settings
 from engine.values import Fault, PassageId
 from engine.weak_points import WeakPoints
@@ -323,6 +324,10 @@ class KnowledgeBase:
         began = time.perf_counter()
         store = self._at(self._settings.store_uri)
         embedder = await asyncio.to_thread(self._builtin_embedder)
+        if not self._settings.milvus_uri:
+            await asyncio.to_thread(
+                put_stored, self._settings.store_path, graph_file(self._settings), embedder.model_id
+            )
         if await ensure_samples(store, embedder):
             await self._put_sample_graph(store)
         await self._calibration(embedder)

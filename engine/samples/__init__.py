@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +22,7 @@ from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.retrieval.similarity import slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.samples.stored import noted
 from engine.values import PassageId
 
 _log = logging.getLogger(__name__)
@@ -93,6 +94,12 @@ def sample_sources() -> tuple[SampleSource, ...]:
     return tuple(found)
 
 
+def content_hashes() -> Mapping[str, str]:
+    """Content hash of every shipped source, by name."""
+    known = noted()
+    return known.sources if known else {source.name: source.content_hash for source in sample_sources()}
+
+
 @lru_cache(maxsize=1)
 def sample_questions() -> tuple[SampleQuestion, ...]:
     """Every labelled question that a single look can answer, in the order of files and lines."""
@@ -132,30 +139,35 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
     and left alone where somebody added to it: this model cannot search its vectors, and must not add others to them.
     Vectors of the built-in model are shipped; only what is missing is embedded.
     """
-    shipped = {source.name: source for source in await asyncio.to_thread(sample_sources)}
+    shipped = await asyncio.to_thread(content_hashes)
     present = await _present(store, embedder)
     if present is None:
         return False
     # Other sources than ours have a later date; a shipped one that is gone or changed goes.
     for info in present:
-        source = shipped.get(info.source)
-        if info.added_at == SAMPLES_CREATED_AT and (source is None or source.content_hash != info.content_hash):
+        if info.added_at == SAMPLES_CREATED_AT and shipped.get(info.source) != info.content_hash:
             await store.delete_source(SAMPLE_COLLECTION, info.source)
     there = {(info.source, info.content_hash): info.summaries for info in present}
-    missing = [source for source in shipped.values() if (source.name, source.content_hash) not in there]
+    missing = shipped.items() - there.keys()
     if missing:
-        passages, vectors, summaries = await _with_vectors(embedder, missing)
+        passages, vectors, summaries = await _with_vectors(embedder, await _named(missing))
         await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries)
     # Samples of a version that made no summaries: these are added, and the passages stay as they are.
-    untold = [source for source in shipped.values() if there.get((source.name, source.content_hash)) == 0]
+    untold = {item for item in shipped.items() if there.get(item) == 0}
     if untold:
-        _, _, summaries = await _with_vectors(embedder, untold)
+        _, _, summaries = await _with_vectors(embedder, await _named(untold))
         await store.summarise(SAMPLE_COLLECTION, summaries)
     collection = await store.describe(SAMPLE_COLLECTION)
     if not collection.full_text and collection.passages <= _MOST_COPIED:
         with suppress(FullTextMissing):  # the store has none
             await store.add_full_text(SAMPLE_COLLECTION)
     return True
+
+
+async def _named(wanted: Set[tuple[str, str]]) -> list[SampleSource]:
+    """The shipped sources of these names and content hashes, in their order."""
+    sources = await asyncio.to_thread(sample_sources)
+    return [source for source in sources if (source.name, source.content_hash) in wanted]
 
 
 async def _with_vectors(

@@ -20,6 +20,7 @@ from engine.knowledge.graph.names import normalised
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, PassageGraph, ReadEntity, ReadRelationship
 from engine.samples import SAMPLE_COLLECTION, SAMPLES_CREATED_AT, sample_sources
+from engine.samples.stored import graph_told, noted
 from engine.values import Community, PassageId
 
 SAMPLE_EXTRACTOR = "samples"
@@ -122,8 +123,12 @@ async def ensure_sample_graph(graphs: GraphStore, passages: Described) -> bool:
     info = await graphs.describe(SAMPLE_COLLECTION)
     if info is not None and info.extractor != SAMPLE_EXTRACTOR:
         return False
-    shipped = await asyncio.to_thread(sample_graph)
     done = await graphs.done(SAMPLE_COLLECTION)
+    if info is not None and info.finished and (known := await asyncio.to_thread(noted)):
+        told = graph_told(done, await graphs.communities(SAMPLE_COLLECTION))
+        if told == known.graph:
+            return False
+    shipped = await asyncio.to_thread(sample_graph)
     changed = [item for item in shipped.passages if done.get(item.passage) != item.text_hash]
     gone = [passage for passage in done if passage not in {item.passage for item in shipped.passages}]
     if info is not None and not changed and not gone and await _complete(graphs, info, shipped):

@@ -1,26 +1,45 @@
-"""Rebuild the shipped vectors: ``python -m engine.samples.precompute`` (about a minute on two cores).
+"""Rebuild the shipped vectors and store: ``python -m engine.samples.precompute`` (about a minute on two cores).
 
 One file for the built-in model, in half precision: samples with their summaries, communities of their graph and
 anchors together, keyed by the hash of their text, so that a text which changed is embedded on the user's machine until
-this is run again.
+this is run again. The store is what a first start makes of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import tempfile
+import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from engine.builtin.embedder import builtin_embedder
+from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.retrieval.community_vectors import told_text
 from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts, slug
 from engine.roles import Embedder
-from engine.samples import sample_sources, text_key
+from engine.samples import SAMPLE_COLLECTION, content_hashes, sample_sources, text_key
 from engine.samples.graph import sample_graph
+from engine.samples.stored import (
+    ARCHIVE,
+    GRAPHS,
+    NOTED,
+    STORE,
+    Stored,
+    graph_told,
+    milvus_lite,
+    noted,
+    shipped_files,
+    stored,
+)
+from engine.settings import Settings
 
-FOLDER = Path(__file__).parent / "vectors"
+SAMPLES = Path(__file__).parent
+FOLDER = SAMPLES / "vectors"
 
 
 def precompute(embedder: Embedder, folder: Path = FOLDER) -> Path:
@@ -38,6 +57,37 @@ def precompute(embedder: Embedder, folder: Path = FOLDER) -> Path:
     return path
 
 
+def store_samples(folder: Path = SAMPLES) -> Path:
+    """Write the shipped store as a first start makes it without one; returns its path."""
+    for former in (ARCHIVE, NOTED):
+        (folder / former).unlink(missing_ok=True)
+    stored.cache_clear()
+    noted.cache_clear()
+    path = folder / ARCHIVE
+    with tempfile.TemporaryDirectory() as data, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        made = asyncio.run(_first_start(Settings(data_dir=Path(data), milvus_uri="", neo4j_uri="")))
+        for found in sorted(Path(data).rglob("*")):
+            # A lock, what a file was before its last change, and indexes, which are vectors once more and made in no
+            # time, are left out.
+            name = found.relative_to(data)
+            if name.parts[0] in (STORE, GRAPHS) and found.is_file() and found.suffix not in ("", ".prev", ".idx"):
+                archive.writestr(zipfile.ZipInfo(name.as_posix()), found.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    text = json.dumps(asdict(made), indent=1, ensure_ascii=False)
+    (folder / NOTED).write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+async def _first_start(settings: Settings) -> Stored:
+    knowledge = KnowledgeBase(settings)
+    await knowledge.ready()
+    info = await knowledge.describe(SAMPLE_COLLECTION)
+    graph = graph_told(
+        await knowledge.graphs.done(SAMPLE_COLLECTION), await knowledge.graphs.communities(SAMPLE_COLLECTION)
+    )
+    await knowledge.close()
+    return Stored(milvus_lite(), info.embedding_model, shipped_files(), dict(content_hashes()), graph)
+
+
 if __name__ == "__main__":
-    written = precompute(builtin_embedder())
-    print(f"{written.name}: {written.stat().st_size / 1000:.0f} kB")
+    for written in (precompute(builtin_embedder()), store_samples()):
+        print(f"{written.name}: {written.stat().st_size / 1000:.0f} kB")

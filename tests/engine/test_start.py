@@ -69,3 +69,17 @@ def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again
     )
     found = said(script, WORKBENCH_DATA_DIR=str(tmp_path), WORKBENCH_OLLAMA_URL="http://127.0.0.1:1")
     assert found == "True True True []"
+
+
+def test_a_first_start_segments_nothing(tmp_path: Path) -> None:
+    """The samples are copied: neither their words nor those of their graph are looked up in a dictionary."""
+    script = (
+        "import sys\n"
+        "from engine.engine import Engine\n"
+        "from engine.settings import Settings\n"
+        "with Engine.open(Settings.load()) as engine:\n"
+        "    engine.wait_until_ready()\n"
+        "    passages = [item.passages for item in engine.collections()]\n"
+        "print(passages, 'rjieba' in sys.modules)"
+    )
+    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "[252] False"

@@ -171,6 +171,7 @@ def test_what_changed_is_read_anew_what_is_gone_goes_and_an_interrupted_start_is
     gone = replace(now.passages[0], passage=PassageId("gone.en.md#1"))
     earlier = replace(now, passages=(changed, *now.passages[1:], gone), communities=now.communities[1:])
     monkeypatch.setattr(sample_graphs, "sample_graph", lambda: earlier)
+    monkeypatch.setattr(sample_graphs, "noted", lambda: None)
     run(ensure_sample_graph(graphs, Collection()))
     run(graphs.begin(SAMPLE_COLLECTION, SAMPLE_EXTRACTOR))
     monkeypatch.undo()

@@ -89,6 +89,12 @@ def store(tmp_path: Path, run: Run) -> Iterator[MilvusStore]:
     run(opened.close())
 
 
+def _ship(monkeypatch: pytest.MonkeyPatch, *sources: SampleSource) -> None:
+    """As if these were the shipped sources."""
+    monkeypatch.setattr(samples, "sample_sources", lambda: sources)
+    monkeypatch.setattr(samples, "noted", lambda: None)
+
+
 def test_every_topic_is_there_in_both_languages() -> None:
     names = [source.name for source in sample_sources()]
     assert len(names) >= 40
@@ -198,7 +204,7 @@ def test_a_changed_a_new_and_a_withdrawn_source_are_brought_up_to_date(
     withdrawn = replace(
         now[1], name="gone.md", passages=(replace(now[1].passages[0], id=PassageId("gone.md#1"), source="gone.md"),)
     )
-    monkeypatch.setattr(samples, "sample_sources", lambda: (old, *now[2:], withdrawn))
+    _ship(monkeypatch, old, *now[2:], withdrawn)
     run(ensure_samples(store, embedder))
     run(ingest(store, embedder, SAMPLE_COLLECTION, [IngestItem("mine.md", data=b"my own words")]))
     monkeypatch.undo()
@@ -222,7 +228,7 @@ def test_samples_of_an_earlier_version_get_kinds_and_summaries_without_embedding
         return replace(source, content_hash=content_hash, passages=passages)
 
     now = sample_sources()
-    monkeypatch.setattr(samples, "sample_sources", lambda: tuple(map(earlier, now)))
+    _ship(monkeypatch, *map(earlier, now))
     monkeypatch.setattr(samples, "summaries_of", lambda passages: [])
     run(ensure_samples(store, ShippedOnly()))
     before = run(store.describe(SAMPLE_COLLECTION))
