@@ -39,4 +39,4 @@ def badge_help(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) 
         return words("badge.help")
     listed = words("list.joint").join(built_in[:-1])
     named = words("list.last").join(item for item in (listed, built_in[-1]) if item)
-    return f"{words('badge.which', roles=named)} {words('badge.help')}"
+    return words.joined((words("badge.which", roles=named), words("badge.help")))

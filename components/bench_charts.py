@@ -126,7 +126,7 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
     ]
     head = node("tr", "", *(node("th", "", words(f"bench.{name}"), scope="col") for name in heads))
     table = [node("table", "flips", node("thead", "", head), node("tbody", "", *rows))] if rows else []
-    draw((node("p", "", " ".join(parts)), *table), words, key=key)
+    draw((node("p", "", words.joined(parts)), *table), words, key=key)
 
 
 def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:

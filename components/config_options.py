@@ -101,9 +101,9 @@ def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -
         listed = words("list.joint").join(words(f"kind.{kind}") for kind in ceiling.missing)
         said.append(words("settings.ceiling.missing", kinds=listed))
     if reachable:
-        st.caption(" ".join(said))
+        st.caption(words.joined(said))
         return
-    warning(words, " ".join([*said, words("settings.ceiling.remedy")]), key="ceiling")
+    warning(words, words.joined([*said, words("settings.ceiling.remedy")]), key="ceiling")
 
 
 def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float:

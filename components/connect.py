@@ -63,7 +63,7 @@ def _connection(number: int, state: ConnectionState, words: Words) -> Node:
         node("div", "muted small", facts),
     ]
     if info.fault is not None:
-        parts.append(node("p", "small", " ".join(fault_text(info.fault, words))))
+        parts.append(node("p", "small", words.joined(fault_text(info.fault, words))))
     actions = [button(words("connect.disconnect"), f"disconnect:{number}")]
     if info.fault is None:
         actions.insert(0, button(words("connect.ask"), f"ask:{number}", "button primary"))

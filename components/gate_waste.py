@@ -23,4 +23,4 @@ def waste_text(waste: GateWaste, words: Words) -> str:
         cost.append(words.count("waste.calls", waste.calls))
     cost.append(duration_text(waste.saved_ms))
     fact = words.count("waste.fact", waste.relevant, round=waste.round)
-    return f"{fact} {words('waste.saved', cost=words('list.joint').join(cost))}"
+    return words.joined((fact, words("waste.saved", cost=words("list.joint").join(cost))))

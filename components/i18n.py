@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -37,6 +37,10 @@ class Words:
         """The words for ``number`` things: ``key.one`` for exactly one of them, where it exists; fills ``{n}``."""
         single = f"{key}.one"
         return self(single if number == 1 and single in self.table else key, n=number, **params)
+
+    def joined(self, sentences: Iterable[str]) -> str:
+        """Sentences as one text: nothing stands between Chinese ones."""
+        return ("" if self.language == "zh" else " ").join(sentences)
 
     @property
     def html_language(self) -> str:

@@ -8,7 +8,7 @@ from components.markup import button, draw, node
 
 def marking_box(words: Words, *, refused: bool, key: str) -> bool:
     """Draw the question; true when the reader wants to mark a passage. A refusal may have been right."""
-    why = " ".join([words("mark.why"), words("mark.none")]) if refused else words("mark.why")
+    why = words.joined((words("mark.why"), words("mark.none"))) if refused else words("mark.why")
     text = node("div", "grow", node("strong", "", words("mark.ask")), node("p", "muted small", why))
     icon = node("span", "icon", "?", aria_hidden="true")
     action = button(words("mark.go"), "mark", "button")

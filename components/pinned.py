@@ -30,7 +30,7 @@ def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
     else:
         said = words.count("pin.none", effect.total)
     if 0 < len(effect.unknown) < effect.total:
-        said = f"{said} {words.count('pin.unknown', len(effect.unknown))}"
+        said = words.joined((said, words.count("pin.unknown", len(effect.unknown))))
     parts = [node("p", "small", *rich(said))]
     if effect.flips:
         parts.append(node("div", "chips", *(_flip(item, words) for item in effect.flips)))

@@ -71,7 +71,7 @@ def effect_text(effect: PinnedEffect | None, words: Words) -> str:
         said = words("remedy.pinned", n=told, better=better, worse=worse)
     else:
         said = words.count("remedy.pinned.safe", told)
-    return f"{said} {words.count('pin.unknown', len(effect.unknown))}" if effect.unknown else said
+    return words.joined((said, words.count("pin.unknown", len(effect.unknown)))) if effect.unknown else said
 
 
 def _mending(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None, words: Words) -> list[Node]:

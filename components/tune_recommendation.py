@@ -72,4 +72,4 @@ def _doubt(found: Recommendation, words: Words) -> str:
         parts.append(words("tune.recommended.new", value=value_text("quality", found.expected_on_new)))
     if found.unknown_n:
         parts.append(words("tune.recommended.unknown", n=found.unknown_n))
-    return " ".join(parts)
+    return words.joined(parts)

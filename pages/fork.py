@@ -60,7 +60,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     try:
         price = fork_price(record, config, index, query, wanted.verdicts)
     except WorkbenchError as error:
-        st.warning(" ".join(fault_text(fault_of(error), words)), icon=":material/info:")
+        st.warning(words.joined(fault_text(fault_of(error), words)), icon=":material/info:")
         return
     new_query = bool(query) and query != record.rounds[index].query
     free = price == CallsNeeded() and not new_query

@@ -50,7 +50,7 @@ class Gathering:
     def why(self, case_id: str, words: Words) -> str:
         """Why a question is in no figure."""
         fault = self.batch.failures.get(case_id) if self.batch else None
-        return " ".join(fault_text(fault, words)) if fault else words("tune.failures.cut_off")
+        return words.joined(fault_text(fault, words)) if fault else words("tune.failures.cut_off")
 
 
 @dataclass(frozen=True, slots=True)

@@ -449,11 +449,11 @@ FAULTS_ZH: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         (
             "放行条件要求 {wanted} 个片段通过，而按这些设置一次运行最多质检 {most} 个，不可能达到。",
-            "请调低 min_relevant，或调高 top_k。",
+            "请减少须通过的片段数（min_relevant），或调高 top_k。",
         ),
         (
             "放行条件要求 {wanted} 个片段通过，而一轮最多保留 {top_k} 个，不重写就达不到。",
-            "请调低 min_relevant，或调高 top_k。",
+            "请减少须通过的片段数（min_relevant），或调高 top_k。",
         ),
     ),
     "WB600": (("工作流超过了 {steps} 步的上限。", "请附上运行记录反馈此问题；调低 max_rewrites 可以避开它。"),),

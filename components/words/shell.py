@@ -36,7 +36,7 @@ SHELL = {
     "tab.path": ("Decision path", "决策路径"),
     "tab.rewrites": ("Rewrites {n}", "重写 {n}"),
     "tab.timeline": ("Timeline", "时间线"),
-    "tab.calls": ("Model calls {n}", "模型调用 {n}"),
+    "tab.calls": ("Calls {n}", "调用 {n}"),
     "tab.record": ("Record", "记录"),
     "record.manifest": ("What this run was made with", "本次运行的环境"),
     "record.json": ("Record as JSON", "记录（JSON）"),

@@ -177,7 +177,7 @@ TUNE: Mapping[str, tuple[str, str]] = {
     "tune.map.y": ("Up", "纵轴"),
     "tune.map.measure": ("Shown", "显示"),
     "tune.map.partly": (
-        "Hatched cells rest on fewer questions; empty ones on none: the others would need calls to tell.",
+        "Hatched cells count fewer questions, empty ones none: the others would need calls to tell.",
         "有斜线的格子依据的问题较少，空白格子没有依据：其余问题需要实际调用才能知道。",
     ),
     "tune.map.unknown": ("known for {known} of {n}", "{n} 题中已知 {known} 题"),

@@ -31,6 +31,11 @@ _IS_EN = re.compile(
 _IS_ZH = re.compile(
     r"的?([\u3400-\u9fff]{1,6}?)(?:是|为)(?:什么|多少|哪|何|谁)|(?:哪|什么)[个种些]?([\u3400-\u9fff]{1,4})"
 )
+_DEFINE = re.compile(
+    r"^\W*what\s+(?:is|are)\s+(?:an?\s+|the\s+)?((?:[\w'’-]+\s+){0,3}[\w'’-]+)\s*\??$"
+    r"|^什么是([^的，,？?]{1,12})[？?]?$|^([^的，,？?]{1,12})是什么[？?]?$",
+    re.IGNORECASE,
+)
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|[:=]", re.IGNORECASE)
 _WORD = re.compile(r"[\w'’-]+|[:=]")
 _NEAR = 3
@@ -49,6 +54,8 @@ class Form:
     """A word of code may be: a command, an option, a package."""
     head: str
     """The stem or word whose meaning or value the question asks for; empty where it asks otherwise."""
+    subject: str
+    """What the question asks to define and nothing else, *spanning tree* of "What is a spanning tree?"; else empty."""
 
 
 @lru_cache(maxsize=256)
@@ -56,7 +63,8 @@ def form_of(question: str, way: bool) -> Form:
     """The form that an answer would have; ``way``: the question asks how something is done."""
     text = unicodedata.normalize("NFKC", question).strip()
     code = WANTS_CODE.search(text) is not None
-    return Form(1.0 if code else _WAY * way, way or code or _WANTS_NAME.search(text) is not None, _head(text))
+    name = way or code or _WANTS_NAME.search(text) is not None
+    return Form(1.0 if code else _WAY * way, name, _head(text), _subject(text))
 
 
 def class_words(question: str) -> frozenset[str]:
@@ -65,8 +73,18 @@ def class_words(question: str) -> frozenset[str]:
     return frozenset((match.group(1) or match.group(2)).lower() for match in found)
 
 
-def says_what(form: Form, sentence: str) -> bool:
-    """Whether a sentence says what the asked thing is: "the default is 5", "5 is the default", 默认值为 5."""
+def says_what(form: Form, sentence: str) -> float:
+    """How well a sentence says what the asked thing is: "the default is 5", "5 is the default", 默认值为 5.
+
+    1, or 0; 2 where it begins with what is to be defined, for its definition need not say *is*.
+    """
+    begins = rf"\W*(?:(?:an?|the)\s+)?{re.escape(form.subject)}(?![a-z0-9])"
+    if form.subject and re.match(begins, sentence, re.IGNORECASE):
+        return 2.0
+    return float(_has_copula(form, sentence))
+
+
+def _has_copula(form: Form, sentence: str) -> bool:
     if not form.head:
         return False
     if not form.head.isascii():
@@ -84,6 +102,11 @@ def names_anew(question: str, sentence: str) -> bool:
     """Whether a sentence has a word of code that the question does not have."""
     known = unicodedata.normalize("NFKC", question).casefold()
     return any(name.casefold() not in known for name in _NAME.findall(sentence))
+
+
+def _subject(text: str) -> str:
+    found = _DEFINE.match(text)
+    return next(filter(None, found.groups())).strip() if found else ""
 
 
 def _head(text: str) -> str:

@@ -17,7 +17,7 @@ class GateOutOfReach(WorkbenchError):
         return cls(
             f"The gate asks for {wanted} passages, and a run with these settings grades at most {most}: it cannot be "
             "met.",
-            remedy="Lower min_relevant, or raise top_k.",
+            remedy="Ask for fewer passages (min_relevant), or raise top_k.",
             params={"wanted": str(wanted), "most": str(most)},
         )
 
@@ -26,7 +26,7 @@ class GateOutOfReach(WorkbenchError):
         return cls(
             f"The gate asks for {wanted} passages, and a round keeps at most {top_k}: it cannot be met without a "
             "rewrite.",
-            remedy="Lower min_relevant, or raise top_k.",
+            remedy="Ask for fewer passages (min_relevant), or raise top_k.",
             params={"wanted": str(wanted), "top_k": str(top_k)},
         )
 
@@ -35,6 +35,6 @@ class GateOutOfReach(WorkbenchError):
         return cls(
             f"With {kept} passages kept, a pass rate of {threshold} asks that {needed} of them pass: where one passage "
             "alone holds the answer, the gate cannot be met.",
-            remedy="Choose the gate min_relevant, or lower the pass rate.",
+            remedy="Let a number of passages be the gate (min_relevant), or lower the pass rate.",
             params={"threshold": threshold, "needed": str(needed), "kept": str(kept)},
         )

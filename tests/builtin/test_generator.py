@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.builtin.abstain import abstention
+from engine.builtin.answer_form import form_of, says_what
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.quotable import quotable_sentences, shortened
 from engine.language import language_of
@@ -280,6 +281,14 @@ def test_a_sentence_that_says_what_the_asked_thing_is_comes_before_one_that_name
         "- `7` is the default colour code, which means red.\n- `9` is green.",
     )
     assert text.startswith("Here is what the sources say: `7` is the default colour code")
+
+
+def test_a_definition_begins_with_what_it_defines_and_need_not_say_is() -> None:
+    text = "A lantern tree of a town keeps every lamp lit. If lamps have costs, a minimum lantern tree is the cheapest."
+    assert "say: A lantern tree of a town keeps" in answer("What is a lantern tree?", text)
+    for question in ("什么是灯塔树？", "灯塔树是什么"):
+        form = form_of(question, way=False)
+        assert says_what(form, "灯塔树保留全部灯塔，只留下刚好够用的灯。") > says_what(form, "造价最低的是最小灯塔树。")
 
 
 def test_the_class_of_thing_asked_for_is_not_called_missing() -> None:

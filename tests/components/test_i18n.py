@@ -10,6 +10,7 @@ from typing import get_args
 
 import pytest
 
+from components.gate_waste import waste_text
 from components.i18n import Words, words_for
 from components.phrases import (
     decision_text,
@@ -61,6 +62,7 @@ from engine.values import (
     Reason,
     Verdict,
 )
+from engine.waste import GateWaste
 
 EN, ZH = words_for("en"), words_for("zh")
 COMPONENTS = Path(__file__).parents[2] / "components"
@@ -239,3 +241,9 @@ def test_the_most_specific_sentence_of_a_code_comes_first() -> None:
     for code, sentences in FAULTS_ZH.items():
         sizes = [len(fields(fact) | fields(remedy)) for fact, remedy in sentences]
         assert sizes == sorted(sizes, reverse=True), code
+
+
+def test_chinese_sentences_follow_each_other_without_a_gap() -> None:
+    waste = GateWaste(round=0, relevant=2, rewrites=3, calls=0, built_in_calls=9, saved_ms=460.0)
+    assert "。若" in waste_text(waste, words_for("zh"))
+    assert ". The" in waste_text(waste, words_for("en"))
