@@ -19,6 +19,7 @@ from engine.api.errors import NOT_KEPT_YET, AddressNotListed, add_error_handlers
 from engine.api.forking import add_fork
 from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
+from engine.api.incoming import QuickRoute
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
@@ -67,6 +68,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
         responses=_ERRORS,
         default_response_class=Json,
     )
+    api.router.route_class = QuickRoute
     add_error_handlers(api)
     _add_ask(api, get_engine)
     _add_runs(api, get_engine)

@@ -8,8 +8,13 @@ piece, and other requests have their turn in between.
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
+from fastapi.routing import APIRoute
+from pydantic_core import from_json
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Receive
 
 MOST_NAMES: Final = 1000
@@ -96,22 +101,24 @@ class Shape:
 
 async def read_body(receive: Receive, limit: int) -> bytes:
     """The whole body; raises ``Refused`` as soon as it holds too much, ``CallerLeft`` where it breaks off."""
-    body = bytearray()
+    pieces: list[bytes] = []
+    size = 0
     shape = Shape()
     while True:
         message = await receive()
         if message["type"] != "http.request":
             raise CallerLeft
         data: bytes = message.get("body", b"")
-        if len(body) + len(data) > limit:
+        size += len(data)
+        if size > limit:
             raise Refused
-        body += data
+        pieces.append(data)
         for start in range(0, len(data), _PIECE):
             shape.add(data[start : start + _PIECE])
             # Where pieces come faster than they are looked through, nothing else would ever have its turn.
             await asyncio.sleep(0)
         if not message.get("more_body", False):
-            return bytes(body)
+            return b"".join(pieces)
 
 
 async def drain(receive: Receive) -> None:
@@ -136,3 +143,28 @@ def replayed(body: bytes, receive: Receive) -> Receive:
         return await receive()
 
     return again
+
+
+class QuickRequest(Request):
+    """Reads JSON with pydantic's parser: the library's would hold up everybody else for 50 ms over a file of 25 MB."""
+
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            try:
+                self._json = from_json(await self.body())
+            except ValueError:
+                # It refuses more, half surrogate pairs above all, and says it in other words.
+                return await super().json()
+        return self._json
+
+
+class QuickRoute(APIRoute):
+    """A route whose requests are :class:`QuickRequest`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def quickly(request: Request) -> Response:
+            return await handle(QuickRequest(request.scope, request.receive))
+
+        return quickly

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
 from starlette.types import Message
 
 from engine.api.encoding import from_base64
-from engine.api.incoming import DEEPEST, MOST_NAMES, MOST_SIGNS, MOST_VALUES, Refused, Shape
+from engine.api.incoming import DEEPEST, MOST_NAMES, MOST_SIGNS, MOST_VALUES, QuickRequest, Refused, Shape
 from engine.api.web import ApiGuard
 from tests.api.served import app_of, calling, dial, engine_of, raw, received, serving
 from tests.support.gates import PATIENCE_S
@@ -117,6 +118,50 @@ def test_a_file_of_the_largest_size_is_taken(tmp_path: Path) -> None:
         assert engine.ingestions.wait(job["id"], PATIENCE_S).state == "done"
         knowledge = engine.resources.knowledge
     assert knowledge.given[0][1][0].data == content  # type: ignore[attr-defined]
+
+
+def test_a_file_is_read_by_the_quick_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one would hold up everybody else for as long as it reads."""
+
+    async def slowly(_: Request) -> Any:
+        raise AssertionError("the slow parser")
+
+    monkeypatch.setattr(Request, "json", slowly)
+    content = base64.b64encode(os.urandom(60_000)).decode()
+    with calling(tmp_path) as (client, _):
+        answer = client.post("/api/runs", json={"question": "first", "files": content})
+    assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": "files", "problem": "unknown field"}])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"a": "\\ud83d"}',
+        b'\xef\xbb\xbf{"a": 1}',
+        b'{"a": NaN, "b": [-Infinity, 1e400, 0.1, 5e-324, 123456789012345678901234567890], "a": 2}',
+        b'{"a": "\\u0000\\u00e9"}',
+    ],
+)
+def test_the_quick_parser_reads_what_the_other_one_reads(body: bytes) -> None:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    read = asyncio.run(QuickRequest({"type": "http"}, receive).json())
+    assert repr(read) == repr(json.loads(body))
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"a": 1,}', b'{"a": 1} x', b'{"a": "\xff"}', b'{"a": 01}', b'{"a": "\n"}', b"{'a': 1}"]
+)
+def test_what_is_not_json_is_refused_in_the_same_words(body: bytes) -> None:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    with pytest.raises(ValueError) as ours:
+        asyncio.run(QuickRequest({"type": "http"}, receive).json())
+    with pytest.raises(ValueError) as theirs:
+        json.loads(body)
+    assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
 
 
 def test_a_table_of_many_rows_is_taken(tmp_path: Path) -> None:
