@@ -13,7 +13,7 @@ from components.i18n import Words
 from components.markup import Node, chip, fold, node, script
 from components.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
 from components.run_link import run_link
-from components.what_if_text import collection_text
+from components.side_by_side import notes_on
 from engine.config import Mode
 from engine.mode_race import ModeLane, ModeRace, RacedPassage
 from engine.values import Candidate, Comparison, RunRecord
@@ -63,9 +63,7 @@ def _finding(race: ModeRace, words: Words) -> Node:
     if race.unable and race.finding != "unable":
         names = words("list.joint").join(mode_text(mode, words) for mode in race.unable)
         said.append(node("p", "warn-ink", f"! {words('race.unable', modes=names)}"))
-    collections = dict.fromkeys(lane.record.config.collection for lane in race.lanes)
-    searched = words("list.joint").join(collection_text(name, words) for name in collections)
-    said.append(node("p", "muted small", f"{words('side.searched', collection=searched)} · {words('race.same_time')}"))
+    said.append(notes_on([lane.record for lane in race.lanes], words))
     return node("div", f"box {look}", node("span", "icon", sign, aria_hidden="true"), node("div", "grow", *said),
                 role="status")  # fmt: skip
 

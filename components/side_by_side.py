@@ -22,7 +22,7 @@ from components.phrases import (
 )
 from components.run_link import run_link
 from components.what_if_text import COMPLETE, collection_text
-from engine.side_by_side import Lane, SideBySide
+from engine.side_by_side import Lane, SideBySide, shared_time
 from engine.values import Decision, Passage, PassageId, RunRecord
 
 _LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
@@ -59,18 +59,25 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 def _verdict(found: SideBySide, words: Words) -> Node:
     names = words("list.joint").join(words(f"workflow.{name}") for name in found.better)
-    searched = _searched(found, words)
+    searched = _searched([lane.record for lane in found.lanes], words)
     said = words(f"side.enough.{_finding(found)}", workflows=names, collection=searched)
     good = found.enough in _GOOD
     icon = node("span", "icon", "✓" if good else "→", aria_hidden="true")
-    notes = f"{words('side.searched', collection=searched)} · {words('side.same_time')}"
-    text = node("div", "grow", node("strong", "", said), node("p", "muted small", notes))
+    text = node("div", "grow", node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
     return node("div", f"box {'pass' if good else 'plain'}", icon, text, role="status")
 
 
-def _searched(found: SideBySide, words: Words) -> str:
+def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
+    """What was searched, and that the runs shared the machine where they did."""
+    said = [words("side.searched", collection=_searched(records, words))]
+    if shared_time(records):
+        said.append(words("side.same_time"))
+    return node("p", "muted small", " · ".join(said))
+
+
+def _searched(records: Sequence[RunRecord], words: Words) -> str:
     """The collections of these runs; a link may bring together runs of several."""
-    names = dict.fromkeys(lane.record.config.collection for lane in found.lanes)
+    names = dict.fromkeys(record.config.collection for record in records)
     return words("list.joint").join(collection_text(name, words) for name in names)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 
 from engine.config import WorkflowName
@@ -57,6 +58,17 @@ def side_by_side(records: Sequence[RunRecord]) -> SideBySide:
     if not any(item.active for item in records):
         enough, better = _verdict(lanes)
     return SideBySide(lanes, enough, better, _cited(lanes))
+
+
+def shared_time(records: Sequence[RunRecord]) -> bool:
+    """Whether each of several finished runs was under way while another one of them was."""
+    began = [datetime.fromisoformat(item.started_at) for item in records]
+    ended = [start + timedelta(milliseconds=item.duration_ms) for start, item in zip(began, records, strict=True)]
+    places = range(len(records))
+    return len(records) > 1 and all(
+        any(began[one] < ended[other] and began[other] < ended[one] for other in places if other != one)
+        for one in places
+    )
 
 
 def _lane(record: RunRecord, base: RunRecord | None) -> Lane:

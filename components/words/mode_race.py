@@ -37,10 +37,6 @@ MODE_RACE: Mapping[str, tuple[str, str]] = {
         "{collection} 没有知识图谱：需要图谱的模式会说明改用了什么。",
     ),
     "race.no_graph.build": ("Build its graph", "去构建图谱"),
-    "race.same_time": (
-        "The runs shared this machine, so each took longer than it would alone.",
-        "这些运行同时占用本机，各自耗时都比单独运行长。",
-    ),
     "race.finding.cited": (
         "The graph led to {n} passages that vectors alone did not keep, and answers rest on {cited} of them.",
         "图谱带来了 {n} 个单靠向量没有留下的片段，其中 {cited} 个被回答引用。",

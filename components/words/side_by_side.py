@@ -24,8 +24,8 @@ SIDE_BY_SIDE = {
     ),
     "side.missing": ("A run of this link no longer exists.", "此链接中的一个运行已不存在。"),
     "side.same_time": (
-        "The runs shared this machine, so each took longer than it would alone.",
-        "这些运行同时占用本机，各自耗时都比单独运行长。",
+        "The runs shared this machine, so each may have taken longer than it would alone.",
+        "这些运行同时占用本机，各自耗时可能比单独运行长。",
     ),
     "side.open": ("Open on Ask", "在“提问”页打开"),
     "side.searched": ("Searched: {collection}", "检索的集合：{collection}"),

@@ -61,7 +61,7 @@ def test_while_runs_go_on_there_is_no_finding() -> None:
     words = words_for("en")
     text = said([NAIVE, replace(LOCAL, outcome=None)])
     assert words("side.waiting") in text
-    assert words("race.same_time") not in text
+    assert words("side.same_time") not in text
 
 
 def test_a_long_answer_folds_and_hostile_text_stays_text() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.config import RunConfig, WorkflowName
-from engine.side_by_side import Enough, side_by_side
+from engine.side_by_side import Enough, shared_time, side_by_side
 from engine.values import Citation, ModelCall, Outcome, PassageId, RunId, RunRecord
 
 
@@ -71,3 +71,17 @@ def test_shared_passages_come_first() -> None:
     assert next(iter(found.cited)) == "b"
     assert found.cited[PassageId("b")] == ("self_corrective", "dual_loop")
     assert found.cited[PassageId("c")] == ("dual_loop",)
+
+
+@pytest.mark.parametrize(
+    ("starts", "shared"),
+    [
+        (("00.000", "00.050"), True),
+        (("00.000", "00.100"), False),
+        (("00.000", "00.050", "00.160"), False),
+        (("00.000",), False),
+    ],
+)
+def test_runs_shared_the_machine_only_where_each_overlaps_another(starts: tuple[str, ...], shared: bool) -> None:
+    runs = [replace(FOUR, started_at=f"2026-01-01T00:00:{start}+00:00") for start in starts]
+    assert shared_time(runs) is shared

@@ -9,6 +9,7 @@ from components.i18n import UiLanguage, words_for
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
+from engine.side_by_side import shared_time
 from engine.workflows import MODULES
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
@@ -43,7 +44,7 @@ def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine, lang
     drawn = inline(app)
     for name in MODULES:
         assert words(f"workflow.{name}") in drawn
-    assert words("side.same_time") in drawn
+    assert (words("side.same_time") in drawn) == shared_time([engine.record(run_id) for run_id in ids])
     starts = [engine.record(run_id).started_at for run_id in ids]
     ends = [engine.record(run_id).duration_ms for run_id in ids]
     assert max(starts)[:16] == min(starts)[:16]
