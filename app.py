@@ -7,6 +7,7 @@ from threading import Thread
 
 import streamlit as st
 from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 
 from components.url_state import base_path
 from engine.api import middleware
@@ -22,6 +23,8 @@ config.set_option("server.allowedHosts", list(settings.allowed_hosts))
 config.set_option("server.corsAllowedOrigins", list(settings.allowed_origins))
 # More than can be used: a file that the browser refuses is in no report, one that comes here is named with its reason.
 config.set_option("server.maxUploadSize", UPLOADS_TAKEN * settings.max_upload_mb)
+# Components of other packages, none here, are looked for in what every installed package says of itself: 0.15 s.
+manifest_scanner.scan_component_manifests = lambda max_workers=None: []
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ import streamlit as st
 from components.i18n import Words
 from components.life_lines import Fate
 from components.phrases import section_text
+from components.plotly_theme import themed
 from engine.library.values import MapPoint, PassageMap
 from engine.values import PassageId
 
@@ -108,6 +109,7 @@ def map_figure(
     drawn: PassageMap, looks: Mapping[PassageId, Look] | None, words: Words, *, dark: bool = False
 ) -> go.Figure:
     """The chart alone."""
+    themed()
     figure = go.Figure()
     groups = _by_source(drawn.points, words, dark) if looks is None else _by_look(drawn.points, looks, words, dark)
     for label, style, points in groups:

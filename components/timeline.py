@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.i18n import Words
 from components.phrases import duration_text, node_text
+from components.plotly_theme import themed
 from engine.values import ModelCall, NodeExecution, RunRecord
 
 SpanKind = Literal["visit", "rewrite", "chat", "built_in", "cached", "fault"]
@@ -73,6 +74,7 @@ def timeline_figure(drawn: tuple[Span, ...], words: Words) -> go.Figure:
     end = max(span.start_ms + span.duration_ms for span in drawn)
     scale, unit = (1.0, "ms") if end < 1000 else (1000.0, "s")
     tops, height = _lanes(drawn)
+    themed()
     figure = go.Figure()
     for kind, colour in _COLOURS.items():
         chosen = [span for span in drawn if span.kind == kind]

@@ -6,6 +6,7 @@ import gc
 import os
 import runpy
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from engine.data_folder import require_writable
@@ -30,7 +31,18 @@ def serve() -> int:
     # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a
     # fifth of it. Collected again after the start (pages/after_start.py).
     gc.disable()
+    import_streamlit()
     # In this process: a second interpreter would import again what this one has, which takes a third of a second.
     sys.argv = ["streamlit", "run", str(_ROOT / "app.py")]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
+
+
+def import_streamlit() -> None:
+    """Import it without its theme for Plotly, which takes a tenth of a second: ``components.plotly_theme`` makes it."""
+    # What is None cannot be imported; Streamlit does without.
+    sys.modules["plotly"] = None  # type: ignore[assignment]
+    try:
+        import_module("streamlit")
+    finally:
+        del sys.modules["plotly"]

@@ -51,6 +51,34 @@ def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> No
     assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "True run 8999"
 
 
+def test_the_theme_of_plotly_is_made_for_the_first_chart_and_not_at_the_start() -> None:
+    script = (
+        "import sys\n"
+        "from engine.serving import import_streamlit\n"
+        "import_streamlit()\n"
+        "at_the_start = 'plotly.io' in sys.modules\n"
+        "from components.timeline import Span, timeline_figure\n"
+        "from components.i18n import words_for\n"
+        "figure = timeline_figure((Span('retrieve', 'visit', 0, 1, 0, 'a', 'b'),), words_for('en'))\n"
+        "from streamlit.elements.lib.streamlit_plotly_theme import CATEGORY_0\n"
+        "print(at_the_start, figure.layout.template.layout.colorway[0] == CATEGORY_0)"
+    )
+    assert said(script) == "False True"
+
+
+def test_the_start_does_not_read_what_every_installed_package_says_of_itself(tmp_path: Path) -> None:
+    script = (
+        "import importlib.metadata as metadata\n"
+        "import app\n"
+        "from streamlit.components.v2.component_manager import BidiComponentManager\n"
+        "asked = []\n"
+        "metadata.distributions = lambda: asked.append(1) or []\n"
+        "BidiComponentManager().discover_and_register_components(start_file_watching=False)\n"
+        "print(asked)"
+    )
+    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "[]"
+
+
 def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again(tmp_path: Path) -> None:
     script = (
         "import ast, gc, sys\n"
