@@ -149,6 +149,8 @@ def _facts(item: Memory, recalled: int, words: Words, base: str) -> Node:
         facts.append(node("span", "", run))
     if item.sources:
         facts.append(node("span", "", words("memory.sources", names=words("list.joint").join(item.sources))))
+    if item.claim_by:
+        facts.append(node("span", "", words("memory.claim_by", model=item.claim_by)))
     if recalled:
         facts.append(chip("accent", words.count("memory.recalled", recalled)))
     return node("div", "facts small muted", *facts)

@@ -63,6 +63,7 @@ MEMORY: Mapping[str, tuple[str, str]] = {
     "memory.recalled.one": ("recalled by 1 recent run", "最近 1 次运行想起过"),
     "memory.whole": ("Whole answer", "完整回答"),
     "memory.sources": ("cites {names}", "引用 {names}"),
+    "memory.claim_by": ("put into these words by {model}", "由 {model} 概括"),
     "memory.delete": ("Delete", "删除"),
     "memory.delete.this": ("Delete this memory", "删除这条记忆"),
     "memory.no_answer": ("(no text)", "（没有文字）"),

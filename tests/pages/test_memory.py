@@ -37,6 +37,8 @@ FAST = Memory(
     run_id="aaaa1111bbbb",
     kept_at="2026-03-01T10:20:30+00:00",
     sources=("dc-insulin.en.md",),
+    claim="An ultra-rapid analogue acts fastest.",
+    claim_by="ollama:qwen3:8b",
 )
 FAILED = Memory("m2", "谁？", "不知道。", "notes", "cccc2222dddd", "2026-03-02T10:00:00+00:00", passed=False)
 LACED = Memory("m3", HOSTILE, HOSTILE, "samples", "eeee3333ffff", "2026-03-03T10:00:00+00:00", sources=(HOSTILE,))
@@ -139,6 +141,8 @@ def test_every_memory_is_listed_with_where_it_came_from_and_how_it_ended(filled:
     app = opened("memory", language=words.language)
     laced, failed, fast = cards(app)
     assert FAST.question in fast and "An ultra-rapid analogue" in fast
+    assert words("memory.claim_by", model=FAST.claim_by) in fast
+    assert "ollama" not in laced
     assert words("memory.passed") in fast and words("memory.failed") in failed
     assert words("memory.kept_at", when="2026-03-01 10:20") in fast
     assert f"/?run=aaaa1111bbbb&lang={words.language}" in fast
