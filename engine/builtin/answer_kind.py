@@ -24,7 +24,8 @@ _PLACE_NOUNS = (
 )
 _NUMBER_NOUNS = (
     "percentage|percent|number|amount|proportion|fraction|score|age|size|population|rate|temperature|distance|length|"
-    "height|width|depth|price|cost|weight|speed|level|dose|volume|share|total|ratio|value|range|frequency|target"
+    "height|width|depth|price|cost|weight|speed|level|dose|volume|share|total|ratio|value|range|frequency|target|"
+    "port|version|status code|timeout|limit"
 )
 _HEAD = (
     r"(?!\s+(?!(?:of|in|at|on|for|to|from|by|with|that|which|who|whose|where|is|are|was|were|do|does|did|has|have|had|can"
@@ -59,6 +60,7 @@ _ASKS_ZH: tuple[tuple[AnswerKind, str], ...] = (
     ("date", r"哪一?[年天月日]|哪个(?:世纪|年代|月|朝代|时期|日子)|哪些年|何[时年]|几[月号日点]"),
     ("date", r"什么(?:时候|时间|时期|年代|日期)"),
     ("number", r"多少|多[大高长远久重快深宽厚]|几(?![乎何率])|百分之几"),
+    ("number", r"(?:哪一?个|什么)(?:端口|版本|状态码)"),
     ("number", r"(?:数量|比例|人口|面积|年龄|温度)(?:是什么|为何|如何)"),
     ("person", r"谁|哪[一两几]?位|什么人|何人|哪些?人"),
     ("person", rf"{_WHICH}(?:人|球员|国王|皇帝|总统|科学家|作家|导演|演员|歌手|运动员|教授)"),

@@ -15,7 +15,8 @@ from engine.builtin.answer_form import Form, form_of, names_anew, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.disagreement import differing
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
-from engine.builtin.quotable import Quotable, ends, is_sentence, leans_on_previous, length, quotable
+from engine.builtin.grader import model_for
+from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import Idf, stem, terms
@@ -56,6 +57,12 @@ _WORTH_NEXT = 0.2
 _GIVEN = 0.3
 """How well a sentence must hold the kind of answer asked for. On XQuAD 2 % of the right paragraphs have less, and two
 thirds of their neighbours."""
+_TRANSLATED = 0.6
+"""What a sentence in another language counts where passages in the question's language passed as well."""
+_PROPERTY = 0.8
+"""What a property of an entry ("Default: 5173") takes over of what the passage's best sentence has of the question."""
+_ENTRY = re.compile(r"[@$\w-]+(?:[.:/][@$\w*-]+)+(?:\(\))?|[a-z]+[A-Z]\w*(?:\(\))?|\w+_\w+(?:\(\))?|--[\w-]+", re.ASCII)
+"""A heading that is a name in code: server.port, useState, max_age, --force."""
 _IN_CODE = 0.5
 """What a term of the question counts that stands only in the code behind a sentence."""
 _CAPITAL = re.compile(r"\b[A-Z][\w'’-]+")
@@ -121,6 +128,8 @@ class Quote:
     """Below 1 for what reads badly as an answer: questions and fragments."""
     code: str = ""
     """The block of code behind it, between fences."""
+    entry: str = ""
+    """What its section describes, where the heading is a name in code: ``server.port``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,7 @@ class Asking:
 class BuiltinGenerator:
     """Extractive: every sentence of the answer stands in a passage, word for word, so nothing can be invented.
 
+    A sentence from an entry of a reference carries the entry's name, its heading, in front.
     Sentences are chosen for how much of the question they cover, for an answer of the kind asked for, and for not
     repeating each other; what no passage mentions is said at the end. Languages other than Chinese get English
     wording around the quotes.
@@ -236,10 +246,16 @@ def _may_name(asked: Asked, text: str) -> bool:
 
 
 def _quoted(quotes: Sequence[Quote], gap: str, asking: Asking) -> Iterator[str]:
-    """The sentences with their markers, and the code that some of them lead to below them."""
-    before, shown = gap, list[str]()
+    """The sentences with their markers, and the code that some of them lead to below them.
+
+    The first one from an entry of a reference carries the entry's name, without which it says nothing.
+    """
+    before, shown, told = gap, list[str](), set[str]()
     for quote in quotes:
-        yield f"{before}{ends(quote.text)}{gap}[{quote.marker}]"
+        nameless = quote.entry and quote.entry not in told and quote.entry.casefold() not in quote.text.casefold()
+        name = f"{quote.entry}{':' if gap else '：'}{gap}" if nameless else ""
+        told.add(quote.entry)
+        yield f"{before}{name}{ends(quote.text)}{gap}[{quote.marker}]"
         before = " "
         fresh = quote.code and quote.code not in shown and len(shown) < _MOST_BLOCKS
         if fresh and (asking.form.code or quote.text.endswith(_COLONS)):
@@ -259,15 +275,24 @@ def choose(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
 
 def quotes_of(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
     """Every sentence of the passages that could be quoted, held against the question; the first passage is ``[1]``."""
-    return [quote for marker, passage in enumerate(passages, 1) for quote in _quotes(asking, passage, marker)]
+    translated = [model_for(asking.question.language, passage.text) == "cross" for passage in passages]
+    scales = [_TRANSLATED if other and not all(translated) else 1.0 for other in translated]
+    return [
+        quote
+        for marker, (passage, scale) in enumerate(zip(passages, scales, strict=True), 1)
+        for quote in _quotes(asking, passage, marker, scale)
+    ]
 
 
-def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
+def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iterator[Quote]:
     heading = _share_of(asking.question, heading_of(passage)) if heading_of(passage) else 0.0
+    entry = _ENTRY.fullmatch(passage.section.rpartition(" > ")[2])
+    items = quotable(passage.text, passage.section)
+    said = [_covers(asking.question, item.text) for item in items]
+    most = _PROPERTY * max((math.fsum(covers.values()) for covers in said), default=0.0)
     before = 0.0
-    for position, item in enumerate(quotable(passage.text, passage.section)):
-        sentence = item.text
-        covers = _covers(asking.question, sentence)
+    for position, (item, own) in enumerate(zip(items, said, strict=True)):
+        sentence, covers = item.text, own
         if item.code and (asking.form.code or sentence.endswith(_COLONS)):
             inside = _covers(asking.question, item.code)
             covers = {**{term: _IN_CODE * share for term, share in inside.items()}, **covers}
@@ -277,7 +302,8 @@ def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
         renamed = [any(stands_in(name, text) for name in names) for names in asking.renamed]
         again = sum(renamed) / len(renamed) if renamed else 0.0
         # A date or a number says nothing by itself: it has to stand with some of what is asked about.
-        context = min(1.0, 2.0 * (max(near, before / 2) + _HEADING * heading) + again)
+        around = max(near, before / 2, most if is_property(sentence) else 0.0)
+        context = min(1.0, 2.0 * (around + _HEADING * heading) + again)
         before = near
         yield Quote(
             marker=marker,
@@ -291,8 +317,9 @@ def _quotes(asking: Asking, passage: Passage, marker: int) -> Iterator[Quote]:
             + _RANK / marker
             + _WORDING * _worded(asking, sentence)
             + _formed(asking, item) * min(1.0, 2.0 * (near + _HEADING * heading)),
-            scale=_readability(item, words),
+            scale=scale * _readability(item, words),
             code=item.code,
+            entry=entry.group() if entry else "",
         )
 
 

@@ -26,7 +26,7 @@ _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _BARS = re.compile(r"\s*\|\s*")
 _FULL_STOP = re.compile(r"[.!?…。！？；;:：]['\"”’）)】\]]*$")
 _OPEN_END = re.compile(
-    r"(?:[;；:：]|[\w)]!(?<=[\d)]!)|\b(?:a\.m|p\.m|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)\.|(?:^|\s)[A-Z]\.)$"
+    r"(?:[;；:：]|[\w)]!(?<=[\d)]!)|\b(?:a\.m|p\.m|e\.?g|i\.?e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)\.|(?:^|\s)[A-Z]\.)$"
 )
 """A sentence splitter stops here, but the sentence continues: clauses, factorials, abbreviations, initials."""
 _CLOSING = re.compile(r"^[”’」』）》】)\]]+")
@@ -40,6 +40,8 @@ _SHORT_LIST = 0.8
 _CODE_WORDS = re.compile(r"`[^`\n]*`")
 _PATH = re.compile(r"`[\w@./+-]+\.\w+`")
 """The name of an included file, which no sentence leads to."""
+_PROPERTY = re.compile(r"[^:：`]{1,24}[:：]\s*`[^`]+`")
+"""A line of an entry in a reference: "Default: `5173`"."""
 _DASH = re.compile(r"^[-–—]\s+")
 _SHOWS = re.compile(
     r"(?:this|the above|the previous|these) (?:commands?|code|will|example|snippets?|lines?)\b"
@@ -130,6 +132,11 @@ def shortened(sentence: str, share: float = 1.0) -> str:
     return (cut[:at] if at > len(cut) // 2 else cut).rstrip(" ,，、;；") + "…"
 
 
+def is_property(text: str) -> bool:
+    """Whether a text says what value something has, and not of what: "Default: `5173`"."""
+    return _PROPERTY.match(text) is not None
+
+
 def is_sentence(text: str) -> bool:
     """Whether a text ends as a sentence does."""
     return _FULL_STOP.search(text) is not None
@@ -190,12 +197,15 @@ def _pieces(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _with_lists(pieces: Sequence[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
-    """The pieces, with a short list behind the line that leads to it."""
+    """The pieces, with a short list behind the line that leads to it, and the properties of an entry in one."""
     at = 0
     while at < len(pieces):
         text, item = pieces[at]
         at += 1
         end = at
+        while item and is_property(text) and end < len(pieces) and pieces[end][1] and is_property(pieces[end][0]):
+            text = f"{text}{'；' if _HAN.search(text) else '; '}{pieces[end][0]}"
+            at = end = end + 1
         while not item and text.endswith((":", "：")) and end < len(pieces) and pieces[end][1]:
             end += 1
         wide = bool(text) and _wide(text[-1])

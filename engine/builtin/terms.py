@@ -43,6 +43,8 @@ _ASKING_PHRASE_EN = re.compile(
 _LEADING = "是有会种为而要被就也"
 """Function characters that names do not begin with."""
 _TRAILING = f"的了在和与着{_LEADING}"
+_WHERE = "中里内上下时后前"
+"""Characters that belong to the word before them: 项目中|会话."""
 _POINTING = frozenset("这那哪每某各此该")
 """First characters of two-character words that point at something (这位, 那座) and name nothing."""
 
@@ -51,9 +53,11 @@ _ASKING_PHRASE_ZH = re.compile(
     r"|是?(?:什么|哪些?词?)的(?:缩写|简称)|的?(?:全称|缩写)是什么?|代表什么"
     r"|为什么|是什么|有什么|什么(?:时候|时间|地方|样的?|意思|叫|是)?"
     r"|哪一?(?:年|天|个|些|位|种|里|儿|月|日|项|座|条|支|家|国|名|类|方面|部)?"
-    r"|(?:在|于)?何[时地处种人故]|为何|怎么[样办]?|怎样|如何|多[少大久长远高快重]|几(?![何乎率])[个种岁年次位月天条项部]?"
-    # Not the 请 of 申请, the 吗 of 吗啡, the 定义 of 定义域.
-    r"|(?<![申邀聘宴])请问?|告诉我|(?:介绍|说明|解释)一下|有没有|是不是|能不能|是否|能否"
+    r"|(?:怎么|怎样|如何)(?:解决|处理)|的?问题(?:怎么办|怎么解决|如何解决)?(?=[？?]?$)"
+    r"|(?:在|于)?(?<!任)何[时地处种人故]|为何|怎么[样办]?|怎样|如何|多(?:[少大久长远高快]|重(?![\u3400-\u9fff]))"
+    r"|几(?![何乎率])[个种岁年次位月天条项部]?"
+    # Not the 何时 of 任何时候, the 多重 of 多重继承, the 请 of 申请 and 请求, the 吗 of 吗啡, the 定义 of 定义域.
+    r"|(?<![申邀聘宴])请(?:问|(?![求示教假客帖柬愿]))|告诉我|(?:介绍|说明|解释)一下|有没有|是不是|能不能|是否|能否"
     r"|的?(?:定义(?!域)|含义|意思)是?|吗(?!啡)|呢"
 )
 
@@ -197,7 +201,10 @@ def _pairs(folded: str) -> Iterator[tuple[str, str]]:
 
 def _without_particles(word: str) -> str:
     # Guessed words take neighbouring particles with them ("对角线|法是|怎么", "多少|种选法"), and then match nothing.
-    return word if segmenting.has_word(word) else word.rstrip(_TRAILING).lstrip(_LEADING)
+    if segmenting.has_word(word):
+        return word
+    bare = word.rstrip(_TRAILING).lstrip(_LEADING)
+    return bare[1:] if len(bare) > 2 and bare[0] in _WHERE else bare
 
 
 def _first_forms(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:

@@ -32,6 +32,8 @@ _CAPITALS = re.compile(r"\b(?:[A-Z][\w.+#'’-]*|[a-z]+[A-Z]\w*)(?:[ \t]+(?:[A-Z
 _FIRST = re.compile(r"\S+")
 _SHORT = 3
 """Letters up to which a name must stand alone: AI is not in main."""
+_ABBREVIATION = 4
+"""Letters up to which another name must: CORS is not in scores."""
 _ACRONYM = re.compile(r"\w*?[A-Z]\w*[A-Z]")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{3,}")
 """Where a text has one, it writes names in Latin letters."""
@@ -46,7 +48,7 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
     for passage in passages:
         covered.update(weigh(question, passage.text, passage.similarity, heading=heading_of(passage)).covered)
     text = " ".join(f"{heading_of(passage)} {passage.text}" for passage in passages).casefold()
-    named = [known for known, names in other_names(question.text) if any(stands_in(name, text) for name in names)]
+    named = _named_otherwise(question, text)
     says = {form: idf().weight(term) for term, form in question.forms.items()}
     bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
     asked = class_words(question.text)
@@ -79,7 +81,12 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     rare = () if foreign else missing
     most = [form for form in rare if shares[form] >= _MOST_OF_IT and not is_han(form) and not _DONE.search(form)]
     folded = unicodedata.normalize("NFKC", question.text).strip()
-    new = [] if foreign else [form for form in question.forms.values() if _is_new(form, text)]
+    otherwise = _named_otherwise(question, text.casefold())
+    new = [
+        form
+        for form in question.forms.values()
+        if not foreign and _is_new(form, text) and not any(form.casefold() in known for known in otherwise)
+    ]
     names = _LATIN if language_of(folded) == "zh" else _CAPITALS
     first = _FIRST.match(folded)
     start = first.end() if first and not _ACRONYM.match(first.group()) else 0  # its capital says nothing
@@ -95,6 +102,11 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     if len(clauses) > 1 and not all(any(form in clause for form in absent) for clause in clauses):
         return ()
     return tuple(map(_base, absent))
+
+
+def _named_otherwise(question: Question, text: str) -> list[str]:
+    """Expressions of a question of which a case-folded text has another name."""
+    return [known for known, names in other_names(question.text) if any(stands_in(name, text) for name in names)]
 
 
 def _is_new(form: str, text: str) -> bool:
@@ -156,7 +168,10 @@ def _names_something(form: str) -> bool:
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Whether a name, or a word of the same family, stands in a text: urination, urine."""
+    """Whether a name, or a word of the same family, stands in a case-folded text: urination, urine."""
+    name = name.casefold()
+    if name.isascii() and len(name) <= _ABBREVIATION:
+        return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text) is not None
     return name in text or (name.isascii() and len(name) > 6 and name[:4] in text)
 
 

@@ -24,8 +24,8 @@ def passage(text: str, section: str = "", name: str = "p") -> Passage:
     return Passage(PassageId(name), f"{name}.md", text, 0.5, 0.9, section=section)
 
 
-def answer(question: str, *texts: str, verified: bool = True) -> str:
-    passages = tuple(passage(text, name=f"p{number}") for number, text in enumerate(texts, 1))
+def answer(question: str, *texts: str, verified: bool = True, section: str = "") -> str:
+    passages = tuple(passage(text, section, f"p{number}") for number, text in enumerate(texts, 1))
     request = GenerationRequest(question, passages, language_of(question), verified)
     return asyncio.run(BuiltinGenerator().generate(request))
 
@@ -300,3 +300,28 @@ def test_the_class_of_thing_asked_for_is_not_called_missing() -> None:
 def test_a_short_whole_sentence_is_as_good_as_a_long_one() -> None:
     text = answer("灯塔的作者是谁？", "要点亮灯塔，先把灯塔放在海边的山坡上。作者是王小明，也是灯塔的作者！")
     assert text.startswith("资料中是这样说的：作者是王小明")
+
+
+def test_a_passage_in_the_language_of_the_question_is_quoted_before_one_that_says_the_same_in_another() -> None:
+    chinese = "配置里的 server.port 指定开发服务器监听的端口，默认值是 5173，被占用时会尝试下一个。"
+    english = "With server.port you say where to listen. It is 5173 unless you change it."
+    assert "say: With server.port you say where to listen. [2]" in answer("Which server.port is it?", chinese, english)
+    assert "尝试下一个。 [1]" in answer("Which server.port is it?", chinese)
+
+
+def test_the_entry_of_a_reference_is_named_and_its_default_answers() -> None:
+    text = "- Type: `number`\n- Default: `4096` (4 KiB)\n\nAssets smaller than this are inlined as base64 URLs."
+    said = answer("At what file size are assets inlined as base64?", text, section="Build > build.inlineLimit")
+    assert "build.inlineLimit: Type: `number`; Default: `4096` (4 KiB). [1]" in said
+    assert said.count("build.inlineLimit") == 1
+    assert "build" not in answer("At what file size are assets inlined?", text, section="Build the limit")
+    port = "- 类型： `number`\n- 默认值： `4173`\n\n指定端口。如果端口已被使用，会尝试下一个可用端口。"
+    said = answer("默认用哪个端口？", port, section="preview.port")
+    assert "preview.port：类型： `number`；默认值： `4173`。[1]" in said
+
+
+def test_a_sentence_is_not_cut_at_eg() -> None:
+    assert quotable_sentences("Use a domain (eg. `a.example`) of your own. Then deploy.") == [
+        "Use a domain (eg. `a.example`) of your own.",
+        "Then deploy.",
+    ]

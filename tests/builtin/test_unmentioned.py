@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from engine.builtin.generator import BuiltinGenerator
+from engine.builtin.unmentioned import stands_in
 from engine.language import language_of
 from engine.roles import GenerationRequest
 from engine.values import Passage, PassageId
@@ -56,6 +57,8 @@ def test_a_question_whose_main_term_stands_nowhere_is_refused_and_the_term_named
         ("II型糖尿病怎么诊断？", "2型糖尿病的诊断依据空腹血糖。"),
         ("What causes anaemia?", "Anemia is caused by a lack of iron."),
         ("怎样使用 websocket 连接客户端？", DOCS_ZH),
+        ("怎么设置跨域？", "CORS 由 server.cors 设置。"),
+        ("怎么设置跨域？", "Set server.cors to configure CORS for the server."),
         ("Does slimming cure diabetes?", "Weight loss can bring diabetes into remission."),
         ("What did Banting discover?", "班廷发现了胰岛素。"),
         ("What did Martin Luther demand?", "Luther demanded a debate about indulgences in his theses."),
@@ -97,3 +100,8 @@ def test_a_chinese_term_whose_characters_stand_there_is_not_called_missing() -> 
     said = answer("四个元素的集合上有多少个等价关系？", "四元集合上有 15 个等价关系，这个数叫贝尔数 B(4)。")
     assert "15 个等价关系" in said
     assert "没有直接提到" not in said
+
+
+def test_an_abbreviation_stands_in_a_text_as_a_word_alone() -> None:
+    assert stands_in("CLI", "the cli of the program")
+    assert not stands_in("CLI", "the client of the program")
