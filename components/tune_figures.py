@@ -11,8 +11,8 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import duration_text
-from engine.evaluation.figures import LOWER_IS_BETTER, MEASURES, Evaluation, Measure
-from engine.evaluation.statistics import PairedTest, paired_means
+from engine.evaluation.figures import MEASURES, Evaluation, Measure
+from engine.evaluation.statistics import PairedTest
 
 BEFORE, AFTER = 0, 1
 """Columns of an evaluation of two settings: those compared with, and those under test."""
@@ -49,8 +49,7 @@ def cards_of(evaluation: Evaluation, words: Words) -> tuple[Card, ...]:
 
 def test_of(evaluation: Evaluation, measure: Measure) -> PairedTest:
     """The paired test of the settings under test against those compared, question by question."""
-    values = evaluation.measures[measure]
-    return paired_means(values.of(BEFORE), values.of(AFTER), lower_is_better=measure in LOWER_IS_BETTER)
+    return evaluation.paired(measure, BEFORE, AFTER)
 
 
 def value_text(measure: Measure, value: float | None) -> str:

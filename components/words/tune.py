@@ -139,7 +139,10 @@ TUNE: Mapping[str, tuple[str, str]] = {
         "Gradings, rewrites and generations a question, of chat and built-in models.",
         "平均每题的判定、重写与生成次数，含对话模型和内置模型。",
     ),
-    "tune.measure.seconds.help": ("By the times that each run measured itself.", "按各次运行自己测得的时间计算。"),
+    "tune.measure.seconds.help": (
+        "By the times that each run measured itself: the card has the median, all else the mean.",
+        "按各次运行自己测得的时间计算：卡片显示中位数，其余为平均值。",
+    ),
     "tune.measure.false_rewrites.help": (
         "Share of rewrites made although the round had kept an expected passage.",
         "该轮已保留预期片段却仍然重写，占全部重写的比例。",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.builtin.terms import Idf, surface_terms
 from engine.language import language_of
-from engine.values import Language, Round
+from engine.values import Candidate, Language, Round
 
 _NEAR = 0.3
 """Similarity from which a passage counts as being on the subject (SPEC SC-09: it cuts most of what is not)."""
@@ -17,6 +17,17 @@ _NO_ROOM = {
     "en": "Not even one row of the attached tables fits into the context, so there is nothing to answer from. Please "
     "raise the context budget, or attach a smaller table.",
     "zh": "附上的表格连一行也放不进上下文，因此没有可以作答的依据。请调高上下文的词元预算，或附上小一些的表格。",
+}
+_CUT = {
+    "en": {
+        "rerank": "Passages near to the question that the reranker scored too low to be judged: {n} (highest score "
+        "{best:.2f}).",
+        "other": "Passages near to the question that the other thresholds of the search left out: {n}.",
+    },
+    "zh": {
+        "rerank": "有 {n} 个片段与问题相近，但重排得分太低（最高 {best:.2f}），没有交给质检。",
+        "other": "有 {n} 个片段与问题相近，但被检索的其他阈值淘汰，没有交给质检。",
+    },
 }
 _TIME_OVER = {
     "en": "The time of this run was over before passages had been searched and judged, so there is nothing verified to "
@@ -41,29 +52,45 @@ def abstained_answer(question: str, rounds: Sequence[Round]) -> str:
     if not judged and (kept or not any(current.searched for current in rounds)):
         # Neither may be called an empty collection, nor passages that were read and did not help.
         return _TIME_OVER["zh" if language == "zh" else "en"]
-    similarities = [item.passage.similarity for current in rounds for item in current.candidates]
-    return abstention(question, language, len(judged), max(similarities, default=None))
+    found = [item for current in rounds for item in current.candidates]
+    similarities = [item.passage.similarity for item in found]
+    cut = _cut_by_others(found, language) if not judged else ""
+    return abstention(question, language, len(judged), max(similarities, default=None), cut)
 
 
-def abstention(question: str, language: Language, kept: int, best_similarity: float | None) -> str:
+def _cut_by_others(found: Sequence[Candidate], language: Language) -> str:
+    """Why passages that were near enough to the question were not judged; empty where none was near enough."""
+    others = {item.passage.id for item in found if item.gate not in ("below_threshold", "kept")}
+    if not others:
+        return ""
+    scores = [item.rerank_score for item in found if item.gate == "below_rerank" and item.rerank_score is not None]
+    words = _CUT["zh" if language == "zh" else "en"]
+    return words["rerank"].format(n=len(others), best=max(scores)) if scores else words["other"].format(n=len(others))
+
+
+def abstention(question: str, language: Language, kept: int, best_similarity: float | None, cut: str = "") -> str:
     """Say that the knowledge base does not answer the question, and why; English for languages other than Chinese.
 
     ``kept`` is the number of distinct passages that were looked at closely, ``best_similarity`` the highest
-    similarity of any candidate, None where the search found nothing at all.
+    similarity of any candidate, None where the search found nothing at all; ``cut`` says why passages that were near
+    enough were not looked at, where there were any.
     """
     subject = _subject(question, language)
     if language == "zh":
-        return _chinese(subject, kept, best_similarity)
-    return _english(subject, kept, best_similarity)
+        return _chinese(subject, kept, best_similarity, cut)
+    return _english(subject, kept, best_similarity, cut)
 
 
-def _english(subject: str, kept: int, best_similarity: float | None) -> str:
+def _english(subject: str, kept: int, best_similarity: float | None, cut: str) -> str:
     opening = "I could not find an answer to this in the knowledge base, so I would rather not guess."
     looked = f" (Looked for: {subject}.)" if subject else ""
     if best_similarity is None:
         return f"{opening} The search found no passages at all; are there any sources in this collection yet?{looked}"
     if kept == 0:
-        why = f"No passage was close enough to the question; the closest had a similarity of {best_similarity:.2f}."
+        why = (
+            cut
+            or f"No passage was close enough to the question; the closest had a similarity of {best_similarity:.2f}."
+        )
     elif best_similarity < _NEAR:
         why = f"{_read_en(kept)} really on this subject (best similarity {best_similarity:.2f})."
     else:
@@ -71,13 +98,13 @@ def _english(subject: str, kept: int, best_similarity: float | None) -> str:
     return f"{opening} {why} Asking more specifically, or adding a source that covers it, may help.{looked}"
 
 
-def _chinese(subject: str, kept: int, best_similarity: float | None) -> str:
+def _chinese(subject: str, kept: int, best_similarity: float | None, cut: str) -> str:
     opening = "知识库里没有找到能回答这个问题的内容，所以我不作猜测。"
     looked = f"（查找的关键词：{subject}。）" if subject else ""
     if best_similarity is None:
         return f"{opening}这次检索没有得到任何片段，请先确认这个知识库里已有资料。{looked}"
     if kept == 0:
-        why = f"没有片段与问题足够接近，最接近的相似度只有 {best_similarity:.2f}。"
+        why = cut or f"没有片段与问题足够接近，最接近的相似度只有 {best_similarity:.2f}。"
     elif best_similarity < _NEAR:
         why = f"查看了 {kept} 个片段，但与这个主题关系不大（最高相似度 {best_similarity:.2f}）。"
     else:

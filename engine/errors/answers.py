@@ -52,7 +52,8 @@ class EpochsSpent(WorkbenchError):
     @classmethod
     def after(cls, answers: int, suggestions: int) -> Self:
         return cls(
-            f"The limit of {answers} answers is reached, and the last one still has {suggestions} suggestions.",
+            f"The limit of {answers} answers is reached, and the last one still has {suggestions} "
+            f"suggestion{'s' * (suggestions != 1)}.",
             remedy="Read the suggestions beside the answer, or raise gener_epoch.",
             params={"answers": str(answers), "suggestions": str(suggestions)},
         )

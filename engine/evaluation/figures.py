@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.evaluation.statistics import Interval, interval
+from engine.evaluation.statistics import Interval, PairedTest, interval, paired_means
 from engine.values import Outcome
 
 if TYPE_CHECKING:
@@ -166,8 +166,19 @@ class Evaluation:
         return Figure(measure, None if np.isnan(value) else value, int(values.n[setting]))
 
     def interval(self, measure: Measure, setting: int = 0) -> Interval | None:
-        """The mean over questions with its 95 % interval; None where no question can tell."""
-        return interval(self.measures[measure].of(setting))
+        """The value with its 95 % interval over questions; None where no question can tell."""
+        measured = self.measures[measure]
+        return interval(measured.of(setting), weights=measured.weight[:, setting])
+
+    def paired(self, measure: Measure, before: int, after: int) -> PairedTest:
+        """The paired test of two settings over the questions that can tell under both."""
+        measured = self.measures[measure]
+        return paired_means(
+            measured.of(before),
+            measured.of(after),
+            lower_is_better=measure in LOWER_IS_BETTER,
+            weights=(measured.weight[:, before], measured.weight[:, after]),
+        )
 
     def quantile(self, measure: Measure, share: float, setting: int = 0) -> float | None:
         """E.g. the median (0.5) or the 90th percentile of ``seconds``."""

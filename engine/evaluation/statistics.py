@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb, sqrt
 from statistics import NormalDist
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 CONFIDENCE = 0.95
 ALPHA = 0.05
@@ -51,20 +53,22 @@ class PairedTest:
     """Mean of second minus first; None without questions."""
 
 
-def interval(values: FloatArray, statistic: Statistic = "mean") -> Interval | None:
+def interval(values: FloatArray, statistic: Statistic = "mean", weights: FloatArray | None = None) -> Interval | None:
     """The percentile bootstrap interval of a statistic of ``values`` [n]; NaN are left out, None where none is left.
 
-    Shares that are all 0 or all 1 never vary when resampled, which would say that 10 of 10 is certain; for them it is
+    ``weights`` [n] are what the values count in a mean: whole questions are resampled, each with its own. Shares
+    that are all 0 or all 1 never vary when resampled, which would say that 10 of 10 is certain; for them it is
     Wilson's interval (1927).
     """
-    known = values[~np.isnan(values)]
+    there = ~np.isnan(values)
+    known, weights = values[there], None if weights is None else weights[there]
     n = len(known)
     if n == 0:
         return None
-    value = float(_statistic(known[None, :], statistic)[0])
-    if statistic == "mean" and value in (0.0, 1.0) and bool(np.all(known == value)):
+    if statistic == "mean" and known[0] in (0.0, 1.0) and bool(np.all(known == known[0])):
         return _wilson(int(known.sum()), n)
-    drawn = _resampled(known, statistic)
+    value = float(_statistic(known, weights, np.arange(n), statistic))
+    drawn = _resampled(n, lambda places: _statistic(known, weights, places, statistic))
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Interval(value, float(low), float(high), n)
 
@@ -74,7 +78,8 @@ def mcnemar(before: FloatArray, after: FloatArray) -> PairedTest:
 
     Only the questions that differ carry information: under equality each is as likely gained as lost.
     """
-    first, second = _paired(before, after)
+    both = _both(before, after)
+    first, second = before[both], after[both]
     gained = int(np.sum(second > first))
     lost = int(np.sum(second < first))
     p = sign_test(gained, lost)
@@ -91,39 +96,60 @@ def sign_test(gained: int, lost: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def paired_means(before: FloatArray, after: FloatArray, *, lower_is_better: bool) -> PairedTest:
+def paired_means(
+    before: FloatArray,
+    after: FloatArray,
+    *,
+    lower_is_better: bool,
+    weights: tuple[FloatArray, FloatArray] | None = None,
+) -> PairedTest:
     """A paired bootstrap test of two columns of numbers [n], such as calls or seconds; NaN as in :func:`mcnemar`.
 
-    The mean difference is resampled over questions; p is twice the smaller share of resamples at or beyond 0
-    (Efron & Tibshirani 1993, ch. 16), never below 1 / (resamples + 1).
+    The difference of the means is resampled over questions; p is twice the smaller share of resamples at or beyond 0
+    (Efron & Tibshirani 1993, ch. 16), never below 1 / (resamples + 1). ``weights`` are those of the two columns, as
+    in :func:`interval`.
     """
-    first, second = _paired(before, after)
-    difference = second - first
-    n = len(difference)
-    better = difference < 0 if lower_is_better else difference > 0
-    worse = difference > 0 if lower_is_better else difference < 0
+    both = _both(before, after)
+    first, second = before[both], after[both]
+    weighed = None if weights is None else (weights[0][both], weights[1][both])
+    n = len(first)
+    better = second < first if lower_is_better else second > first
+    worse = second > first if lower_is_better else second < first
     gained, lost = int(better.sum()), int(worse.sum())
-    if n == 0 or not difference.any():
-        return PairedTest("not_distinguishable", 1.0, n, gained, lost, interval_of_difference(first, second))
-    drawn = _resampled(difference, "mean")
+    difference, drawn = _difference(first, second, weighed)
+    if difference is None or gained == lost == 0:
+        return PairedTest("not_distinguishable", 1.0, n, gained, lost, difference)
     side = min(int(np.sum(drawn <= 0)), int(np.sum(drawn >= 0)))
     p = min(1.0, 2.0 * (side + 1) / (len(drawn) + 1))
-    mean = float(difference.mean())
-    verdict = _verdict(p, -mean if lower_is_better else mean)
+    verdict = _verdict(p, -difference.value if lower_is_better else difference.value)
     # Resampling fewer than five values cannot show doubt that there is: p would be too small.
     if n < 5:
         p, verdict = 1.0, "not_distinguishable"
-    return PairedTest(verdict, p, n, gained, lost, interval_of_difference(first, second))
+    return PairedTest(verdict, p, n, gained, lost, difference)
 
 
 def interval_of_difference(before: FloatArray, after: FloatArray) -> Interval | None:
     """The bootstrap interval of the mean paired difference; None without pairs."""
-    first, second = _paired(before, after)
-    difference = second - first
-    if len(difference) == 0:
-        return None
-    low, high = np.quantile(_resampled(difference, "mean"), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(float(difference.mean()), float(low), float(high), len(difference))
+    both = _both(before, after)
+    return _difference(before[both], after[both], None)[0]
+
+
+def _difference(
+    first: FloatArray, second: FloatArray, weights: tuple[FloatArray, FloatArray] | None
+) -> tuple[Interval | None, FloatArray]:
+    """The difference of the means of two paired columns with its interval, and its resamples."""
+    n = len(first)
+    if n == 0:
+        return None, np.empty(0)
+
+    def difference(places: IntArray) -> FloatArray:
+        if weights is None:
+            return _statistic(second - first, None, places, "mean")
+        return _statistic(second, weights[1], places, "mean") - _statistic(first, weights[0], places, "mean")
+
+    drawn = _resampled(n, difference)
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(float(difference(np.arange(n))), float(low), float(high), n), drawn
 
 
 def corrected_p(baseline: FloatArray, columns: FloatArray) -> FloatArray:
@@ -163,9 +189,10 @@ def _verdict(p: float, gain: float) -> Verdict:
     return "better" if gain > 0 else "worse"
 
 
-def _paired(before: FloatArray, after: FloatArray) -> tuple[FloatArray, FloatArray]:
-    both = ~(np.isnan(before) | np.isnan(after))
-    return before[both], after[both]
+def _both(before: FloatArray, after: FloatArray) -> BoolArray:
+    """Which rows are known in both columns."""
+    known: BoolArray = ~(np.isnan(before) | np.isnan(after))
+    return known
 
 
 def _wilson(successes: int, n: int) -> Interval:
@@ -177,20 +204,22 @@ def _wilson(successes: int, n: int) -> Interval:
     return Interval(share, max(0.0, low), min(1.0, high), n, "wilson")
 
 
-def _resampled(values: FloatArray, statistic: Statistic) -> FloatArray:
-    """The statistic of every resample [RESAMPLES]."""
+def _resampled(n: int, figure: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """The figure of every resample [RESAMPLES]; it is given the places of the drawn questions [rows, n]."""
     random = np.random.default_rng(SEED)
-    n = len(values)
     rows = max(1, min(RESAMPLES, _PIECE // n))
     pieces = []
     for start in range(0, RESAMPLES, rows):
-        drawn = values[random.integers(0, n, (min(rows, RESAMPLES - start), n))]
-        pieces.append(_statistic(drawn, statistic))
+        pieces.append(figure(random.integers(0, n, (min(rows, RESAMPLES - start), n))))
     return np.concatenate(pieces)
 
 
-def _statistic(values: FloatArray, statistic: Statistic) -> FloatArray:
-    """Along the last axis."""
-    if statistic == "mean":
-        return np.asarray(values.mean(axis=-1))
-    return np.asarray(np.quantile(values, 0.5 if statistic == "median" else 0.9, axis=-1))
+def _statistic(values: FloatArray, weights: FloatArray | None, places: IntArray, statistic: Statistic) -> FloatArray:
+    """Of the values at places, along their last axis; the mean is weighted where weights are given."""
+    drawn = values[places]
+    if statistic != "mean":
+        return np.asarray(np.quantile(drawn, 0.5 if statistic == "median" else 0.9, axis=-1))
+    if weights is None:
+        return np.asarray(drawn.mean(axis=-1))
+    weighed = weights[places]
+    return np.asarray((drawn * weighed).sum(axis=-1) / weighed.sum(axis=-1))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.builtin.abstain import abstention
+from engine.builtin.abstain import abstained_answer, abstention
 from engine.builtin.answer_form import form_of, says_what
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.quotable import quotable_sentences, shortened
 from engine.language import language_of
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest
-from engine.values import Language, Passage, PassageId
+from engine.values import Candidate, Gate, Language, Passage, PassageId, Round
 from tests.support.listening import Listening
 
 
@@ -165,6 +166,25 @@ def test_an_abstention_says_why_in_english(kept: int, best: float | None, expect
     text = abstention("What is the maximum dose of metformin?", "en", kept, best)
     assert expected in text
     assert "metformin" in text
+
+
+@pytest.mark.parametrize("question", ["What is the maximum dose of metformin?", "糖尿病人可以献血吗？"])
+@pytest.mark.parametrize(("gate", "score"), [("below_rerank", 0.04), ("below_graph", None)])
+def test_near_passages_that_another_threshold_cut_are_not_called_far_away(
+    question: str, gate: Gate, score: float | None
+) -> None:
+    """A reranker on a small model gave every passage 0: the answer said that none was similar enough, the best 0.62."""
+    near = Candidate(Passage(PassageId("a"), "a.md", "Text.", 0.62, 0.9), 1, gate, 0.32, rerank_score=score)
+    far = replace(
+        near,
+        passage=replace(near.passage, id=PassageId("b"), similarity=0.1),
+        gate="below_threshold",
+        rerank_score=None,
+    )
+    text = abstained_answer(question, [Round(0, question, candidates=(near, far))])
+    assert "0.62" not in text
+    assert ("0.04" in text) == (score is not None)
+    assert re.search(r"judged: 1 \(|left out: 1\.|有 1 个片段", text)
 
 
 @pytest.mark.parametrize(("kept", "best"), [(0, None), (0, 0.2), (3, 0.1), (3, 0.6)])

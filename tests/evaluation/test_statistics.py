@@ -56,6 +56,26 @@ def test_the_interval_of_a_mean_is_near_that_of_the_normal_distribution() -> Non
     assert found.high == pytest.approx(values.mean() + error, abs=0.03)
 
 
+def test_the_interval_of_a_ratio_is_that_of_the_ratio_and_not_of_the_mean_of_shares() -> None:
+    shares, passages = np.array([1.0] * 12 + [0.1] * 12), np.array([1.0] * 12 + [30.0] * 12)
+    found = interval(shares, weights=passages)
+    assert found is not None
+    assert found.value == pytest.approx(48 / 372)
+    assert found.low < found.value < found.high < 0.3
+    assert interval(shares, weights=np.ones(24)) == interval(shares)
+
+
+def test_the_paired_test_of_a_ratio_goes_by_the_ratio() -> None:
+    """Twelve questions of one passage lose a half; twelve of thirty gain a tenth, which is more passages."""
+    before, after = np.array([1.0] * 12 + [0.1] * 12), np.array([0.5] * 12 + [0.2] * 12)
+    passages = np.array([1.0] * 12 + [30.0] * 12)
+    assert paired_means(before, after, lower_is_better=False).verdict == "worse"
+    found = paired_means(before, after, lower_is_better=False, weights=(passages, passages))
+    assert found.verdict == "better"
+    assert found.difference is not None
+    assert found.difference.value == pytest.approx((6 + 72) / 372 - (12 + 36) / 372)
+
+
 def test_the_interval_of_a_median_lies_around_the_median() -> None:
     found = interval(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), "median")
     assert found is not None
