@@ -23,6 +23,12 @@ def _records() -> TypeAdapter[RunRecord]:
     return TypeAdapter(RunRecord)
 
 
+def prepare() -> None:
+    """Make what reads and writes events and records now; the first of them would wait for it."""
+    _events()
+    _records()
+
+
 def event_to_json(event: Event) -> bytes:
     """One event as compact UTF-8 JSON."""
     return _events().dump_json(event)

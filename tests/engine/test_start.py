@@ -90,13 +90,20 @@ def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again
         "with Engine.open(Settings.load()) as engine:\n"
         "    finish_start(engine)\n"
         "    ready = engine.ready\n"
+        "import inspect\n"
+        "from components.workflow_layout import layout_of\n"
+        "from engine.records import codec\n"
+        "kept = [call.cache_info().currsize for call in (layout_of, codec._events, codec._records)]\n"
+        "looked = len(inspect.modulesbyfile) > 900\n"
+        "later = {'streamlit.emojis', 'rjieba', 'PIL.Image'} - set(sys.modules)\n"
         "names = ['_shell', 'workbench', 'runs', 'tune', 'knowledge', 'system']\n"
         "scripts = [ast.parse(Path('pages', name + '.py').read_text()) for name in names]\n"
         "wanted = {line.module for script in scripts for line in script.body if isinstance(line, ast.ImportFrom)}\n"
-        "print(ready, gc.isenabled(), gc.get_freeze_count() > 0, sorted(wanted - set(sys.modules)))"
+        "later |= wanted - set(sys.modules)\n"
+        "print(ready, gc.isenabled(), gc.get_freeze_count() > 0, later, kept, looked)"
     )
     found = said(script, WORKBENCH_DATA_DIR=str(tmp_path), WORKBENCH_OLLAMA_URL="http://127.0.0.1:1")
-    assert found == "True True True []"
+    assert found == "True True True set() [3, 1, 1] True"
 
 
 def test_a_first_start_segments_nothing(tmp_path: Path) -> None:
