@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 
 from engine.builtin.generator import BuiltinGenerator
@@ -243,7 +244,9 @@ def _with_digest(model: str, digests: Mapping[str, str]) -> str:
     return f"{model}@{digest}" if digest else model
 
 
-def _versions() -> dict[str, str]:
+@lru_cache(maxsize=1)
+def _versions() -> Mapping[str, str]:
+    """Of the program and what it stands on; read once, for each package tells its version by a file that is parsed."""
     found = {"workbench": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:

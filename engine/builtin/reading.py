@@ -151,10 +151,14 @@ def _idf() -> Idf:
 
 
 @lru_cache(maxsize=1)
-def _thesaurus() -> dict[str, dict[str, tuple[str, ...]]]:
+def _thesaurus() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Expressions and their other names by language, the longest expression first."""
     loaded: dict[str, dict[str, str]] = json.loads(_SYNONYMS.read_text(encoding="utf-8"))
     return {
-        language: {known: tuple(re.split(r"[,、]\s*", names)) for known, names in entries.items()}
+        language: [
+            (known, tuple(re.split(r"[,、]\s*", entries[known])))
+            for known in sorted(entries, key=lambda known: -len(known))
+        ]
         for language, entries in loaded.items()
     }
 
@@ -165,7 +169,9 @@ def other_names(question: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     han = language_of(question) == "zh"
     found: list[tuple[int, str, tuple[str, ...]]] = []
     taken: set[int] = set()
-    for known, names in sorted(_thesaurus()["zh" if han else "en"].items(), key=lambda entry: -len(entry[0])):
+    for known, names in _thesaurus()["zh" if han else "en"]:
+        if known not in text:
+            continue
         match = re.search(re.escape(known) if han else rf"\b{re.escape(known)}\b", text)
         new = tuple(name for name in names if any(word not in text for word in name.split()))
         if match and new and taken.isdisjoint(range(*match.span())):

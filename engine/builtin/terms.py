@@ -6,7 +6,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -178,8 +178,13 @@ def _chinese_weight(term: str) -> float:
     return min(max(-math.log(max(in_passage, 1e-9)), Idf.LEAST), Idf.MOST)
 
 
-def _pairs(folded: str) -> Iterator[tuple[str, str]]:
-    """(term, surface form) of every content word of a text already in NFKC."""
+@lru_cache(maxsize=1_000)
+def _pairs(folded: str) -> tuple[tuple[str, str], ...]:
+    """(term, surface form) of every content word of a text already in NFKC; kept: runs read each passage often."""
+    return tuple(_read_pairs(folded))
+
+
+def _read_pairs(folded: str) -> Iterator[tuple[str, str]]:
     for match in _TOKEN.finditer(folded):
         found = match.group()
         if match.lastgroup == "han":
@@ -207,7 +212,7 @@ def _without_particles(word: str) -> str:
     return bare[1:] if len(bare) > 2 and bare[0] in _WHERE else bare
 
 
-def _first_forms(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
+def _first_forms(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     forms: dict[str, str] = {}
     for term, surface in pairs:
         forms.setdefault(term, surface)
