@@ -108,12 +108,20 @@ def _value(written: str, below: Sequence[str]) -> str:
     return "" if _SETTING.fullmatch(written) else _unquoted(written)
 
 
+_COMPONENT = re.compile(r"[ \t]*<[A-Z][\w.]*[ \t]*")
+"""The first line of a component's tag whose properties stand below it, as in MDX."""
+_LONGEST_COMPONENT = 60
+
+
 def without_directives(lines: Sequence[Line]) -> list[Line]:
     """The lines without marks of documentation tools: titles of boxes stay, and their text loses its indent."""
     made: list[Line] = []
-    fence, dedents = "", list[int]()
-    for line in lines:
+    fence, dedents, tag = "", list[int](), 0
+    for place, line in enumerate(lines):
         text = line.text
+        if tag:
+            tag -= 1
+            continue
         if text.strip():
             while dedents and _indent(text) < dedents[-1]:
                 dedents.pop()
@@ -129,11 +137,28 @@ def without_directives(lines: Sequence[Line]) -> list[Line]:
             fence = mark.group(2)
             made.append(Line(text, line.number))
             continue
+        tag = _component(lines, place)
+        if tag:
+            made.append(Line("", line.number))
+            continue
         boxed = _INDENTED.match(text[:_LONGEST])
         if boxed:
             dedents.append(len(dedents) * _INDENT + _INDENT)
         made.extend(Line(piece, line.number if piece.strip("> ") or piece == line.text else 0) for piece in _told(text))
     return made
+
+
+def _component(lines: Sequence[Line], place: int) -> int:
+    """How many lines the tag of a component has below its first one; 0 where none begins."""
+    if not _COMPONENT.fullmatch(lines[place].text):
+        return 0
+    for below, line in enumerate(lines[place + 1 : place + _LONGEST_COMPONENT], 1):
+        text = line.text.strip()
+        if not text or text.startswith(("<", "#")):
+            return 0
+        if text.endswith(">") and not text.endswith("=>"):
+            return below
+    return 0
 
 
 def _told(text: str) -> Iterator[str]:

@@ -60,6 +60,7 @@ def test_a_line_reads_as_a_browser_shows_it(written: str, seen: str) -> None:
         "> [!NOTE]\n> The words.",
         "[[toc]]\n\nThe words.",
         "import Tabs from '@theme/Tabs';\n\n<Tabs groupId=\"os\">\n\nThe words.\n\n</Tabs>",
+        '<Tabs\n  groupId="os"\n  values={[\n    {label: "A"},\n  ]}>\n<TabItem>\n\nThe words.\n\n</TabItem>\n</Tabs>',
         '<script setup>\nimport X from "./x.vue"\n\nconst a = 1\n</script>\n\nThe words.\n\n<X :a="b > c"/>',
         "<style>\np { color: red }\n</style>\nThe words.",
         '<div class="termy" data-x="a>b">\n\nThe words.\n\n</div>',
