@@ -60,7 +60,9 @@ def abstained_answer(question: str, rounds: Sequence[Round]) -> str:
 
 def _cut_by_others(found: Sequence[Candidate], language: Language) -> str:
     """Why passages that were near enough to the question were not judged; empty where none was near enough."""
-    others = {item.passage.id for item in found if item.gate not in ("below_threshold", "kept")}
+    # One behind the first top_k may be below the threshold as well.
+    near = [item for item in found if item.gate != "beyond_top_k" or item.margin >= 0]
+    others = {item.passage.id for item in near if item.gate not in ("below_threshold", "kept")}
     if not others:
         return ""
     scores = [item.rerank_score for item in found if item.gate == "below_rerank" and item.rerank_score is not None]

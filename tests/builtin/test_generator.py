@@ -181,7 +181,10 @@ def test_near_passages_that_another_threshold_cut_are_not_called_far_away(
         gate="below_threshold",
         rerank_score=None,
     )
-    text = abstained_answer(question, [Round(0, question, candidates=(near, far))])
+    behind = replace(far, passage=replace(far.passage, id=PassageId("c")), rank=6, gate="beyond_top_k", margin=-0.2)
+    alone = abstained_answer(question, [Round(0, question, candidates=(far, behind))])
+    assert "0.10" in alone
+    text = abstained_answer(question, [Round(0, question, candidates=(near, far, behind))])
     assert "0.62" not in text
     assert ("0.04" in text) == (score is not None)
     assert re.search(r"judged: 1 \(|left out: 1\.|有 1 个片段", text)
