@@ -13,7 +13,7 @@ from engine.errors import ForkRefused, RunNotOver
 from engine.settings_difference import settings_difference
 from engine.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
 from engine.whatif import CallsNeeded, WhatIf, what_if
-from engine.whatif.price import tariff
+from engine.whatif.price import tariff, unanswered
 
 _ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
 FORKABLE: frozenset[WorkflowName] = frozenset({"self_corrective"})
@@ -131,10 +131,12 @@ def fork_price(
     if branch.fork.query:
         depth = config.fetch_k if config.grade_probe else config.top_k
         first = prices.search + prices.grading * depth
-        return CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.generation)
-    outlook = fork_outlook(branch)
-    probing = prices.grading * _probed_anew(branch, outlook)
-    return CallsNeeded(outlook.calls_needed.next + probing, outlook.calls_needed.worst + probing)
+        needed = CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.generation)
+    else:
+        outlook = fork_outlook(branch)
+        probing = prices.grading * _probed_anew(branch, outlook)
+        needed = CallsNeeded(outlook.calls_needed.next + probing, outlook.calls_needed.worst + probing)
+    return needed.without_times() if unanswered(record, config) else needed
 
 
 def fork_outlook(branch: Branch) -> WhatIf:

@@ -20,13 +20,12 @@ _NO_ROOM = {
 }
 _CUT = {
     "en": {
-        "rerank": "Passages near to the question that the reranker scored too low to be judged: {n} (highest score "
-        "{best:.2f}).",
-        "other": "Passages near to the question that the other thresholds of the search left out: {n}.",
+        "rerank": "Passages that the reranker scored too low to be judged: {n} (highest score {best:.2f}).",
+        "other": "Passages that lay too far from the question in the graph to be judged: {n}.",
     },
     "zh": {
-        "rerank": "有 {n} 个片段与问题相近，但重排得分太低（最高 {best:.2f}），没有交给质检。",
-        "other": "有 {n} 个片段与问题相近，但被检索的其他阈值淘汰，没有交给质检。",
+        "rerank": "有 {n} 个片段的重排得分太低（最高 {best:.2f}），没有交给质检。",
+        "other": "有 {n} 个片段在图谱中离问题太远，没有交给质检。",
     },
 }
 _TIME_OVER = {
@@ -59,10 +58,8 @@ def abstained_answer(question: str, rounds: Sequence[Round]) -> str:
 
 
 def _cut_by_others(found: Sequence[Candidate], language: Language) -> str:
-    """Why passages that were near enough to the question were not judged; empty where none was near enough."""
-    # One behind the first top_k may be below the threshold as well.
-    near = [item for item in found if item.gate != "beyond_top_k" or item.margin >= 0]
-    others = {item.passage.id for item in near if item.gate not in ("below_threshold", "kept")}
+    """What the thresholds of graph and reranker left out; empty where they left out nothing."""
+    others = {item.passage.id for item in found if item.gate in ("below_graph", "below_rerank")}
     if not others:
         return ""
     scores = [item.rerank_score for item in found if item.gate == "below_rerank" and item.rerank_score is not None]

@@ -96,6 +96,15 @@ def tariff(record: RunRecord, config: RunConfig) -> Tariff:
     )
 
 
+def unanswered(record: RunRecord, config: RunConfig) -> bool:
+    """Whether a chat model of ``config`` was called in the run and never replied: its calls tell no time."""
+    asked = {call.role: False for call in record.model_calls if not call.built_in}
+    asked |= {call.role: True for call in record.model_calls if call.reply and not call.built_in}
+    return any(
+        not replied and config.models.of(role) == record.config.models.of(role) for role, replied in asked.items()
+    )
+
+
 def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float | None:
     """Mean seconds of one visit; None where every call was answered from a cache."""
     if not any(call.role == role and not call.cached for call in record.model_calls):

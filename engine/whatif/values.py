@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from engine.config import RunConfig
@@ -63,6 +63,11 @@ class CallsNeeded:
 
     next: Price = Price()
     worst: Price = Price()
+
+    def without_times(self) -> CallsNeeded:
+        """The same where chat models are called whose calls told no time."""
+        first, worst = (replace(item, seconds=None) if item.calls else item for item in (self.next, self.worst))
+        return CallsNeeded(first, worst)
 
 
 @dataclass(frozen=True, slots=True)

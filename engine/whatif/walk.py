@@ -19,7 +19,7 @@ from engine.roles import RewriteRequest
 from engine.values import BY_HAND, Context, Decision, Outcome, Reason, Rewrite, Round, RunRecord, contents
 from engine.whatif.clock import RecordedClock
 from engine.whatif.judge import Judge, Judged
-from engine.whatif.price import Tariff, tariff
+from engine.whatif.price import Tariff, tariff, unanswered
 from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 
 ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
@@ -272,7 +272,7 @@ class Walk:
             passages=context.passages if context else (),
             verified=context.verified if context else True,
             answer=answer,
-            calls_needed=calls_needed,
+            calls_needed=calls_needed.without_times() if unanswered(self.record, self.config) else calls_needed,
             cost=self.cost,
             opening=self.opening,
             answers=self.answers,

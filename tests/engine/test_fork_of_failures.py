@@ -156,3 +156,18 @@ def test_what_the_deadline_or_a_stop_left_undone_is_done_in_the_branch_which_has
         assert (price.next.calls, price.worst.calls) == (3, 4)
         # The first still has its answer, and what the generator would be shown is the same again.
         assert paid == ["grader"] * 3 + ["generator"] * (parent is stopped)
+
+
+def test_a_model_that_never_replied_tells_no_time(engine: Engine) -> None:
+    """A model that is not installed is refused within milliseconds, which is no time that a generation takes."""
+    answered = engine.run("first", CONFIG)
+    needed = what_if(answered, replace(CONFIG, max_rewrites=0, grade_pass_threshold=0.0, answer_unverified=True))
+    calls = tuple(
+        replace(call, reply="", error="WB402") if call.role == "generator" else call for call in answered.model_calls
+    )
+    refused = replace(answered, model_calls=calls, outcome="failed", answer="")
+    for price in (what_if(refused, CONFIG).calls_needed.next, fork_price(refused, CONFIG).next):
+        assert price.calls == 1
+        assert price.seconds is None
+    assert needed.calls_needed.next.seconds is not None or not needed.calls_needed.next.calls
+    assert what_if(refused, replace(CONFIG, budget_s=90)).calls_needed.worst.seconds is None
