@@ -105,7 +105,7 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
 
 
 def _named_otherwise(question: Question, text: str) -> list[str]:
-    """Expressions of a question of which a case-folded text has another name."""
+    """The expressions of a question that a case-folded text names otherwise."""
     return [known for known, names in other_names(question.text) if any(stands_in(name, text) for name in names)]
 
 

@@ -81,7 +81,7 @@ def milvus_lite() -> str:
 def put_stored(store: Path, graphs: Path | None, embedding_model: str) -> None:
     """Copy the shipped store to where none is, and with it the graphs; leave both to be written where it does not fit.
 
-    Either is there whole or not at all, and never in the place of what somebody has.
+    Either is there whole or not at all, and neither replaces a file that is there.
     """
     made = stored()
     if made is None or store.exists() or (made.written_by, made.embedding_model) != (milvus_lite(), embedding_model):
