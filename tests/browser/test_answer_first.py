@@ -19,8 +19,9 @@ HEADER = 60
 
 
 def box(one: Locator) -> FloatRect:
-    found = one.bounding_box()
-    assert found is not None
+    """Where it is drawn; a part that grows may just be replaced, and is waited for."""
+    expect(one).to_be_visible()
+    found: FloatRect = one.evaluate("element => element.getBoundingClientRect().toJSON()")
     return found
 
 
