@@ -51,6 +51,9 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
                 set_facts(engine, query_set, words)
         st.space("stretch")
         running = batch is not None and progress_of(engine, batch.id).running
+        if batch is not None and not running:
+            # Its last questions may have ended since it was read.
+            batch = next((item for item in batches_of(engine, query_set.name) if item.id == batch.id), batch)
         others = tuple(item for item in batches if item.done and batch is not None and item.id != batch.id)
         gathering = Gathering(query_set, batch, others, running)
         gathering_buttons(engine, gathering, config, words)

@@ -20,7 +20,6 @@ HEADER = 60
 
 def box(one: Locator) -> FloatRect:
     """Where it is drawn; a part that grows may just be replaced, and is waited for."""
-    expect(one).to_be_visible()
     found: FloatRect = one.evaluate("element => element.getBoundingClientRect().toJSON()")
     return found
 
@@ -87,6 +86,7 @@ def test_the_workflow_is_open_while_a_run_goes_on_and_folds_where_it_stands(
     cards = page.locator(".figures.strip .figure")
     expect(cards.nth(3)).to_contain_text("1 under way")
     expect(cards.nth(4)).not_to_have_text(cards.nth(4).inner_text())
+    expect(growing).to_be_visible()
     answer_at, workflow_at = box(growing)["y"], box(page.locator(".wb.live"))["y"]
     gate.open()
     expect(page.locator(".glance")).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.knowledge.ingest import IngestItem
+from pages import tune_set
 from tests.pages.driving import ask, button, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -76,6 +78,19 @@ def test_gathering_runs_every_question_once_and_the_figures_appear(engine: Engin
     assert engine.evaluation.batch(batch.id).done == {"rows", "empty"}
     assert EN("tune.gathered", done=2, total=2) in inline(app)
     assert EN("tune.card.context_hit") in inline(app)
+
+
+def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
+    gathered: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (whole,) = gathered.evaluation.batches(SET)
+    answers = [(replace(whole, done=whole.done - {"none"}),)]
+    read = tune_set.batches_of
+    monkeypatch.setattr(tune_set, "batches_of", lambda *asked: answers.pop() if answers else read(*asked))
+    shown = inline(tune())
+    assert not answers
+    assert EN("tune.gathered", done=4, total=4) in shown
+    assert EN("tune.gathered", done=3, total=4) not in shown
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
