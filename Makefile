@@ -8,16 +8,20 @@ NEO4J_JARS := .neo4j
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test check style types contracts milvus neo4j collect coverage bench screenshots lock
+.PHONY: install run test check style types contracts milvus neo4j collect pytest coverage bench screenshots lock
 
 install: $(VENV)/.installed
 
 run: install
 	$(BIN)/python -m engine serve
 
-# The servers are downloaded while the checks compute, and the tests collected: that compiles them once, not in every process.
+# The servers are downloaded while the tests are collected: that compiles them once, not in every process. The types are
+# checked while the first tests wait for servers.
 test: $(VENV)/.installed-dev
-	$(MAKE) --no-print-directory --jobs check milvus neo4j collect
+	$(MAKE) --no-print-directory --jobs style contracts milvus neo4j collect
+	$(MAKE) --no-print-directory --jobs types pytest
+
+pytest: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
 check: style types contracts
