@@ -15,6 +15,7 @@ from engine.engine import Engine
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.knowledge.ingest import IngestItem
 from pages import tune_set
+from pages.tune_evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -85,8 +86,7 @@ def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
 ) -> None:
     (whole,) = gathered.evaluation.batches(SET)
     answers = [(replace(whole, done=whole.done - {"none"}),)]
-    read = tune_set.batches_of
-    monkeypatch.setattr(tune_set, "batches_of", lambda *asked: answers.pop() if answers else read(*asked))
+    monkeypatch.setattr(tune_set, "batches_of", lambda *asked: answers.pop() if answers else batches_of(*asked))
     shown = inline(tune())
     assert not answers
     assert EN("tune.gathered", done=4, total=4) in shown
