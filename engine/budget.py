@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.config import ROLES_OF, RoleName, RunConfig
 from engine.values import RunRecord
-from engine.whatif.price import Tariff, tariff
+from engine.whatif.price import Tariff, tariff, unanswered
 from engine.whatif.values import Price
 from engine.workflows import workflow
 
@@ -18,7 +18,8 @@ _SOMETIMES: Mapping[str, RoleName] = {"evaluation": "evaluator", "routing": "rou
 def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
     """Prices of single steps, each from the first record of the same workflow that measured it with the same model.
 
-    Records are read no further than until every step is measured; seconds stay None where none did.
+    Records are read no further than until every step is measured; seconds stay None where none did. One in which a chat
+    model of ``config`` never replied measured nothing.
     """
     found: dict[str, Price] = {
         "search": Price(seconds=None),
@@ -27,7 +28,7 @@ def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
         "generation": _unmeasured(config, "generator"),
         **{name: _unmeasured(config, role) for name, role in _SOMETIMES.items() if role in ROLES_OF[config.workflow]},
     }
-    for record in (item for item in records if item.workflow == config.workflow):
+    for record in (item for item in records if item.workflow == config.workflow and not unanswered(item, config)):
         own = tariff(record, config)
         for name, price in found.items():
             measured: Price = getattr(own, name)

@@ -48,6 +48,15 @@ def test_seconds_come_from_runs_with_the_same_models_alone() -> None:
     assert worst_case(measured_tariff((record,), other), other).seconds is None
 
 
+def test_a_run_whose_model_never_replied_measured_nothing() -> None:
+    record = finished(1)
+    asked = replace(record.config, models=CHAT)
+    for reply, measured in (("Yes.", True), ("", False)):
+        calls = tuple(replace(call, reply=reply, built_in=False) for call in record.model_calls)
+        told = measured_tariff((replace(record, config=asked, model_calls=calls),), asked)
+        assert (told.grading.seconds is not None) == measured
+
+
 def test_a_step_that_one_run_did_not_take_is_taken_from_an_older_one() -> None:
     straight, rewritten = finished(0), finished(1)
     config = straight.config
