@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +31,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
     try:
-        async with asyncio.timeout(trace.limit_s):
+        async with run.within(trace.limit_s):
             text = await generator.generate(
                 GenerationRequest(
                     question=state["question"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,7 +51,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
 
 async def _search(query: str, run: RunContext) -> Any:
     try:
-        async with asyncio.timeout(run.clock.left_s()):
+        async with run.within(run.clock.left_s()):
             return await run.roles.retriever.search(query, run.config.fetch_k)
     except TimeoutError:
         run.warn(StoreSlow.within(run.config.budget_s), "retrieve")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,7 +34,7 @@ async def rewrite_for(
     # A blank query is none, and searching it again would be no better.
     tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"]), ""}
     try:
-        async with asyncio.timeout(trace.time_left_s()):
+        async with run.within(trace.time_left_s()):
             proposal, refused, repeated, by = await _propose(request, tried, run, trace)
     except TimeoutError:
         error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), trace.over_at_s)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -48,6 +51,8 @@ from engine.values import (
     SourceKind,
     Verdict,
 )
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +217,12 @@ class RunContext:
     visits: Counter[str] = field(default_factory=Counter)
     note_calls: Callable[[int], None] = lambda change: None
     """Told of every model call that begins (1) or ends (-1)."""
+    within: Callable[[float | None], AbstractAsyncContextManager[Any]] = asyncio.timeout
+    """Ends what is awaited inside after so many seconds with ``TimeoutError``; in a replay nothing is waited for."""
+    together: Callable[..., Awaitable[Sequence[Any]]] = asyncio.gather
+    """Awaits several at the same time."""
+    log: Callable[[str], None] = _log.warning
+    """Writes a line to the log of the program; a replay writes none."""
 
     def warn(self, error: WorkbenchError, node: str = "") -> None:
         self.emit(Warned(warning=fault_of(error, node)))
@@ -289,15 +300,11 @@ class NodeTrace:
         return max(0.0, self.run.clock.left_s())
 
 
-_OPENING = ("retrieve", "question_router", "retrieve_documents")
-"""Nodes that work for the round to come."""
-
 Step = Callable[[Mapping[str, Any], RunContext, NodeTrace], Awaitable[dict[str, Any]]]
 
 
-async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext) -> dict[str, Any]:
+async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext, round_index: int) -> dict[str, Any]:
     """Run one step as a visit of node ``name``: start and end are reported even where it fails or is cancelled."""
-    round_index = _round_of(name, state)
     run.visits[name] += 1
     trace = NodeTrace(run=run, node=name, round=round_index, began_s=run.clock.elapsed_s())
     execution = NodeExecution(node=name, round=round_index, visit=run.visits[name], start_ms=run.clock.elapsed_ms())
@@ -322,8 +329,3 @@ async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext
 def model_of(run: RunContext, role: RoleName) -> str:
     """The model name of a role, for messages."""
     return run.config.models.of(role).model
-
-
-def _round_of(name: str, state: Mapping[str, Any]) -> int:
-    done = len(state.get("rounds", ()))
-    return done if name in _OPENING else max(0, done - 1)

@@ -10,13 +10,13 @@ from typing import Any, Protocol, cast
 from engine.config import RunConfig, WorkflowName
 from engine.errors import InvalidConfig
 from engine.values import Outcome, RunRecord
+from engine.workflows.flow import Flow
 
 
 class Workflow(Protocol):
     """What a workflow module offers."""
 
-    def build(self) -> Any:
-        """The compiled LangGraph graph."""
+    FLOW: Flow
 
     def initial_state(self, question: str) -> Mapping[str, Any]: ...
 
@@ -48,4 +48,4 @@ def workflow(name: WorkflowName) -> Workflow:
 @cache
 def compiled(name: WorkflowName) -> Any:
     """The workflow's compiled graph, built once per process."""
-    return workflow(name).build()
+    return workflow(name).FLOW.compile()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
 from engine.config import RunConfig
 from engine.llm.writer_prompts import opening_messages
 from engine.nodes import retrieve, rewrite
@@ -13,31 +10,31 @@ from engine.nodes.answers.generate_answer import generate_answer
 from engine.nodes.answers.prepare import after_preparing, prepare
 from engine.nodes.answers.state import AnswerState
 from engine.nodes.grade import grade_step
-from engine.nodes.run_context import RunContext
 from engine.policies.answers import gener_epoch, outcome_of_answer
 from engine.values import Outcome, RunRecord
-from engine.workflows.binding import node
+from engine.workflows.flow import END, Flow
 
-Graph = CompiledStateGraph[AnswerState, RunContext, AnswerState, AnswerState]
-
-
-def build() -> Graph:
-    """The compiled graph; its conditional edges have explicit target maps, so a drawing made from it is the truth."""
-    graph = StateGraph(AnswerState, context_schema=RunContext)
-    graph.add_node("retrieve", node("retrieve", retrieve.retrieve))
-    graph.add_node("grade", node("grade", grade_step(answering="prepare")))
-    graph.add_node("rewrite", node("rewrite", rewrite.rewrite))
-    graph.add_node("prepare", node("prepare", prepare))
-    graph.add_node("generate_answer", node("generate_answer", generate_answer))
-    graph.add_node("eval_answer", node("eval_answer", eval_answer))
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "grade")
-    graph.add_conditional_edges("grade", _decided, {"rewrite": "rewrite", "prepare": "prepare", "end": END})
-    graph.add_edge("rewrite", "retrieve")
-    graph.add_conditional_edges("prepare", after_preparing, {"generate_answer": "generate_answer", "end": END})
-    graph.add_edge("generate_answer", "eval_answer")
-    graph.add_conditional_edges("eval_answer", _decided, {"generate_answer": "generate_answer", "end": END})
-    return graph.compile()
+FLOW = Flow(
+    state=AnswerState,
+    steps={
+        "retrieve": retrieve.retrieve,
+        "grade": grade_step(answering="prepare"),
+        "rewrite": rewrite.rewrite,
+        "prepare": prepare,
+        "generate_answer": generate_answer,
+        "eval_answer": eval_answer,
+    },
+    ways={
+        "retrieve": "grade",
+        "grade": ("rewrite", "prepare", END),
+        "rewrite": "retrieve",
+        "prepare": ("generate_answer", END),
+        "generate_answer": "eval_answer",
+        "eval_answer": ("generate_answer", END),
+    },
+    opening=frozenset({"retrieve"}),
+    routes={"prepare": after_preparing},
+)
 
 
 def initial_state(question: str) -> AnswerState:
@@ -77,7 +74,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     assert record.context is not None
     gate = next(item for item in reversed(record.decisions) if item.node == "grade")
     return outcome_of_answer(gate, record.decisions[-1], record.context)
-
-
-def _decided(state: AnswerState) -> str:
-    return state["decision"].route

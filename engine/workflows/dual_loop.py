@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
 from engine.config import RunConfig
 from engine.nodes.dual.consolidate_memory import consolidate_memory
 from engine.nodes.dual.direct_response import direct_response
@@ -19,43 +13,36 @@ from engine.nodes.dual.retrieve_memory import retrieve_memory
 from engine.nodes.dual.rewrite_query import rewrite_query
 from engine.nodes.dual.route_query import route_query
 from engine.nodes.dual.state import DualState
-from engine.nodes.run_context import RunContext, Step
 from engine.policies.dual import dual_options, outcome_of
 from engine.values import STRATEGIES, Outcome, RunRecord
-from engine.workflows.binding import node
+from engine.workflows.flow import END, Flow
 
-Graph = CompiledStateGraph[DualState, RunContext, DualState, DualState]
-
-NODES: Mapping[str, Step] = {
-    "retrieve_memory": retrieve_memory,
-    "route_query": route_query,
-    "rewrite_query": rewrite_query,
-    "retrieve_documents": retrieve_documents,
-    "grade_documents": grade_documents,
-    "generate_response": generate_response,
-    "direct_response": direct_response,
-    "grade_relevance": grade_relevance,
-    "consolidate_memory": consolidate_memory,
-}
-
-
-def build() -> Graph:
-    """The compiled graph; every conditional edge has an explicit target map, so a drawing made from it is the truth."""
-    graph = StateGraph(DualState, context_schema=RunContext)
-    for name, step in NODES.items():
-        graph.add_node(name, node(name, step))
-    graph.add_edge(START, "retrieve_memory")
-    graph.add_edge("retrieve_memory", "route_query")
-    graph.add_conditional_edges("route_query", _route, _to("direct_response", "rewrite_query"))
-    graph.add_edge("rewrite_query", "retrieve_documents")
-    graph.add_edge("retrieve_documents", "grade_documents")
-    targets = {**_to("generate_response", "retrieve_documents"), "end": END}
-    graph.add_conditional_edges("grade_documents", _route, targets)
-    graph.add_edge("generate_response", "grade_relevance")
-    graph.add_edge("direct_response", "grade_relevance")
-    graph.add_conditional_edges("grade_relevance", _route, _to("consolidate_memory", "rewrite_query"))
-    graph.add_edge("consolidate_memory", END)
-    return graph.compile()
+FLOW = Flow(
+    state=DualState,
+    steps={
+        "retrieve_memory": retrieve_memory,
+        "route_query": route_query,
+        "rewrite_query": rewrite_query,
+        "retrieve_documents": retrieve_documents,
+        "grade_documents": grade_documents,
+        "generate_response": generate_response,
+        "direct_response": direct_response,
+        "grade_relevance": grade_relevance,
+        "consolidate_memory": consolidate_memory,
+    },
+    ways={
+        "retrieve_memory": "route_query",
+        "route_query": ("direct_response", "rewrite_query"),
+        "rewrite_query": "retrieve_documents",
+        "retrieve_documents": "grade_documents",
+        "grade_documents": ("generate_response", "retrieve_documents", END),
+        "generate_response": "grade_relevance",
+        "direct_response": "grade_relevance",
+        "grade_relevance": ("consolidate_memory", "rewrite_query"),
+        "consolidate_memory": END,
+    },
+    opening=frozenset({"retrieve_documents"}),
+)
 
 
 def initial_state(question: str) -> DualState:
@@ -104,11 +91,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     """By the last decision, by whether an answer stands, and by whether a search failed."""
     last = record.decisions[-1]
     return outcome_of(last, record.drafts, record.tried_routes), last.reason
-
-
-def _route(state: DualState) -> str:
-    return state["decision"].route
-
-
-def _to(*nodes: str) -> dict[Any, str]:
-    return {name: name for name in nodes}

@@ -5,11 +5,6 @@ SPEC GH-01 … GH-08. ``grade_documents`` is the four-node loop's own grade step
 
 from __future__ import annotations
 
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
 from engine.config import CROSS_ENCODER, RoleName, RunConfig
 from engine.nodes import rewrite
 from engine.nodes.graph.analyze_query import analyze_query
@@ -18,38 +13,33 @@ from engine.nodes.graph.grade_documents import grade_documents
 from engine.nodes.graph.retrieve import retrieve
 from engine.nodes.graph.route_query import route_query
 from engine.nodes.graph.state import GraphState
-from engine.nodes.run_context import RunContext
 from engine.policies.graph import outcome_of
 from engine.policies.ordering import graph_options
 from engine.values import RETRIEVAL_LISTS, Outcome, RunRecord
-from engine.workflows.binding import node
+from engine.workflows.flow import END, Flow
 
 _NODES_A_ROUND = 3
 
-Graph = CompiledStateGraph[GraphState, RunContext, GraphState, GraphState]
-
-
-def build() -> Graph:
-    """The compiled graph; every conditional edge has an explicit target map, so a drawing made from it is the truth."""
-    graph = StateGraph(GraphState, context_schema=RunContext)
-    graph.add_node("analyze_query", node("analyze_query", analyze_query))
-    graph.add_node("route_query", node("route_query", route_query))
-    graph.add_node("retrieve", node("retrieve", retrieve))
-    graph.add_node(
-        "grade_documents",
-        node("grade_documents", grade_documents),
-    )
-    graph.add_node("refine_query", node("refine_query", rewrite.rewrite))
-    graph.add_node("generate_answer", node("generate_answer", generate_answer))
-    graph.add_edge(START, "analyze_query")
-    graph.add_edge("analyze_query", "route_query")
-    graph.add_conditional_edges("route_query", _route, _to("retrieve", "generate_answer"))
-    graph.add_edge("retrieve", "grade_documents")
-    targets = {**_to("refine_query", "generate_answer"), "end": END}
-    graph.add_conditional_edges("grade_documents", _route, targets)
-    graph.add_edge("refine_query", "retrieve")
-    graph.add_edge("generate_answer", END)
-    return graph.compile()
+FLOW = Flow(
+    state=GraphState,
+    steps={
+        "analyze_query": analyze_query,
+        "route_query": route_query,
+        "retrieve": retrieve,
+        "grade_documents": grade_documents,
+        "refine_query": rewrite.rewrite,
+        "generate_answer": generate_answer,
+    },
+    ways={
+        "analyze_query": "route_query",
+        "route_query": ("retrieve", "generate_answer"),
+        "retrieve": "grade_documents",
+        "grade_documents": ("refine_query", "generate_answer", END),
+        "refine_query": "retrieve",
+        "generate_answer": END,
+    },
+    opening=frozenset({"retrieve"}),
+)
 
 
 def initial_state(question: str) -> GraphState:
@@ -89,11 +79,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 def _probed(config: RunConfig) -> int:
     """Passages of a round at most: every list may bring others."""
     return config.fetch_k * len(RETRIEVAL_LISTS)
-
-
-def _route(state: GraphState) -> str:
-    return state["decision"].route
-
-
-def _to(*nodes: str) -> dict[Any, str]:
-    return {name: name for name in nodes}

@@ -5,16 +5,12 @@ SPEC QL-01 … QL-08. A rewrite leads back to the router, so that what it asks f
 
 from __future__ import annotations
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
 from engine.config import RoleName, RunConfig
 from engine.nodes.quality import fuse, generate, grade_documents, question_router, rerank, retrieve, rewrite
-from engine.nodes.run_context import RunContext
 from engine.nodes.state import RunState
 from engine.policies.quality import outcome_of
 from engine.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
-from engine.workflows.binding import node
+from engine.workflows.flow import END, Flow
 
 _NODES_A_ROUND = 6
 
@@ -36,28 +32,28 @@ class QualityState(RunState, total=False):
     """The reranker could not be reached in the newest round, after passages had passed."""
 
 
-Graph = CompiledStateGraph[QualityState, RunContext, QualityState, QualityState]
-
-
-def build() -> Graph:
-    """The compiled graph; its conditional edge has an explicit target map, so a drawing made from it is the truth."""
-    graph = StateGraph(QualityState, context_schema=RunContext)
-    graph.add_node("question_router", node("question_router", question_router.question_router))
-    graph.add_node("retrieve", node("retrieve", retrieve.retrieve))
-    graph.add_node("fuse", node("fuse", fuse.fuse_lists))
-    graph.add_node("rerank", node("rerank", rerank.rerank))
-    graph.add_node("grade_documents", node("grade_documents", grade_documents.grade_documents))
-    graph.add_node("rewrite", node("rewrite", rewrite.rewrite))
-    graph.add_node("generate", node("generate", generate.generate))
-    graph.add_edge(START, "question_router")
-    graph.add_edge("question_router", "retrieve")
-    graph.add_edge("retrieve", "fuse")
-    graph.add_edge("fuse", "rerank")
-    graph.add_edge("rerank", "grade_documents")
-    graph.add_conditional_edges("grade_documents", _route, {"rewrite": "rewrite", "generate": "generate", "end": END})
-    graph.add_edge("rewrite", "question_router")
-    graph.add_edge("generate", END)
-    return graph.compile()
+FLOW = Flow(
+    state=QualityState,
+    steps={
+        "question_router": question_router.question_router,
+        "retrieve": retrieve.retrieve,
+        "fuse": fuse.fuse_lists,
+        "rerank": rerank.rerank,
+        "grade_documents": grade_documents.grade_documents,
+        "rewrite": rewrite.rewrite,
+        "generate": generate.generate,
+    },
+    ways={
+        "question_router": "retrieve",
+        "retrieve": "fuse",
+        "fuse": "rerank",
+        "rerank": "grade_documents",
+        "grade_documents": ("rewrite", "generate", END),
+        "rewrite": "question_router",
+        "generate": END,
+    },
+    opening=frozenset({"question_router", "retrieve"}),
+)
 
 
 def initial_state(question: str) -> QualityState:
@@ -99,7 +95,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     assert record.context is not None
     last = record.decisions[-1]
     return outcome_of(last, record.context), last.reason
-
-
-def _route(state: QualityState) -> str:
-    return state["decision"].route

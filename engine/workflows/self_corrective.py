@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
 from engine.config import RunConfig
 from engine.decide import outcome_of
 from engine.nodes import generate, grade, retrieve, rewrite
-from engine.nodes.run_context import RunContext
 from engine.nodes.state import RunState
 from engine.values import Outcome, RunRecord
-from engine.workflows.binding import node
+from engine.workflows.flow import END, Flow
 
-Graph = CompiledStateGraph[RunState, RunContext, RunState, RunState]
-
-
-def build() -> Graph:
-    """The compiled graph; its conditional edge has an explicit target map, so a drawing made from it is the truth."""
-    graph = StateGraph(RunState, context_schema=RunContext)
-    graph.add_node("retrieve", node("retrieve", retrieve.retrieve))
-    graph.add_node("grade", node("grade", grade.grade))
-    graph.add_node("rewrite", node("rewrite", rewrite.rewrite))
-    graph.add_node("generate", node("generate", generate.generate))
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "grade")
-    graph.add_conditional_edges("grade", _route, {"rewrite": "rewrite", "generate": "generate", "end": END})
-    graph.add_edge("rewrite", "retrieve")
-    graph.add_edge("generate", END)
-    return graph.compile()
+FLOW = Flow(
+    state=RunState,
+    steps={
+        "retrieve": retrieve.retrieve,
+        "grade": grade.grade,
+        "rewrite": rewrite.rewrite,
+        "generate": generate.generate,
+    },
+    ways={"retrieve": "grade", "grade": ("rewrite", "generate", END), "rewrite": "retrieve", "generate": END},
+    opening=frozenset({"retrieve"}),
+)
 
 
 def initial_state(question: str) -> RunState:
@@ -53,7 +44,3 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     assert record.context is not None
     last = record.decisions[-1]
     return outcome_of(last, record.context), last.reason
-
-
-def _route(state: RunState) -> str:
-    return state["decision"].route

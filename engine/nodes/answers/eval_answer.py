@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,8 +26,6 @@ from engine.policies.answers import (
 )
 from engine.roles import EvaluationRequest
 from engine.values import Context, Decision, Draft, Evaluation, Excerpt
-
-_log = logging.getLogger(__name__)
 
 _OBSERVING_S = 5.0
 """Longest wait for one line of a file."""
@@ -72,9 +68,8 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
     context, draft = state["context"], state["draft"]
     seen = excerpts(context.passages, run.config.top_k)
     request = _request(state["question"], newest_answer(state["messages"]), draft, context, seen)
-    limit = asyncio.timeout(max(0.0, run.clock.left_s()))
     try:
-        async with limit:
+        async with run.within(max(0.0, run.clock.left_s())):
             evaluation = await answer_roles(run).evaluator.evaluate(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent.during(model_of(run, "evaluator"), run.config.budget_s), NODE)
@@ -116,7 +111,7 @@ async def _observe(state: Mapping[str, Any], run: RunContext) -> None:
         run_id=run.run_id,
     )
     try:
-        async with asyncio.timeout(_OBSERVING_S):
+        async with run.within(_OBSERVING_S):
             await answer_roles(run).observe(made)
     except TimeoutError:
         run.warn(ObservationLost.slow(_OBSERVING_S), NODE)
@@ -128,5 +123,5 @@ def _say_limit(decision: Decision, run: RunContext) -> None:
     limit, left = gener_epoch(run.config), int(decision.comparisons[0].value)
     reached = EpochsSpent.after(limit, left)
     # The document asks for a line in the log as well (SPEC AE-01).
-    _log.warning("run %s: %s", run.run_id, reached.fact)
+    run.log(f"run {run.run_id}: {reached.fact}")
     run.warn(reached, NODE)

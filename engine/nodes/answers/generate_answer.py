@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,7 +64,7 @@ async def _written(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     if limit_s <= 0:
         raise BudgetSpent.during(model, run.config.budget_s)
     try:
-        async with asyncio.timeout(limit_s):
+        async with run.within(limit_s):
             text = await answer_roles(run).writer.write(state["messages"], trace)
     except TimeoutError:
         raise BudgetSpent.during(model, limit_s) from None

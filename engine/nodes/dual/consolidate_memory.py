@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -39,7 +38,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     memory = await _memory(state["question"], draft, run, trace)
     limit_s = at_most_s(run, MEMORY_S)
     try:
-        async with asyncio.timeout(limit_s):
+        async with run.within(limit_s):
             await dual_roles(run).memory.keep(memory)
     except TimeoutError:
         run.warn(MemorySlow.within(limit_s), _NODE)
@@ -79,7 +78,7 @@ async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace
     if not said or limit_s <= 0:
         return ""
     try:
-        async with asyncio.timeout(limit_s):
+        async with run.within(limit_s):
             claim = await distiller.distil(DistilRequest(question, said, language_of(question)), trace)
     except TimeoutError:
         run.warn(BudgetSpent.during(distiller.name, round(limit_s, 1)), _NODE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +43,7 @@ async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> st
     """The model's answer; None with a warning where there is none."""
     model = model_of(run, "generator")
     try:
-        async with asyncio.timeout(trace.limit_s):
+        async with run.within(trace.limit_s):
             text = await dual_roles(run).direct.answer(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent.during(model, trace.limit_s or 0.0), _NODE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,7 +57,7 @@ async def _written(state: Mapping[str, Any], context: Context, run: RunContext, 
     question = state["question"]
     request = GenerationRequest(question, context.passages, language_of(question), verified=context.verified)
     try:
-        async with asyncio.timeout(trace.limit_s):
+        async with run.within(trace.limit_s):
             text = await run.roles.generator.generate(request, trace)
     except TimeoutError:
         raise BudgetSpent.during(model, trace.limit_s) from None

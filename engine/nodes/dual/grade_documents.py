@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -77,7 +76,7 @@ async def _judge(
     if not passages or run.clock.left_s() <= 0:
         return {}, False
     try:
-        async with asyncio.timeout(run.clock.left_s()):
+        async with run.within(run.clock.left_s()):
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -54,7 +53,7 @@ async def _evaluate(
         removed_markers=draft.removed_markers,
     )
     try:
-        async with asyncio.timeout(run.clock.left_s()):
+        async with run.within(run.clock.left_s()):
             evaluation = settled(await dual_roles(run).evaluator.evaluate(request, trace))
     except TimeoutError:
         run.warn(BudgetSpent.during(model_of(run, "evaluator"), run.config.budget_s), _NODE)

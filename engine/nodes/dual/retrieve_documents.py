@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -95,7 +94,7 @@ async def _found(
     """What a strategy finds; None with a warning where it fails, and the failure is added to ``failures``."""
     limit_s = at_most_s(run, WEB_S) if strategy == WEB else at_most_s(run)
     try:
-        async with asyncio.timeout(limit_s):
+        async with run.within(limit_s):
             return await _asked(strategy, query, run)
     except TimeoutError:
         failures.append(WebSearchSlow.within(limit_s) if strategy == WEB else StoreSlow.within(float(f"{limit_s:.2g}")))

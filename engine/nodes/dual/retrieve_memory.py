@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -30,7 +29,7 @@ async def _recall(question: str, run: RunContext) -> Recall:
     collection = roles.collection or run.config.collection
     limit_s = at_most_s(run, MEMORY_S)
     try:
-        async with asyncio.timeout(limit_s):
+        async with run.within(limit_s):
             found = await roles.memory.recall(question, collection, MOST_RECALLED + run.trial)
     except TimeoutError:
         run.warn(MemorySlow.within(limit_s), _NODE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -111,7 +110,7 @@ async def _proposed(
 async def _asked(request: RewriteRequest, run: RunContext, trace: NodeTrace) -> RewriteProposal | str:
     """The rewriter's proposal, or why there is none."""
     try:
-        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+        async with run.within(max(0.0, run.clock.left_s())):
             return await run.roles.rewriter.rewrite(request, trace)
     except TimeoutError:
         failure: WorkbenchError = BudgetSpent.during(model_of(run, "rewriter"), run.config.budget_s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -43,7 +42,7 @@ async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
 
 async def _chosen(request: StrategyRequest, run: RunContext, trace: NodeTrace) -> RouteChoice:
     try:
-        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+        async with run.within(max(0.0, run.clock.left_s())):
             return await dual_roles(run).router.choose(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent.during(model_of(run, "router"), run.config.budget_s), _NODE)
@@ -55,7 +54,7 @@ async def _chosen(request: StrategyRequest, run: RunContext, trace: NodeTrace) -
 async def _skipped(run: RunContext) -> dict[Strategy, Skip]:
     roles = dual_roles(run)
     try:
-        async with asyncio.timeout(at_most_s(run, MEMORY_S)):
+        async with run.within(at_most_s(run, MEMORY_S)):
             summaries = await roles.sections.has_summaries()
     except (TimeoutError, WorkbenchError):
         # Taken as usable: the search itself then fails, and says why.

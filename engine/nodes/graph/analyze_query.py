@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -35,7 +34,7 @@ async def _look(question: str, run: RunContext) -> QueryLook:
     if _searches_nothing(run):
         return QueryLook()
     try:
-        async with asyncio.timeout(max(0.0, min(LOOK_S, run.clock.left_s() / 2))):
+        async with run.within(max(0.0, min(LOOK_S, run.clock.left_s() / 2))):
             return await graph_roles(run).searcher.look(question)
     except (TimeoutError, WorkbenchError):
         # Not said here: a mode that needs the graph meets the fault itself, and the others do not need it.
@@ -47,7 +46,7 @@ async def _analysed(request: AnalysisRequest, run: RunContext, trace: NodeTrace)
         # No matter what an analyst said, nothing would be searched: no call is worth that.
         return analysed(request)
     try:
-        async with asyncio.timeout(max(0.0, run.clock.left_s() / 2)):
+        async with run.within(max(0.0, run.clock.left_s() / 2)):
             said = await graph_roles(run).analyst.analyse(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent.during(model_of(run, "router"), round(run.clock.elapsed_s(), 1)), trace.node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +78,7 @@ async def _answered(writing: Any, attaching: AttachingCitations, run: RunContext
     """Let an answer be written; what had arrived stays in the record, no matter what ended the writing."""
     model = model_of(run, "generator")
     try:
-        async with asyncio.timeout(trace.limit_s):
+        async with run.within(trace.limit_s):
             await writing
     except TimeoutError:
         _complete(attaching, run, trace)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -61,7 +60,7 @@ async def _reranked(
     heard = _Heard(trace, tell=run.config.models.reranker.built_in)
     asked = {passage.id for passage in passages}
     try:
-        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+        async with run.within(max(0.0, run.clock.left_s())):
             ranked = await graph_roles(run).reranker.rerank(question, passages, heard)
     except TimeoutError:
         run.warn(BudgetSpent.during(_judge_of(run), run.config.budget_s), trace.node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
@@ -75,7 +74,7 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
         attached=attachment_passages(run.attachments),
     )
     try:
-        async with asyncio.timeout(max(0.0, run.clock.left_s())):
+        async with run.within(max(0.0, run.clock.left_s())):
             found = await graph_roles(run).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
     except TimeoutError:
         run.warn(StoreSlow.within(run.config.budget_s), trace.node)

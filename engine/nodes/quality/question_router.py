@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -48,7 +47,7 @@ def warn_of_the_bar(run: RunContext, kinds: tuple[SourceKind, ...], routing: Rou
 async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> tuple[SourceKind, ...]:
     """Kinds that the collection has; ``vector`` where that cannot be learned after a first round, or in time."""
     try:
-        async with asyncio.timeout(trace.time_left_s()):
+        async with run.within(trace.time_left_s()):
             return await quality_roles(run).retriever.kinds(state["question"]) or ("vector",)
     except TimeoutError:
         run.warn(StoreSlow.within(deadline_s(run.config)), trace.node)
@@ -61,7 +60,7 @@ async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) ->
 
 async def _routing(request: RoutingRequest, run: RunContext, trace: NodeTrace) -> Routing:
     try:
-        async with asyncio.timeout(trace.time_left_s()):
+        async with run.within(trace.time_left_s()):
             answered = await quality_roles(run).router.route(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent.during(model_of(run, "router"), deadline_s(run.config)), trace.node)

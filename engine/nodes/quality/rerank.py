@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -46,7 +45,7 @@ async def _judge(
     if not passages or trace.time_left_s() <= 0:
         return {}, False
     try:
-        async with asyncio.timeout(trace.time_left_s()):
+        async with run.within(trace.time_left_s()):
             ranked = await quality_roles(run).reranker.rerank(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -60,7 +59,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
 
 async def _search(routing: Routing, run: RunContext, trace: NodeTrace, *, first: bool) -> dict[SourceKind, Retrieval]:
     kinds = tuple(routing.shares)
-    answers = await asyncio.gather(*(_list(routing.query_for(kind), kind, run, trace) for kind in kinds))
+    answers = await run.together(*(_list(routing.query_for(kind), kind, run, trace) for kind in kinds))
     found = {kind: item for kind, item in zip(kinds, answers, strict=True) if isinstance(item, Retrieval)}
     failures = [item for item in answers if isinstance(item, WorkbenchError)]
     slow = [item for item in failures if isinstance(item, StoreSlow)]
@@ -74,7 +73,7 @@ async def _search(routing: Routing, run: RunContext, trace: NodeTrace, *, first:
 
 async def _list(query: str, kind: SourceKind, run: RunContext, trace: NodeTrace) -> Retrieval | WorkbenchError:
     try:
-        async with asyncio.timeout(trace.time_left_s()):
+        async with run.within(trace.time_left_s()):
             return await quality_roles(run).retriever.search_kind(query, kind, run.config.fetch_k)
     except TimeoutError:
         return StoreSlow.within(deadline_s(run.config))
