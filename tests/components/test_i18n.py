@@ -114,7 +114,7 @@ def test_every_code_of_a_run_has_words(words: Words) -> None:
 
 def test_a_missing_key_is_an_error_and_not_a_blank() -> None:
     with pytest.raises(KeyError):
-        EN("passages.no_such_words")
+        ZH("passages.no_such_words")
 
 
 def test_one_thing_and_many_things_are_counted_differently_in_english() -> None:

@@ -1,0 +1,65 @@
+"""The catalogues: complete, without leftovers, and with the parameters of the English messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from components.catalogue import catalogue
+from engine.messages import CONTEXT_END
+from tests.messages import CATALOGUES, english, extracted, messages, read, translated, updated, write
+
+NEITHER = "Run `python -m tests.messages`, then translate what it added."
+
+
+def fields(*texts: str) -> set[str]:
+    return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parents[1].name)
+def test_each_message_of_the_code_is_in_the_catalogue_and_nothing_else(path: Path) -> None:
+    wanted = {(message.id, message.context) for message in messages(extracted())}
+    found = read(path)
+    assert {(message.id, message.context) for message in messages(found)} == wanted, NEITHER
+    assert not found.obsolete, NEITHER
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parents[1].name)
+def test_each_message_is_translated_with_the_same_parameters(path: Path) -> None:
+    for message in messages(read(path)):
+        assert all(translated(message)), message.id
+        assert not message.fuzzy, message.id
+        for text in translated(message):
+            assert fields(text) == fields(*english(message)), message.id
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parents[1].name)
+def test_a_catalogue_is_written_as_the_command_writes_it(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / path.parents[1].name / "LC_MESSAGES" / path.name
+    copy.parent.mkdir(parents=True)
+    write(copy, updated(read(path), read(path)))
+    assert copy.read_text(encoding="utf-8") == path.read_text(encoding="utf-8"), NEITHER
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parents[1].name)
+def test_the_program_reads_what_the_catalogue_says(path: Path) -> None:
+    program = catalogue(path.parents[1].name)
+    for message in messages(read(path)):
+        context = f"{message.context}{CONTEXT_END}" if message.context else ""
+        one, *many = english(message)
+        if many:
+            assert {program.ngettext(context + one, context + many[0], number) for number in (1, 2)} == set(
+                translated(message)
+            )
+        else:
+            assert (program.gettext(context + one),) == translated(message)
+
+
+def test_a_message_without_a_translation_is_an_error_and_not_english() -> None:
+    for path in CATALOGUES:
+        with pytest.raises(KeyError):
+            catalogue(path.parents[1].name).gettext("no such message")
+        with pytest.raises(KeyError):
+            catalogue(path.parents[1].name).ngettext("{n} such message", "{n} such messages", 2)
