@@ -62,14 +62,16 @@ def facts(item: Attachment, words: Words) -> str:
     else:
         size = words("attach.size", rows=len(item.rows), columns=len(item.rows[0]) if item.rows else 0)
     by = words(f"attach.by.{item.read_by or 'typed'}") if item.read_by in ("", "ocr") else item.read_by
-    cut = f"attach.cut.{item.cut}"
     limit = MOST_ROWS if item.cut == "rows" else MOST_COLUMNS
+    cut = []
+    if f"attach.cut.{item.cut}" in words:
+        cut.append(words(f"attach.cut.{item.cut}", n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
     return " · ".join(
         [
             by,
             size,
             *([words("attach.edited")] if item.edited and item.read_by else []),
-            *([words(cut, n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS)] if cut in words else []),
+            *cut,
         ]
     )
 

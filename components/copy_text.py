@@ -17,6 +17,10 @@ _component = st.components.v2.component(
 
 def copy_text(text: str, words: Words, *, key: str) -> None:
     """Draw the button and, below it, the text as it is: never as markup."""
-    names = ("copy", "copied", "select", "preview")
-    said = {name: words(f"system.diagnosis.{name}") for name in names}
+    said = {
+        "copy": words("system.diagnosis.copy"),
+        "copied": words("system.diagnosis.copied"),
+        "select": words("system.diagnosis.select"),
+        "preview": words("system.diagnosis.preview"),
+    }
     _component(key=key, data={"lang": words.html_language, "text": text, "words": said})

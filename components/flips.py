@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from components.i18n import Words
 from components.markup import Node, button, node
-from components.what_if_text import saving_parts, value_text
+from components.what_if_text import REWRITES, saving_parts, value_text
 from engine.whatif.flips import Flip
 
 _SHOWN = 3
@@ -22,7 +22,7 @@ def flip_nodes(flips: Sequence[Flip], words: Words) -> list[Node]:
 
 def flip_text(flip: Flip, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``."""
-    saved = saving_parts((("waste.rewrites", flip.rewrites_saved),), words)
+    saved = saving_parts(((REWRITES, flip.rewrites_saved),), words)
     parts = [words(f"flip.end.{flip.outcome}", round=flip.round), saved]
     if flip.rejected:
         parts.append(words.count("flip.rejected", flip.rejected, given=flip.given))

@@ -65,8 +65,10 @@ def _list(items: Sequence[Node]) -> Node:
 
 
 def _entity(found: FoundEntity, words: Words) -> Node:
-    how = f"graph.linked.{found.linked_by}"
-    linked = words.count(how, found.hops) if found.linked_by == "neighbour" else words(how)
+    if found.linked_by == "neighbour":
+        linked = words.count("graph.linked.neighbour", found.hops)
+    else:
+        linked = words(f"graph.linked.{found.linked_by}")
     about = f" · {type_text(found.entity.type, words)} · {linked} · {found.score:.2f}"
     return node("li", "", node("strong", "", found.entity.name), node("span", "muted small num", about))
 

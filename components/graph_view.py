@@ -134,14 +134,12 @@ def graph_data(picture: GraphPicture, words: Words) -> dict[str, Any]:
 
 def type_text(name: str, words: Words) -> str:
     """A type of entities as it is said; one without words of ours as the extractor wrote it, not in capitals."""
-    key = f"graph.type.{name}"
-    return words(key) if key in words else name.replace("_", " ").lower()
+    return words(f"graph.type.{name}") if f"graph.type.{name}" in words else name.replace("_", " ").lower()
 
 
 def relation_text(name: str, words: Words) -> str:
     """A type of relationships as it is said."""
-    key = f"graph.relation.{name}"
-    return words(key) if key in words else name.replace("_", " ").lower()
+    return words(f"graph.relation.{name}") if f"graph.relation.{name}" in words else name.replace("_", " ").lower()
 
 
 def line_text(line: Line, words: Words) -> str:
@@ -222,17 +220,50 @@ def _places(dots: tuple[Dot, ...], lines: tuple[Line, ...]) -> dict[str, tuple[f
     )
 
 
-_PHRASES = (
-    *("picture", "picture.overview", "keys", "hint", "hint.overview", "central", "largest", "close", "self"),
-    *("find", "find.overview", "find.none", "colour", "colour.kind", "colour.group", "in", "out", "fit", "save"),
-    *("relations", "more.relations", "aliases", "include", "around", "whole", "full", "less"),
-    *("passages", "passages.wait", "passages.more", "unread", "list", "list.entities", "list.communities"),
-    *("look.centre", "look.asked", "look.linked", "look.near"),
-)
+_PHRASES = {
+    "picture": "graph.picture",
+    "picture.overview": "graph.picture.overview",
+    "keys": "graph.keys",
+    "hint": "graph.hint",
+    "hint.overview": "graph.hint.overview",
+    "central": "graph.central",
+    "largest": "graph.largest",
+    "close": "graph.close",
+    "self": "graph.self",
+    "find": "graph.find",
+    "find.overview": "graph.find.overview",
+    "find.none": "graph.find.none",
+    "colour": "graph.colour",
+    "colour.kind": "graph.colour.kind",
+    "colour.group": "graph.colour.group",
+    "in": "graph.in",
+    "out": "graph.out",
+    "fit": "graph.fit",
+    "save": "graph.save",
+    "relations": "graph.relations",
+    "more.relations": "graph.more.relations",
+    "aliases": "graph.aliases",
+    "include": "graph.include",
+    "around": "graph.around",
+    "whole": "graph.whole",
+    "full": "graph.full",
+    "less": "graph.less",
+    "passages": "graph.passages",
+    "passages.wait": "graph.passages.wait",
+    "passages.more": "graph.passages.more",
+    "unread": "graph.unread",
+    "list": "graph.list",
+    "list.entities": "graph.list.entities",
+    "list.communities": "graph.list.communities",
+    "look.centre": "graph.look.centre",
+    "look.asked": "graph.look.asked",
+    "look.linked": "graph.look.linked",
+    "look.near": "graph.look.near",
+}
 
 
 def _phrases(words: Words) -> dict[str, str]:
-    return {name: words(f"graph.{name}") for name in _PHRASES}
+    return {name: words(text) for name, text in _PHRASES.items()}
 
 
 def _nothing() -> None:

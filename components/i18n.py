@@ -48,11 +48,13 @@ class Words:
         return key in self.table
 
     def count(self, one: str, many: str | int, number: int = 0, /, **params: object) -> str:
-        """The words for ``number`` things, which fill ``{n}``."""
+        """The words for ``number`` things; ``{n}`` is that number unless the parameters say how it is written."""
         if isinstance(many, int):
             single = f"{one}.one"
-            return self(single if many == 1 and single in self.table else one, n=many, **params)
-        return self.translations.ngettext(one, many, number).format(n=number, **params)
+            params.setdefault("n", many)
+            return self(single if many == 1 and single in self.table else one, **params)
+        params.setdefault("n", number)
+        return self.translations.ngettext(one, many, number).format(**params)
 
     def joined(self, sentences: Iterable[str]) -> str:
         """Sentences as one text: nothing stands between Chinese ones."""

@@ -71,14 +71,20 @@ def _finding(race: ModeRace, words: Words) -> Node:
 def finding_text(race: ModeRace, words: Words) -> str:
     """What the graph was good for, in a sentence with its counts."""
     cited = sum(any(name in lane.cited for lane in race.lanes) for name in race.led)
-    return words.count(f"race.finding.{race.finding}", len(race.led), cited=cited)
+    if race.finding == "cited":
+        return words.count("race.finding.cited", len(race.led), cited=cited)
+    if race.finding == "found":
+        return words.count("race.finding.found", len(race.led))
+    return words(f"race.finding.{race.finding}")
 
 
 def found_before_text(race: ModeRace, words: Words) -> str:
     """How many of the graph's passages vectors had not found at all, and why they dropped those that they had."""
     gates = Counter(item.dropped.gate for item in race.passages if item.dropped is not None)
     why = words("list.joint").join(
-        words(f"race.dropped.{gate if f'race.dropped.{gate}' in words else 'otherwise'}.n", n=count)
+        words(f"race.dropped.{gate}.n", n=count)
+        if f"race.dropped.{gate}.n" in words
+        else words("race.dropped.otherwise.n", n=count)
         for gate, count in gates.items()
     )
     elsewhere = len(race.led) - len(race.only_graph) - len(race.rescued)

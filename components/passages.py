@@ -28,26 +28,62 @@ _COLUMNS = (
     *("gate", "margin", "verdict", "confidence", "reason", "kind", "marker"),
     *("vector_rank", "text_rank", "text_score", "text"),
 )
-_LABELS = (
-    *("rank", "passage", "similarity", "verdict", "why", "line", "sort"),
-    *("sort_path", "sort_source", "filter_round", "filter_state", "filter_source", "all", "all_rounds"),
-    *("all_sources", "shown", "show_all", "no_match", "clear", "full_text", "own_words"),
-    *("rounds", "round", "query", "cosine", "floor", "gate", "margin", "ranks"),
-    *(
-        "state_passed",
-        "state_failed",
-        "state_unreadable",
-        "state_ungraded",
-        "state_below_threshold",
-        "state_beyond_top_k",
-        "state_below_graph",
-        "state_below_rerank",
-        "open",
-    ),
-    *("label_title", "label_yes", "label_no", "label_clear", "yours_yes", "yours_no", "would"),
-    *("kind", "filter_kind", "all_kinds"),
-    *("filter_list", "all_lists", "only_graph", "via", "moves", "cut_sentences"),
-)
+_LABELS = {
+    "rank": "passages.rank",
+    "passage": "passages.passage",
+    "similarity": "passages.similarity",
+    "verdict": "passages.verdict",
+    "why": "passages.why",
+    "line": "passages.line",
+    "sort": "passages.sort",
+    "sort_path": "passages.sort_path",
+    "sort_source": "passages.sort_source",
+    "filter_round": "passages.filter_round",
+    "filter_state": "passages.filter_state",
+    "filter_source": "passages.filter_source",
+    "all": "passages.all",
+    "all_rounds": "passages.all_rounds",
+    "all_sources": "passages.all_sources",
+    "shown": "passages.shown",
+    "show_all": "passages.show_all",
+    "no_match": "passages.no_match",
+    "clear": "passages.clear",
+    "full_text": "passages.full_text",
+    "own_words": "passages.own_words",
+    "rounds": "passages.rounds",
+    "round": "passages.round",
+    "query": "passages.query",
+    "cosine": "passages.cosine",
+    "floor": "passages.floor",
+    "gate": "passages.gate",
+    "margin": "passages.margin",
+    "ranks": "passages.ranks",
+    "state_passed": "passages.state_passed",
+    "state_failed": "passages.state_failed",
+    "state_unreadable": "passages.state_unreadable",
+    "state_ungraded": "passages.state_ungraded",
+    "state_below_threshold": "passages.state_below_threshold",
+    "state_beyond_top_k": "passages.state_beyond_top_k",
+    "state_below_graph": "passages.state_below_graph",
+    "state_below_rerank": "passages.state_below_rerank",
+    "open": "passages.open",
+    "label_title": "passages.label_title",
+    "label_yes": "passages.label_yes",
+    "label_no": "passages.label_no",
+    "label_clear": "passages.label_clear",
+    "yours_yes": "passages.yours_yes",
+    "yours_no": "passages.yours_no",
+    "would": "passages.would",
+    "kind": "passages.kind",
+    "filter_kind": "passages.filter_kind",
+    "all_kinds": "passages.all_kinds",
+    "filter_list": "passages.filter_list",
+    "all_lists": "passages.all_lists",
+    "only_graph": "passages.only_graph",
+    "via": "passages.via",
+    "moves": "passages.moves",
+    "cut_sentences": "passages.cut_sentences",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +237,7 @@ def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def _labels(words: Words) -> dict[str, str]:
-    return {name: words(f"passages.{name}") for name in _LABELS}
+    return {name: words(text) for name, text in _LABELS.items()}
 
 
 def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: Words) -> dict[str, Any]:

@@ -29,7 +29,16 @@ from engine.workflows.graph import WorkflowGraph
 
 _MOST_CARDS = 8
 _LONGEST_LINE = {"en": 150, "zh": 70}
-_LABELS = ("label", "play", "pause", "previous", "next", "scrub", "speed", "position", "keys")
+_LABELS = {
+    "label": "presenter.label",
+    "play": "presenter.play",
+    "pause": "presenter.pause",
+    "previous": "presenter.previous",
+    "next": "presenter.next",
+    "scrub": "presenter.scrub",
+    "speed": "presenter.speed",
+    "keys": "presenter.keys",
+}
 _PAGE = "runs.py"
 _SHEET = Path(__file__).parent / "assets" / "present_page.css"
 
@@ -89,7 +98,7 @@ def presenter(
 
     ``events`` are those that ``record`` is the fold of, and ``steps`` what ``engine.replay`` makes of them.
     """
-    labels = {name: words(f"presenter.{name}") for name in _LABELS if name != "position"}
+    labels = {name: words(text) for name, text in _LABELS.items()}
     # The browser fills the places: they change with every step.
     labels["position"] = words("presenter.position", step="{step}", total="{total}")
     result = _draw(

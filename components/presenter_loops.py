@@ -25,8 +25,7 @@ def loop_sentence(step: ReplayStep, record: RunRecord, words: Words) -> str | No
         return None
     match step.kind:
         case "asked":
-            key = f"presenter.asked.{record.workflow}"
-            return words(key) if record.fork is None and key in words else None
+            return _asked(record, words)
         case "recalled":
             return _recalled(record, words)
         case "routed":
@@ -46,6 +45,12 @@ def loop_sentence(step: ReplayStep, record: RunRecord, words: Words) -> str | No
             return _ended(record, words)
         case _:
             return None
+
+
+def _asked(record: RunRecord, words: Words) -> str | None:
+    if record.fork is None and f"presenter.asked.{record.workflow}" in words:
+        return words(f"presenter.asked.{record.workflow}")
+    return None
 
 
 def strategy_of(index: int, record: RunRecord, words: Words) -> str:
@@ -86,8 +91,7 @@ def _recalled(record: RunRecord, words: Words) -> str:
     count = len(recall.memories)
     if count == 0:
         return words("presenter.recalled.none")
-    key = "presenter.recalled.one" if count == 1 else "presenter.recalled"
-    said = words(key, n=number(count, words))
+    said = words.count("presenter.recalled", count, n=number(count, words))
     return _joined(words, said, words("presenter.recalled.stale") if len(recall.stale) == count else "")
 
 
@@ -138,16 +142,19 @@ def _after_check(decision: Decision, check: QualityCheck, words: Words) -> str:
         return words("presenter.checked.low", issues=words("list.joint").join(issues))
     if decision.reason == "grader_failed":
         return words("presenter.grader_failed")
-    return words("presenter.checked.forced", why=_why(decision, words))
+    return words("presenter.checked.forced", why=why_no_rewrite(decision, words))
 
 
-def _why(decision: Decision, words: Words) -> str:
+def why_no_rewrite(decision: Decision, words: Words) -> str:
+    """What kept the question from being rephrased once more."""
     bound = decision.comparisons[-1].bound
     if decision.reason == "deadline":
         return words("presenter.why.deadline", time=words("presenter.seconds", n=f"{bound:g}"))
     if decision.reason == "max_rewrites":
-        variant = {0: ".none", 1: ".one", 2: ".two"}.get(int(bound), "")
-        return words(f"presenter.why.max_rewrites{variant}", n=number(int(bound), words))
+        few = {0: "presenter.why.max_rewrites.none", 2: "presenter.why.max_rewrites.two"}
+        if int(bound) in few:
+            return words(few[int(bound)])
+        return words.count("presenter.why.max_rewrites", int(bound), n=number(int(bound), words))
     return words(f"presenter.why.{decision.reason}")
 
 
@@ -179,10 +186,10 @@ def _evaluated(index: int, record: RunRecord, words: Words) -> str:
         return words("presenter.evaluated.passed")
     else:
         count = len(evaluation.suggestions)
-        key = "presenter.evaluated.failed.one" if count == 1 else "presenter.evaluated.failed"
-        said = words(key, n=number(count, words))
-    key = f"presenter.evaluated.{decision.reason}" if decision else ""
-    return _joined(words, said, words(key) if key in words else "")
+        said = words.count("presenter.evaluated.failed", count, n=number(count, words))
+    if decision is None or f"presenter.evaluated.{decision.reason}" not in words:
+        return said
+    return _joined(words, said, words(f"presenter.evaluated.{decision.reason}"))
 
 
 def _decision_on(index: int, record: RunRecord) -> Decision | None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.phrases import fault_text
-from components.presenter_loops import judged_consequence, loop_sentence, number, scored, strategy_of
+from components.presenter_loops import (
+    judged_consequence,
+    loop_sentence,
+    number,
+    scored,
+    strategy_of,
+    why_no_rewrite,
+)
 from engine.replay import ReplayStep
 from engine.values import Comparison, Decision, Quantity, RunRecord
 from engine.whatif import WhatIf
@@ -57,8 +64,7 @@ def _asked(record: RunRecord, words: Words) -> str:
         changed.append(words("presenter.forked.query"))
     if fork.verdicts:
         count = len(fork.verdicts)
-        single = "presenter.forked.verdicts.one" if count == 1 else "presenter.forked.verdicts"
-        changed.append(words(single, n=number(count, words)))
+        changed.append(words.count("presenter.forked.verdicts", count, n=number(count, words)))
     if not changed:
         return words("presenter.forked.plain", round=fork.round)
     return words("presenter.forked", round=fork.round, what=words("list.joint").join(changed))
@@ -74,13 +80,14 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
     if total == 0:
         said = words("presenter.searched.nothing")
     elif kept == 0:
-        said = words(_counted("presenter.searched.none", best), found=found, best=number(best, words))
+        said = words.count("presenter.searched.none", best, found=found, best=number(best, words))
     elif kept < best:
-        key = _counted("presenter.searched.some", kept)
-        said = words(key, found=found, best=number(best, words), k=number(kept, words))
+        best_text = number(best, words)
+        said = words.count("presenter.searched.some", kept, found=found, best=best_text, k=number(kept, words))
+    elif kept == total:
+        said = words.count("presenter.searched.whole", kept, found=found)
     else:
-        key = "presenter.searched.whole" if kept == total else "presenter.searched.all"
-        said = words(_counted(key, kept), found=found, k=number(kept, words))
+        said = words.count("presenter.searched.all", kept, found=found, k=number(kept, words))
     said = _joined(words, said, _words_alone(index, record, words))
     strategy = strategy_of(index, record, words)
     manner = _manner(index, record, words)
@@ -112,10 +119,6 @@ def _inside(said: str, words: Words) -> str:
     return said[:1].lower() + said[1:] if words.language == "en" else said
 
 
-def _counted(key: str, count: int) -> str:
-    return f"{key}.one" if count == 1 else key
-
-
 def _judged(index: int, record: RunRecord, words: Words) -> str:
     if record.workflow == "quality_loop":
         return scored(index, record, words)
@@ -143,7 +146,7 @@ def _found(decision: Decision, words: Words) -> str:
         return words("presenter.found.both" if passed else "presenter.found.neither")
     if passed in (0, kept):
         return words("presenter.found.all" if passed else "presenter.found.none", kept=counts["kept"])
-    return _begun(words(_counted("presenter.found.some", passed), **counts))
+    return _begun(words.count("presenter.found.some", passed, **counts))
 
 
 def _gate(decision: Decision) -> Comparison | None:
@@ -169,19 +172,8 @@ def _consequence(decision: Decision, record: RunRecord, words: Words) -> str:
         return words(f"presenter.met.{gate.quantity}", **bar)
     if decision.reason == "below_gate":
         return words(f"presenter.unmet.{gate.quantity}", **bar)
-    why, rest = _why(decision, words), words(f"presenter.rest.{_rest(decision, record)}")
+    why, rest = why_no_rewrite(decision, words), words(f"presenter.rest.{_rest(decision, record)}")
     return words(f"presenter.forced.{gate.quantity}", **bar, why=why, rest=rest)
-
-
-def _why(decision: Decision, words: Words) -> str:
-    """What kept the question from being rephrased once more."""
-    bound = decision.comparisons[-1].bound
-    if decision.reason == "deadline":
-        return words("presenter.why.deadline", time=words("presenter.seconds", n=f"{bound:g}"))
-    if decision.reason == "max_rewrites":
-        variant = {0: ".none", 1: ".one", 2: ".two"}.get(int(bound), "")
-        return words(f"presenter.why.max_rewrites{variant}", n=number(int(bound), words))
-    return words(f"presenter.why.{decision.reason}")
 
 
 def _rest(decision: Decision, record: RunRecord) -> str:
@@ -208,11 +200,10 @@ def _ended(record: RunRecord, words: Words) -> str:
         if record.error is None:
             return words("presenter.ended.failed.plain")
         return words("presenter.ended.failed", fact=fault_text(record.error, words)[0])
-    key = f"presenter.ended.{record.answer_note or record.outcome}"
     if record.outcome not in ("answered", "answered_forced") and not record.answer_note:
-        return words(key)
+        return words(f"presenter.ended.{record.outcome}")
     given = len(record.context.passages) if record.context else 0
-    return words(_counted(key, given), n=number(given, words))
+    return words.count(f"presenter.ended.{record.answer_note or record.outcome}", given, n=number(given, words))
 
 
 def what_if_sentence(given: WhatIf, record: RunRecord, words: Words) -> str:
@@ -222,9 +213,10 @@ def what_if_sentence(given: WhatIf, record: RunRecord, words: Words) -> str:
         return words("presenter.what_if.unknown", bar=bar)
     if given.same_path:
         return words("presenter.what_if.same", bar=bar)
-    key = f"presenter.what_if.{given.outcome}"
     said = words(
-        key if key in words else "presenter.what_if.other",
+        f"presenter.what_if.{given.outcome}"
+        if f"presenter.what_if.{given.outcome}" in words
+        else "presenter.what_if.other",
         bar=bar,
         round=given.decisions[-1].round,
         rewrites=_rewrites(given.rewrites, len(record.rewrites), words),
@@ -239,6 +231,6 @@ def bar_text(share: float, count: int, record: RunRecord, words: Words) -> str:
 
 
 def _rewrites(now: int, then: int, words: Words) -> str:
-    key = "presenter.what_if.equal" if now == then else "presenter.what_if.fewer"
-    counts = {"now": number(now, words)} if now == then else {"now": number(now, words), "then": number(then, words)}
-    return words(_counted(key, now), **counts)
+    if now == then:
+        return words.count("presenter.what_if.equal", now, now=number(now, words))
+    return words.count("presenter.what_if.fewer", now, now=number(now, words), then=number(then, words))

@@ -149,7 +149,6 @@ def _failed_row(item: PreviewedFile, words: Words) -> Node:
 
 def note_text(note: SourceNote, words: Words) -> str:
     """A note of a loader in words; one of a later version is shown by its code and what it says."""
-    key = f"kb.note.{note.code}"
-    if key in words:
-        return words(key, **note.params)
+    if f"kb.note.{note.code}" in words:
+        return words(f"kb.note.{note.code}", **note.params)
     return " · ".join((note.code, *note.params.values()))

@@ -43,12 +43,15 @@ def kept_card(record: RunRecord, words: Words) -> list[Node]:
     title = node("strong", "heading", words("recall.at_end"))
     if kept is None:
         return [node("section", "card", node("div", "head", title), node("p", "muted", _why_nothing(record, words)))]
-    look, name = ("pass", "recall.kept") if kept.passed else ("warn", "recall.kept_apart")
-    parts: list[Node] = [node("p", "", words(f"{name}.fact"))]
+    if kept.passed:
+        mark, fact = chip("pass", words("recall.kept")), words("recall.kept.fact")
+    else:
+        mark, fact = chip("warn", words("recall.kept_apart")), words("recall.kept_apart.fact")
+    parts: list[Node] = [node("p", "", fact)]
     if kept.sources:
         parts.append(_sources(kept, words))
     parts.append(fold("kept", words("recall.answer"), node("p", "plain-text", kept.answer)))
-    return [node("section", "card", node("div", "head", title, chip(look, words(name))), *parts)]
+    return [node("section", "card", node("div", "head", title, mark), *parts)]
 
 
 def _why_nothing(record: RunRecord, words: Words) -> str:
@@ -107,14 +110,13 @@ def _recalled(record: RunRecord) -> bool:
 
 def _why(choice: RouteChoice, words: Words) -> str:
     """Why a route was chosen: built-in choices from their code, a chat model's in its own words."""
-    key = f"route.why.{choice.code}"
-    if not choice.code or key not in words:
+    if f"route.why.{choice.code}" not in words:
         return choice.reason
     wanted = _WANTED.get(choice.code)
     if wanted is None or choice.route in (wanted, "direct"):
-        return words(key)
+        return words(f"route.why.{choice.code}")
     instead = words("route.instead", wanted=strategy_text(wanted, words), taken=_route(choice.route, words))
-    return words("route.why.joint", first=words(key), second=instead)
+    return words("route.why.joint", first=words(f"route.why.{choice.code}"), second=instead)
 
 
 _WANTED: dict[str, Strategy] = {

@@ -36,27 +36,33 @@ def remedy_box(found: Diagnosis, change: Flip | None, effect: PinnedEffect | Non
 
 def title(found: Diagnosis, words: Words) -> str:
     """The failure; a guess is worded as one."""
-    guessed = f"failure.{found.failure}.looks"
-    return words(guessed) if not found.labelled and guessed in words else words(f"failure.{found.failure}")
+    if not found.labelled and f"failure.{found.failure}.looks" in words:
+        return words(f"failure.{found.failure}.looks")
+    return words(f"failure.{found.failure}")
 
 
 def why_text(found: Diagnosis, words: Words) -> str:
     """The figures that led to the failure's name, in a sentence."""
-    key = f"failure.{found.failure}.why"
-    if found.failure == "budget_spent" and "seconds" in found.figures:
-        key = f"{key}.time"
-    if found.failure == "unsupported_answer" and not found.figures.get("verified"):
-        key = f"{key}.unverified"
-    if "wanted" in found.figures:
-        key = f"{key}.count"
-    if "no" in found.figures:
-        key = f"{key}.no"
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
     for one, other in _BESIDE:
         if one in figures and other in figures:
             figures[one], figures[other] = apart(found.figures[one], found.figures[other])
-    single = f"{key}.one"
-    return words(single if figures.get("rounds") == "1" and single in words else key, **figures)
+    if found.failure == "nothing_retrieved":
+        return words.count("failure.nothing_retrieved.why", int(found.figures["rounds"]), **figures)
+    return words(_why(found), **figures)
+
+
+def _why(found: Diagnosis) -> str:
+    """The sentence with the figures that this run has."""
+    if found.failure == "budget_spent" and "seconds" in found.figures:
+        return "failure.budget_spent.why.time"
+    if found.failure == "budget_spent" and "wanted" in found.figures:
+        return "failure.budget_spent.why.count"
+    if found.failure == "unsupported_answer" and not found.figures.get("verified"):
+        return "failure.unsupported_answer.why.unverified"
+    if found.failure == "grader_too_strict" and "no" in found.figures:
+        return "failure.grader_too_strict.why.no"
+    return f"failure.{found.failure}.why"
 
 
 def effect_text(effect: PinnedEffect | None, words: Words) -> str:

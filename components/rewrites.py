@@ -174,8 +174,8 @@ def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
         said = (words(f"rewrite.mends.{code}", keywords=keywords) for code in codes)
         return words("rewrite.mends", wishes=words("verdict.joint").join(said))
     missed = rewrite.reason.startswith(MISSED.partition("{")[0])
-    key = f"rewrite.why.{'missed' if missed else rewrite.strategy}"
-    return words(key, named=named) if named and key in words else rewrite.reason
+    why = "missed" if missed else rewrite.strategy
+    return words(f"rewrite.why.{why}", named=named) if named and f"rewrite.why.{why}" in words else rewrite.reason
 
 
 def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:

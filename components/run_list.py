@@ -29,10 +29,21 @@ _SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
 """Sign before the word, and look of the chip, of every outcome; None while the run is in progress."""
 _NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}
 """The same where something has to be said of the answer."""
-_LABELS = (
-    *("column.question", "column.outcome", "column.rounds", "column.calls", "column.time", "column.when"),
-    *("select", "select_all", "open", "pin", "unpin", "copy", "copied"),
-)
+_LABELS = {
+    "question": "runs.column.question",
+    "outcome": "runs.column.outcome",
+    "rounds": "runs.column.rounds",
+    "calls": "runs.column.calls",
+    "time": "runs.column.time",
+    "when": "runs.column.when",
+    "select": "runs.select",
+    "select_all": "runs.select_all",
+    "open": "runs.open",
+    "pin": "runs.pin",
+    "unpin": "runs.unpin",
+    "copy": "runs.copy",
+    "copied": "runs.copied",
+}
 
 _component = st.components.v2.component(
     "workbench_run_list",
@@ -100,7 +111,7 @@ def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "",
             "lang": words.html_language,
             "rows": [run_row(item, words, base) for item in runs],
             "fixed": fixed,
-            "words": {name.replace("column.", ""): words(f"runs.{name}") for name in _LABELS},
+            "words": {name: words(text) for name, text in _LABELS.items()},
         },
         on_press_change=_nothing,
         on_selected_change=_nothing,
@@ -158,9 +169,8 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
 
 
 def _workflow(item: RunLine, words: Words) -> str:
-    key = f"workflow.{item.workflow}"
     # A later version may have workflows that this one has no word for.
-    return words(key) if key in words else item.workflow
+    return words(f"workflow.{item.workflow}") if f"workflow.{item.workflow}" in words else item.workflow
 
 
 def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:

@@ -33,8 +33,7 @@ def setting_text(name: str, value: object, words: Words) -> str:
         return f"{value:g}" if _NUMBERS[name].whole or name == "budget_s" else f"{value:.2f}"
     if value == BUILTIN:
         return words("model.builtin")
-    key = f"settings.{name}.{value}"
-    return words(key) if name in _CHOICES and key in words else str(value)
+    return words(f"settings.{name}.{value}") if f"settings.{name}.{value}" in words else str(value)
 
 
 def _own(name: str, words: Words) -> str:

@@ -47,8 +47,8 @@ def _pass_card(attempt: int, record: RunRecord, words: Words) -> Node:
     rounds = [item for item in record.rounds if item.attempt == attempt]
     drafts = [item for item in record.drafts if item.attempt == attempt]
     direct = bool(drafts) and drafts[0].direct
-    named = "attempt.direct" if direct and not rounds else "attempt.nth"
-    head = [node("strong", "heading", words(named, n=attempt + 1) if named == "attempt.nth" else words(named))]
+    named = words("attempt.direct") if direct and not rounds else words("attempt.nth", n=attempt + 1)
+    head = [node("strong", "heading", named)]
     if attempt:
         head.append(node("span", "muted small", words("attempt.corrected")))
     parts: list[Node] = [node("div", "head", *head)]
@@ -130,8 +130,7 @@ def _line(look: str, name: str, *facts: Node, details: list[Node] | None = None)
 
 
 def _why(tried: TriedRoute, words: Words) -> str:
-    key = f"tried.why.{tried.why}"
-    return words(key) if key in words else tried.why
+    return words(f"tried.why.{tried.why}") if f"tried.why.{tried.why}" in words else tried.why
 
 
 def _passed(searched: Round | None, record: RunRecord) -> int:

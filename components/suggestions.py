@@ -9,5 +9,6 @@ from engine.values import Suggestion
 
 def suggestion_said(item: Suggestion, words: Words) -> str:
     """A suggestion in the language of the page where it is a built-in one, else in its model's own words."""
-    key = f"suggestion.said.{item.code}"
-    return words(key) if key in words else suggestion_text(item, words.language)
+    if item.code == "off":
+        return words("suggestion.said.off")
+    return suggestion_text(item, words.language)

@@ -24,6 +24,15 @@ _LOOKS: Mapping[Health, tuple[str, str]] = {
 _PARTS: tuple[PartName, ...] = get_args(PartName)
 _PLAIN = ("path", "address", "package", "variable", "model")
 """Facts that are shown as they are."""
+_SIZES = {"dim": "health.fact.dim", "concurrency": "health.fact.concurrency"}
+_COUNTED = {
+    "collections": "health.fact.collections",
+    "passages": "health.fact.passages",
+    "graphs": "health.fact.graphs",
+    "runs": "health.fact.runs",
+    "models": "health.fact.models",
+}
+_USES = {"chat": "health.fact.chat", "embedding": "health.fact.embedding"}
 MODELS = "models"
 """The action of the button that leads to the models."""
 
@@ -83,8 +92,12 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     """What is known of a part, in short pieces."""
     detail = item.detail
     if item.part == "reader":
-        return [words(key, n=value) if (key := f"health.fact.reader.{name}") in words else f"{name} {value}".strip()
-                for name, value in detail.items()]  # fmt: skip
+        return [
+            words(f"health.fact.reader.{name}", n=value)
+            if f"health.fact.reader.{name}" in words
+            else f"{name} {value}".strip()
+            for name, value in detail.items()
+        ]
     if item.part == "faults":
         count = int(detail.get("count", "0"))
         if count and item.fault is None:
@@ -93,10 +106,13 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     found = [_kind(detail, words)] if "kind" in detail else []
     found += [_model(detail["model"], words)] if "model" in detail else []
     found += [detail[name] for name in _PLAIN if name != "model" and detail.get(name)]
-    found += [words(f"health.fact.{name}", n=detail[name]) for name in ("dim", "concurrency") if name in detail]
-    counted = ("collections", "passages", "graphs", "runs", "models")
-    found += [_counted(name, int(detail[name]), words) for name in counted if name in detail]
-    found += [words(f"health.fact.{name}", n=detail[name]) for name in ("chat", "embedding") if name in detail]
+    found += [words(text, n=detail[name]) for name, text in _SIZES.items() if name in detail]
+    found += [
+        words.count(text, int(detail[name]), n=count_text(int(detail[name])))
+        for name, text in _COUNTED.items()
+        if name in detail
+    ]
+    found += [words(text, n=detail[name]) for name, text in _USES.items() if name in detail]
     return [text for text in (*found, *_measures(item, words)) if text]
 
 
@@ -124,14 +140,11 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
     return found
 
 
-def _counted(name: str, number: int, words: Words) -> str:
-    key = f"health.fact.{name}"
-    return words(f"{key}.one") if number == 1 else words(key, n=count_text(number))
-
-
 def _kind(detail: Mapping[str, str], words: Words) -> str:
-    key = f"health.fact.kind.{detail['kind']}"
-    return words(key, version=detail["version"]) if detail.get("version") else words(f"{key}.plain")
+    kind = detail["kind"]
+    if detail.get("version"):
+        return words(f"health.fact.kind.{kind}", version=detail["version"])
+    return words(f"health.fact.kind.{kind}.plain")
 
 
 def _model(model: str, words: Words) -> str:
@@ -165,8 +178,8 @@ def _remedy(item: PartHealth, words: Words) -> list[Node]:
 
 
 def _how_to_have(item: PartHealth, words: Words) -> list[Node]:
-    key = f"health.off.{item.part}"
-    said = node("p", "small", words(key) if key in words else words("health.off.other"))
+    off = words(f"health.off.{item.part}") if f"health.off.{item.part}" in words else words("health.off.other")
+    said = node("p", "small", off)
     if item.part == "web_search":
         return [said, command("WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080", words)]
     if item.part in ("ollama", "provider"):

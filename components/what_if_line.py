@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.markup import Node, draw, node
-from components.what_if_text import differences_to, ending_text, needed_text, rich, saving_parts
+from components.what_if_text import BUILT_IN_CALLS, differences_to, ending_text, needed_text, rich, saving_parts
 from engine.values import RunRecord
 from engine.whatif.values import WhatIf
 
@@ -30,7 +30,7 @@ def line_parts(found: WhatIf, record: RunRecord, words: Words) -> list[str]:
     if found.same_path:
         return [f"**{words('line.same' if known else 'line.same_path')}**", state]
     ending = ending_text(found, words, whole=False)
-    counted = [(key, number) for key, number in differences_to(found, record) if key != "whatif.built_in_calls"]
+    counted = [(key, number) for key, number in differences_to(found, record) if key != BUILT_IN_CALLS]
     saved = saving_parts(counted, words, sides=("line.fewer", "line.more"))
     return [part for part in (ending[:1].upper() + ending[1:], saved, state) if part]
 

@@ -20,13 +20,17 @@ COMPLETE: frozenset[Outcome | None] = frozenset(
     {"answered", "answered_forced", "answered_unverified", "abstained", "fallback"}
 )
 """Outcomes of runs that came to their end by themselves."""
+REWRITES = "waste.rewrites"
+_ANSWERS = "whatif.answers"
+_CALLS = "waste.calls"
+BUILT_IN_CALLS = "whatif.built_in_calls"
 _MOST_NAMED = 3
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def setting_name(name: str, words: Words) -> str:
     """The name of a setting, or of a role, as the panel writes it."""
-    return words(f"settings.model.{name}" if name in ALL_ROLES else f"settings.{name}")
+    return words(f"settings.model.{name}") if name in ALL_ROLES else words(f"settings.{name}")
 
 
 def collection_text(name: str, words: Words) -> str:
@@ -147,8 +151,12 @@ _UNRECORDED: Mapping[Reason, str] = MappingProxyType(
 def _gap_at_the_start(found: WhatIf, gap: Gap) -> str:
     """The words of a path that stops before its first round."""
     match gap:
-        case "retrieval" | "memory" | "web":
-            return f"whatif.gap.{gap}"
+        case "retrieval":
+            return "whatif.gap.retrieval"
+        case "memory":
+            return "whatif.gap.memory"
+        case "web":
+            return "whatif.gap.web"
         case "answer":
             return "whatif.gap.answer.direct"
         case "rewrite":
@@ -193,10 +201,10 @@ def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[str, int], .
         return ()
     rewrites = sum(item.strategy != INITIAL or item.round >= 0 for item in record.rewrites)
     return (
-        ("waste.rewrites", rewrites - found.rewrites),
-        ("whatif.answers", len(record.drafts) - found.answers),
-        ("waste.calls", record.calls - found.cost.calls),
-        ("whatif.built_in_calls", record.built_in_calls - found.cost.built_in_calls),
+        (REWRITES, rewrites - found.rewrites),
+        (_ANSWERS, len(record.drafts) - found.answers),
+        (_CALLS, record.calls - found.cost.calls),
+        (BUILT_IN_CALLS, record.built_in_calls - found.cost.built_in_calls),
     )
 
 
@@ -220,7 +228,7 @@ def price_text(price: Price, words: Words) -> str:
     """``3 calls + 6 built-in calls ≈ 1.2 s``; says so where the run has measured no such step."""
     counted = [
         words.count(key, number)
-        for key, number in (("waste.calls", price.calls), ("whatif.built_in_calls", price.built_in_calls))
+        for key, number in ((_CALLS, price.calls), (BUILT_IN_CALLS, price.built_in_calls))
         if number
     ]
     time = words("whatif.unmeasured") if price.seconds is None else f" ≈ {duration_text(price.seconds * 1000.0)}"
@@ -252,14 +260,15 @@ def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
 def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
     """``it would have **answered at round 0** from 2 passages``; not ``whole``: without what it answers from."""
     reason = reason_text(found.reason, words)
-    key = f"whatif.end.{found.outcome or 'open'}"
+    outcome = found.outcome or "open"
     if not found.steps:
-        return words(f"{key}.direct", reason=reason)
+        return words(f"whatif.end.{outcome}.direct", reason=reason)
     last = found.steps[-1].round.index
     written = words("whatif.end.written", n=found.answers) if found.answers > 1 else ""
     if found.passages and whole:
-        return words.count(f"{key}.from", len(found.passages), round=last, reason=reason) + written
-    return words(key, round=last, reason=reason)
+        given = words.count(f"whatif.end.{outcome}.from", len(found.passages), round=last, reason=reason)
+        return given + written
+    return words(f"whatif.end.{outcome}", round=last, reason=reason)
 
 
 def _bar(config: RunConfig, words: Words) -> str:

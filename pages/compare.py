@@ -107,8 +107,7 @@ def searched(engine: Engine, words: Words, run_id: str) -> None:
     record = record_of(engine, words, run_id, "a", quiet=True)
     if record is None:
         return
-    named = f"workflow.{record.workflow}"
-    loop = words(named) if named in words else record.workflow
+    loop = words(f"workflow.{record.workflow}") if f"workflow.{record.workflow}" in words else record.workflow
     st.caption(words("compare.searched", workflow=loop, collection=collection_mark(record.config.collection, words)))
 
 

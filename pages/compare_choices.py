@@ -77,8 +77,8 @@ def _choice(
     """Named by what a reader remembers of it; the usual workflow goes unsaid, as in the list of runs."""
     short = " ".join(question.split())
     short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
-    named = f"workflow.{workflow}"
-    loop = words(named) if workflow != RunConfig().workflow and named in words else ""
+    known = workflow != RunConfig().workflow and f"workflow.{workflow}" in words
+    loop = words(f"workflow.{workflow}") if known else ""
     parts = (short, loop, ended, _clock(started), run_id[:8], note)
     return RunChoice(run_id, " · ".join(part for part in parts if part))
 

@@ -67,7 +67,7 @@ def memory_view(engine: Engine, words: Words) -> None:
 
 def said(words: Words) -> None:
     """What the last press led to, and that memory is off while it is."""
-    say_last_press("memory", words)
+    say_last_press("memory", "memory.deleted", words)
     if is_off():
         st.info(words("memory.is_off"), icon=":material/toggle_off:")
 
@@ -170,9 +170,13 @@ def is_off() -> bool:
 def switch(words: Words) -> None:
     """The button that moves the switch of the panel, and says which one that is."""
     off = is_off()
-    name = "memory.switch_on" if off else "memory.switch_off"
+    label, why = (
+        (words("memory.switch_on"), words("memory.switch_on.help"))
+        if off
+        else (words("memory.switch_off"), words("memory.switch_off.help"))
+    )
     icon = ":material/toggle_on:" if off else ":material/toggle_off:"
-    if st.button(words(name), icon=icon, help=words(f"{name}.help"), key="memory_switch"):
+    if st.button(label, icon=icon, help=why, key="memory_switch"):
         want_settings({_SWITCH: off})
         # For this page too, which does not draw the panel.
         st.session_state[_SWITCH] = off

@@ -43,7 +43,7 @@ _COLLECTION = "runs_collection"
 
 def list_view(engine: Engine, words: Words) -> None:
     st.caption(words("runs.intro"))
-    say_last_press("runs", words)
+    say_last_press("runs", "runs.deleted", words)
     try:
         filters = narrowed(engine, words)
         stored(engine, words, filters)

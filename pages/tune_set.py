@@ -100,8 +100,11 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
     labels = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
     marked = [passage_id for passage_id, relevant in labels.items() if relevant]
     case = case_of(record, marked)
-    how = "marked" if marked else "cited" if case.expected else "none"
-    st.caption(words.count(f"tune.add.{how}", len(case.expected)))
+    expected = len(case.expected)
+    if marked:
+        st.caption(words.count("tune.add.marked", expected))
+    else:
+        st.caption(words.count("tune.add.cited", expected) if expected else words("tune.add.none"))
     own = [name for name in names if name != SAMPLE_SET]
     name = st.selectbox(
         words("tune.add.to"),
