@@ -15,6 +15,7 @@ from engine.process import get_engine, serving
 from engine.serving import UPLOADS_TAKEN
 from pages.after_start import finish_start
 from pages.forwards import forwards
+from pages.live_view import view_of
 
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.
@@ -39,7 +40,7 @@ app = st.App(
     Path(__file__).parent / "pages" / "_shell.py",
     lifespan=lifespan,
     routes=forwards(base_path()),
-    middleware=middleware(get_engine, settings),
+    middleware=middleware(get_engine, settings, views=view_of),
 )
 
 if __name__ == "__main__":

@@ -1,31 +1,32 @@
-"""The live workflow: a picture that follows a run's events, and hands the growing answer to its card (SPEC SC-12).
+"""The live workflow: a picture that follows a run, and hands the growing answer to its card (SPEC SC-12).
 
-The browser receives the run's events itself, so the picture needs no rerun of the page until the run has ended.
+The browser receives the run's moments from a stream of the server, as ``live_view`` derives them: the picture needs no
+rerun of the page until the run has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
+from components.live_view import PLANS, line_of, plan_of
 from components.markup import script
-from components.workflow_export import workflow_svg
-from components.workflow_facts import slim_verdict
-from components.workflow_layout import layout_of
+from components.workflow_drawing import painted, shapes_of
+from components.workflow_export import darkened, workflow_svg
+from components.workflow_layout import Layout
+from components.workflow_picture import picture_of
+from engine.values import RunRecord
 from engine.workflows.graph import WorkflowGraph
 
-PICTURE_SCRIPTS = (
-    *("live_run_fold.js", "live_run_words.js", "live_run_facts_graph.js", "live_run_facts.js"),
-    "live_run_picture.js",
-    "live_run_draw.js",
-)
-"""What draws the picture of a run from its events; ``dom.js`` comes before it, and what uses it behind it."""
+PICTURE_SCRIPT = "workflow_picture.js"
+"""What builds and paints a drawing of the workflow; ``dom.js`` comes before it, and what uses it behind it."""
 
-_SHORT_ROW = 5
-"""Columns of a row on a page that is not wide enough for all."""
+_LABELS = (
+    *("starting", "not_found", "connection_lost", "fold", "unfold", "s", "file_name"),
+    *("save_svg", "save_png", "save_svg_hint", "save_png_hint"),
+)
 
 _HTML = """
 <div class="wb live">
@@ -44,7 +45,7 @@ _draw = st.components.v2.component(
     "live_run",
     html=_HTML,
     css=script("tokens.css", "live_run.css"),
-    js=script("dom.js", *PICTURE_SCRIPTS, "live_run_line.js", "live_run.js"),
+    js=script("dom.js", PICTURE_SCRIPT, "live_run.js"),
 )
 
 
@@ -60,7 +61,7 @@ class LiveRunResult:
 
 def live_run(
     graph: WorkflowGraph,
-    record: Mapping[str, Any] | None,
+    record: RunRecord | None,
     run_id: str | None,
     *,
     active: bool,
@@ -68,33 +69,36 @@ def live_run(
     key: str,
     base: str = "",
 ) -> LiveRunResult:
-    """Draw the workflow: live from ``{base}/api/runs/{run_id}/events`` while ``active``, else from ``record``.
+    """Draw the workflow: live from ``{base}/api/runs/{run_id}/view`` while ``active``, else from ``record``.
 
     A finished run is one line of its nodes, which opens; before a run and during it the whole picture is open.
-    ``record`` is what ``RunRecord.to_dict()`` gives, None before a run; ``words`` is a table of ``words_live``;
-    ``base`` is the server's base path without a closing slash.
+    ``record`` is None before a run; ``words`` is a table of ``words_live``; ``base`` is the server's base path without
+    a closing slash.
     """
     shown = None if active else record
+    picture = picture_of(graph, shown, words)
     drawings = None
     if shown is not None:
-        drawings = {"light": workflow_svg(graph, shown, words), "dark": workflow_svg(graph, shown, words, dark=True)}
+        light = workflow_svg(graph, shown, words)
+        drawings = {"light": light, "dark": darkened(light)}
     state = st.session_state.get(key) or {}
     result = _draw(
         key=key,
         data={
-            "layouts": layouts(graph),
-            "names": list(graph.nodes),
-            "edges": [
-                {"source": edge.source, "target": edge.target, "conditional": edge.conditional} for edge in graph.edges
-            ],
-            "record": slim(shown) if shown is not None else None,
+            "lang": words["language"],
+            "drawings": {
+                name: {"width": plan.width, "shapes": shapes_of(plan, words).plain(), "paint": painted(plan, picture)}
+                for name, plan in layouts(graph).items()
+            },
+            "status": picture.status,
+            "line": line_of(picture, shown) if shown is not None else None,
             "run_id": run_id,
             "active": active,
             "shown": run_id,
             "folded": shown is not None,
             "selected": state.get("selected"),
             "cleared": st.session_state.get(f"{key}_cleared", 0),
-            "words": dict(words),
+            "words": {name: words[name] for name in _LABELS},
             "base": base,
             "svg": drawings,
         },
@@ -105,78 +109,16 @@ def live_run(
     return LiveRunResult(selected, result.finished)
 
 
-def layouts(graph: WorkflowGraph) -> dict[str, Any]:
-    """Plans for the widths of a page: in a row, in two shorter ones, and in a column."""
-    return {
-        "wide": layout_of(graph).to_dict(),
-        "middle": layout_of(graph, longest=_SHORT_ROW).to_dict(),
-        "narrow": layout_of(graph, vertical=True).to_dict(),
-    }
+def layouts(graph: WorkflowGraph) -> dict[str, Layout]:
+    """The plans for the widths of a page, by name; one that is like the widest is left out."""
+    wide = plan_of(graph, "wide")
+    return {"wide": wide} | {name: plan for name in PLANS if (plan := plan_of(graph, name)) != wide}
 
 
 def clear_selection(key: str) -> None:
     """Choose no node in the picture drawn under ``key``, in the next run of the whole page."""
     # The choice is the browser's: it is asked to forget it, and says so in a rerun of its own.
     st.session_state[f"{key}_cleared"] = st.session_state.get(f"{key}_cleared", 0) + 1
-
-
-def slim(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the picture reads of a record: no prompt and no text of passages or memories leaves with it."""
-    kept = (
-        "nodes",
-        "decisions",
-        "rewrites",
-        "outcome",
-        "answer_note",
-        "error",
-        "duration_ms",
-        "citations",
-        "tried_routes",
-    )
-    config, context, route = record["config"], record["context"], record["route"]
-    recall, remembered = record["recall"], record["remembered"]
-    analysis = record["analysis"]
-    return {
-        **{name: record[name] for name in kept},
-        "config": {name: config[name] for name in ("min_confidence", "workflow", "options", "search", "mode")},
-        "rounds": [_slim_round(item) for item in record["rounds"]],
-        "model_calls": [
-            {name: call[name] for name in ("role", "node", "reply_tokens")} for call in record["model_calls"]
-        ],
-        "context": _slim_context(context) if context else None,
-        "drafts": [_slim_draft(item) for item in record["drafts"]],
-        "recall": {**recall, "memories": [{"id": item["id"]} for item in recall["memories"]]} if recall else None,
-        "route": {name: route[name] for name in ("route", "code", "without_memory")} if route else None,
-        "remembered": {"passed": remembered["passed"]} if remembered else None,
-        "analysis": {name: analysis[name] for name in ("complexity", "entities")} if analysis else None,
-        "cell_citations": [{} for _ in record["cell_citations"]],
-    }
-
-
-def _slim_context(context: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: context[name] for name in ("tokens", "token_budget")}
-    return {**kept, "passages": [{"id": item["id"]} for item in context["passages"]]}
-
-
-def _slim_round(item: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("index", "searched", "reused", "routing", "quality", "strategy")
-    graph = item["graph"]
-    return {
-        **{name: item[name] for name in kept},
-        "graph": {name: graph[name] for name in ("mode", "fell_back_to")} if graph else None,
-        "candidates": [
-            {name: candidate[name] for name in ("gate", "kind", "found_at", "graph_score")}
-            for candidate in item["candidates"]
-        ],
-        "verdicts": {name: slim_verdict(verdict) for name, verdict in item["verdicts"].items()},
-    }
-
-
-def _slim_draft(item: Mapping[str, Any]) -> dict[str, Any]:
-    evaluation = item["evaluation"]
-    # Only their number is drawn.
-    judged: dict[str, Any] | None = {"suggestions": [{} for _ in evaluation["suggestions"]]} if evaluation else None
-    return {"index": item["index"], "evaluation": judged}
 
 
 def _nothing() -> None:

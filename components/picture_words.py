@@ -1,18 +1,13 @@
-"""Sentences of the workflow picture made from a table of words and a record's plain values, for exports.
-
-The Python twin of ``assets/live_run_words.js``.
-"""
+"""Sentences of the workflow picture, made from a table of words and the values of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
-from engine.values import Comparison
+from engine.values import Comparison, Decision, RunRecord
 from engine.wording import operands
 
-Plain = Mapping[str, Any]
 Words = Mapping[str, str]
 Lines = tuple[tuple[str, ...], ...]
 """Lines of facts; each is a list of wordings, longest first, of which a drawing takes the first that fits."""
@@ -34,9 +29,9 @@ def title_of(name: str, words: Words) -> str:
     return words.get(f"node_{name}") or _plain_name(name)
 
 
-def route_of(decision: Plain, words: Words) -> str:
+def route_of(decision: Decision, words: Words) -> str:
     """Where a decision leads, in a word; the same node may mean another thing to whom it leads from."""
-    route, node = decision["route"], decision["node"]
+    route, node = decision.route, decision.node
     named = words.get(f"route_{route}_from_{node}") or words.get(f"route_{route}") or words.get(f"node_{route}")
     return named or _plain_name(route)
 
@@ -51,9 +46,9 @@ def lines(*rows: Sequence[str]) -> Lines:
     return tuple(tuple(" · ".join(row[:end]) for end in range(len(row), 0, -1)) for row in filled if row)
 
 
-def searched_line(record: Plain, words: Words, *parts: str) -> Lines:
+def searched_line(record: RunRecord, words: Words, *parts: str) -> Lines:
     """A line that ends with how passages are looked for, in full, in short or not at all; vectors need no words."""
-    search = record["config"]["search"]
+    search = record.config.search
     plain = lines(parts)
     if search == "vector":
         return plain
@@ -76,11 +71,11 @@ def duration_of(ms: float, words: Words) -> str:
     return say(words, "s", n=f"{ms / 1000:.2f}" if ms < 10000 else f"{ms / 1000:.1f}")
 
 
-def chips_of(decision: Plain, count: int, words: Words) -> tuple[str, ...]:
+def chips_of(decision: Decision, count: int, words: Words) -> tuple[str, ...]:
     """What an edge prints of the newest decision that chose it, from long to short, and how often it was chosen."""
     times = f" ×{count}" if count > 1 else ""
     target = route_of(decision, words)
-    short = [_comparison(item, words, "short_") for item in decision["comparisons"]]
+    short = [_comparison(item, words, "short_") for item in decision.comparisons]
     if not short:
         why = _reason(decision, words)
         return (f"{why} → {target}{times}", f"{why}{times}")
@@ -88,24 +83,23 @@ def chips_of(decision: Plain, count: int, words: Words) -> tuple[str, ...]:
     return (f"{every} → {target}{times}", f"{every}{times}", f"{short[0]}{times}")
 
 
-def decision_line(decision: Plain, words: Words) -> str:
+def decision_line(decision: Decision, words: Words) -> str:
     """E.g. ``Round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → rewrite``."""
     target = route_of(decision, words)
-    return say(words, "decision", round=decision["round"], why=inequality_of(decision, words), target=target)
+    return say(words, "decision", round=decision.round, why=inequality_of(decision, words), target=target)
 
 
-def inequality_of(decision: Plain, words: Words) -> str:
+def inequality_of(decision: Decision, words: Words) -> str:
     """The comparisons of a decision with their quantities named; its reason where it compared nothing."""
-    named = [_comparison(item, words, "quantity_") for item in decision["comparisons"]]
+    named = [_comparison(item, words, "quantity_") for item in decision.comparisons]
     return words["joint"].join(named) or _reason(decision, words)
 
 
-def _comparison(item: Plain, words: Words, prefix: str) -> str:
-    plain = Comparison(item["quantity"], item["value"], item["relation"], item["bound"])
-    left, right = operands(plain)
-    name = words.get(prefix + plain.quantity, plain.quantity)
-    return f"{name} {left} {_RELATIONS[plain.relation]} {right}".strip()
+def _comparison(item: Comparison, words: Words, prefix: str) -> str:
+    left, right = operands(item)
+    name = words.get(prefix + item.quantity, item.quantity)
+    return f"{name} {left} {_RELATIONS[item.relation]} {right}".strip()
 
 
-def _reason(decision: Plain, words: Words) -> str:
-    return words.get(f"reason_{decision['reason']}") or _plain_name(decision["reason"])
+def _reason(decision: Decision, words: Words) -> str:
+    return words.get(f"reason_{decision.reason}") or _plain_name(decision.reason)

@@ -1,7 +1,7 @@
 """A recorded run on a stage: the workflow picture, one sentence a step, and a bar to play, step and scrub.
 
-The browser folds the recorded events itself, with the code that draws a live run, so that every moment looks as it did
-to somebody who watched the run. Nothing is executed.
+Every moment is the fold of the events up to it, drawn as a live run is, so that it looks as it did to somebody who
+watched the run. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 import streamlit as st
 
 from components.i18n import Words
-from components.live_run import PICTURE_SCRIPTS
+from components.live_run import PICTURE_SCRIPT
+from components.live_view import plan_of
 from components.markup import script
 from components.phrases import section_text
-from components.presenter_events import browser_events
 from components.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.words_live import live_words
-from components.workflow_layout import layout_of
-from engine.events import Event
+from components.workflow_drawing import Paint, painted, shapes_of
+from components.workflow_picture import picture_of
+from engine.events import Event, PassageGraded, fold
 from engine.replay import ReplayStep
 from engine.samples.demos import all_demos
 from engine.values import Candidate, Round, RunId, RunRecord
@@ -40,6 +41,7 @@ _LABELS = {
     "keys": "presenter.keys",
 }
 _PAGE = "runs.py"
+_DRAWN = "presenter_drawings"
 _SHEET = Path(__file__).parent / "assets" / "present_page.css"
 
 _HTML = """
@@ -75,7 +77,7 @@ _draw = st.components.v2.component(
     "presenter",
     html=_HTML,
     css=script("tokens.css", "live_run.css", "presenter.css"),
-    js=script("dom.js", *PICTURE_SCRIPTS, "presenter.js"),
+    js=script("dom.js", PICTURE_SCRIPT, "presenter.js"),
 )
 
 
@@ -98,6 +100,7 @@ def presenter(
 
     ``events`` are those that ``record`` is the fold of, and ``steps`` what ``engine.replay`` makes of them.
     """
+    told = [event for event in events if event.stored]
     labels = {name: words(text) for name, text in _LABELS.items()}
     # The browser fills the places: they change with every step.
     labels["position"] = words("presenter.position", step="{step}", total="{total}")
@@ -105,23 +108,18 @@ def presenter(
         key=key,
         data={
             "run": record.id,
-            "layouts": {"wide": layout_of(graph).to_dict(), "narrow": layout_of(graph, vertical=True).to_dict()},
-            "names": list(graph.nodes),
-            "edges": [
-                {"source": edge.source, "target": edge.target, "conditional": edge.conditional} for edge in graph.edges
-            ],
-            "events": browser_events(events),
-            "steps": [_step(item, record, words) for item in steps],
-            "cards": [_cards(item, record, words) for item in record.rounds],
+            "lang": words.html_language,
+            "drawings": _kept_drawings(graph, record, told, words),
+            "steps": [_step(item, told, record, words) for item in steps],
+            "cards": [_cards(item, told, record, words) for item in record.rounds],
             "start": start,
-            "words": dict(live_words(words.language)),
             "labels": labels,
         },
         on_step_change=lambda: None,
     )
-    told = result.step
-    if isinstance(told, Mapping) and told.get("run") == record.id and isinstance(told.get("step"), int):
-        return max(0, min(int(told["step"]), len(steps) - 1))
+    shown = result.step
+    if isinstance(shown, Mapping) and shown.get("run") == record.id and isinstance(shown.get("step"), int):
+        return max(0, min(int(shown["step"]), len(steps) - 1))
     return max(0, min(start, len(steps) - 1))
 
 
@@ -175,11 +173,38 @@ def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
     return what_if_sentence(given, record, words)
 
 
-def _step(step: ReplayStep, record: RunRecord, words: Words) -> dict[str, Any]:
+def _kept_drawings(graph: WorkflowGraph, record: RunRecord, events: Sequence[Event], words: Words) -> Mapping[str, Any]:
+    """:func:`_drawings`, made once for a run: the page is drawn again at every step."""
+    key = (record.id, record.last_seq, words.language)
+    kept: tuple[object, Mapping[str, Any]] | None = st.session_state.get(_DRAWN)
+    if kept is None or kept[0] != key:
+        kept = (key, _drawings(graph, events, words))
+        st.session_state[_DRAWN] = kept
+    return kept[1]
+
+
+def _drawings(graph: WorkflowGraph, events: Sequence[Event], words: Words) -> dict[str, Any]:
+    """By width of the stage the shapes of the picture, and for each event what it changes in them."""
+    live = live_words(words.language)
+    plans = {name: plan_of(graph, name) for name in ("wide", "narrow")}
+    before: dict[str, Paint] = {name: {} for name in plans}
+    moments: dict[str, list[Paint]] = {name: [] for name in plans}
+    record = None
+    for event in events:
+        record = fold(record, event)
+        picture = picture_of(graph, record, live)
+        for name, plan in plans.items():
+            paint = painted(plan, picture)
+            moments[name].append({part: now for part, now in paint.items() if before[name].get(part) != now})
+            before[name] = paint
+    return {name: {"shapes": shapes_of(plan, live).plain(), "moments": moments[name]} for name, plan in plans.items()}
+
+
+def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:
     asked = step.kind in ("asked", "ended")
     head = words("presenter.round.first") if step.round == 0 else words("presenter.round", n=step.round)
     return {
-        "seq": step.seq,
+        "end": sum(event.seq <= step.seq for event in events) - 1,
         "node": step.node,
         "sentence": sentence(step, record, words),
         "head": "" if asked else head,
@@ -187,17 +212,24 @@ def _step(step: ReplayStep, record: RunRecord, words: Words) -> dict[str, Any]:
     }
 
 
-def _cards(current: Round, record: RunRecord, words: Words) -> dict[str, Any]:
+def _cards(current: Round, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:
     """The passages that went to the grader, best first; on a stage a few are enough."""
     kept = [item for item in current.candidates if item.gate == "kept"]
     left = len(kept) - _MOST_CARDS
+    judged = {
+        event.passage_id: place
+        for place, event in enumerate(events)
+        if isinstance(event, PassageGraded) and event.round == current.index
+    }
     return {
-        "shown": [_card(item, current, record, words) for item in kept[:_MOST_CARDS]],
+        "shown": [_card(item, judged.get(item.passage.id), current, record, words) for item in kept[:_MOST_CARDS]],
         "more": words("presenter.more", n=left) if left > 0 else "",
     }
 
 
-def _card(item: Candidate, current: Round, record: RunRecord, words: Words) -> dict[str, str]:
+def _card(
+    item: Candidate, judged: int | None, current: Round, record: RunRecord, words: Words
+) -> dict[str, str | int | None]:
     passage, verdict = item.passage, current.verdicts.get(item.passage.id)
     look, chip = "grey", ""
     if verdict is not None and verdict.relevant is None:
@@ -206,7 +238,8 @@ def _card(item: Candidate, current: Round, record: RunRecord, words: Words) -> d
         passed = verdict.passes(record.config.min_confidence)
         look, chip = ("pass", words("presenter.card.yes")) if passed else ("grey", words("presenter.card.no"))
     title = section_text(passage.section, words) or passage.title or passage.source
-    return {"id": passage.id, "title": title, "line": _first_line(passage.text), "look": look, "chip": chip}
+    line = _first_line(passage.text)
+    return {"id": passage.id, "title": title, "line": line, "look": look, "chip": chip, "judged": judged}
 
 
 def _first_line(text: str) -> str:

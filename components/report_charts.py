@@ -11,7 +11,7 @@ from components.i18n import Words
 from components.markup import Node, node
 from components.phrases import node_text, outcome_text
 from components.timeline import Span, spans
-from components.workflow_export import fit
+from components.workflow_drawing import fit
 from engine.values import Outcome, RunRecord
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 920.0, 96.0, 16.0, 12.0

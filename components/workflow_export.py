@@ -6,17 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from typing import cast
+from xml.sax.saxutils import escape
 
 import graphviz
 
-from components.workflow_geometry import Box, Label, Route
-from components.workflow_layout import MARGIN, Layout, layout_of
+from components.markup import Node
+from components.picture_words import Words
+from components.workflow_drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, painted, shapes_of, width_of
+from components.workflow_layout import MARGIN, layout_of
 from components.workflow_picture import (
     STOPPED,
-    EdgeView,
-    NodeView,
     Tone,
     inequality_of,
     picture_of,
@@ -24,16 +24,32 @@ from components.workflow_picture import (
     title_of,
     tone_of_reason,
 )
-from engine.workflows.graph import START, WorkflowGraph
+from engine.values import Decision, NodeExecution, RunRecord
+from engine.workflows.graph import WorkflowGraph
 
 _FONT = (
     "'Source Sans 3', 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', "
     "'Noto Sans CJK SC', sans-serif"
 )
-_TITLE, _LINE, _CHIP, _PADDING = 15.0, 12.0, 11.5, 14.0
-_ICONS: Mapping[Tone, str] = MappingProxyType(
-    {"plain": "", "active": "●", "passed": "✓", "rewrite": "↻", "forced": "!", "fault": "✗", "stopped": "■"}
+_ON_A_PAGE = ("pulse", "ring", "track", "done")
+"""Shapes that only a page shows, for what moves and what can be chosen."""
+_KEPT = frozenset("x y width height rx cx cy r d data-node".split())
+_LOOKS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "edge": {"stroke-width": "thick", "opacity": "faint"},
+        "line": {"fill": "none", "stroke": "way"},
+        "head": {"fill": "way", "stroke": "none"},
+        "rim": {"fill": "soft", "stroke": "edge"},
+        "core": {"fill": "edge"},
+        "box": {"fill": "inside", "stroke": "frame", "stroke-width": "1.5"},
+        "name": {"fill": "text", "font-size": f"{TITLE_SIZE:g}", "font-weight": "650"},
+        "icon": {"fill": "sign", "font-size": "12", "font-weight": "650", "text-anchor": "end"},
+        "fact": {"fill": "grey", "font-size": f"{LINE_SIZE:g}"},
+        "pill": {"fill": "chip"},
+        "words": {"fill": "ink", "font-size": f"{CHIP_SIZE:g}", "text-anchor": "middle"},
+    }
 )
+"""By the class of a shape its attributes; a name of a colour or of a role stands for what the moment makes of it."""
 _LIGHT = MappingProxyType(
     {
         "page": "#ffffff", "text": "#1c2130", "grey": "#5b6474", "edge": "#c3c9d4", "soft": "#f6f7f9",
@@ -52,6 +68,8 @@ _DARK = MappingProxyType(
         "active": "#818cf8", "active_ink": "#818cf8", "active_soft": "#1f2142", "active_chip": "#1f2142",
     }
 )  # fmt: skip
+_IN_THE_DARK = {colour: _DARK[name] for name, colour in _LIGHT.items()}
+_COLOUR = re.compile('="(#[0-9a-f]{6})"')
 _BOTH = "#6f7888"
 """Legible on a light and on a dark page: Graphviz source has one look."""
 # What XML 1.0 cannot hold, not even escaped, and lone surrogates, which no encoding can write.
@@ -65,30 +83,38 @@ _ANSWERS = ("generate_answer", "eval_answer", "grade_relevance")
 _Colours = Mapping[str, str]
 
 
-def workflow_svg(
-    graph: WorkflowGraph, record: Mapping[str, Any] | None, words: Mapping[str, str], *, dark: bool = False
-) -> str:
+def workflow_svg(graph: WorkflowGraph, record: RunRecord | None, words: Words) -> str:
     """The wide picture as one SVG document: no script, no style sheet, no reference to anything outside it."""
     layout, picture = layout_of(graph), picture_of(graph, record, words)
-    colours = _DARK if dark else _LIGHT
-    ways = sorted(layout.routes, key=lambda route: picture.edges[route.source, route.target].taken > 0)
+    paint = painted(layout, picture)
+    edges, *others = (kid for kid in shapes_of(layout, words).kids if isinstance(kid, Node))
+    # Ways that were taken are drawn last, or a faint one crosses over them.
+    ways = sorted((kid for kid in edges.kids if isinstance(kid, Node)), key=lambda way: _taken(way, paint))
     foot = layout.height + 8
+    status = f'<text x="{MARGIN:g}" y="{foot:g}" font-size="12" fill="{_LIGHT["grey"]}">{_safe(picture.status)}</text>'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width:g}" height="{foot + 22:g}" '
         f'viewBox="0 0 {layout.width:g} {foot + 22:g}" font-family="{_FONT}">',
         f"<title>{_safe(words['picture'])}</title>",
-        f'<rect width="100%" height="100%" fill="{colours["page"]}"/>',
-        *(_edge(route, picture.edges[route.source, route.target], colours) for route in ways),
-        *(_dot(dot, colours) for dot in layout.dots),
-        *(_node(box, picture.nodes[box.name], colours) for box in layout.boxes),
-        *_chips(layout, picture.edges, colours),
-        _text(MARGIN, foot, 12, colours["grey"], picture.status) if record is not None else "",
+        f'<rect width="100%" height="100%" fill="{_LIGHT["page"]}"/>',
+        *(_drawn(shape, paint, _LIGHT) for shape in (*ways, *others)),
+        status if record is not None else "",
         "</svg>",
     ]
     return "".join(parts)
 
 
-def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> str:
+def darkened(svg: str) -> str:
+    """The picture that :func:`workflow_svg` wrote, in the colours of a dark page."""
+    # In texts quotation marks are escaped, so that this is an attribute.
+    return _COLOUR.sub(lambda found: f'="{_IN_THE_DARK[found[1]]}"', svg)
+
+
+def _taken(way: Node, paint: Paint) -> bool:
+    return "taken" in paint[way.attrs["data-part"]]["class"].split()
+
+
+def decision_path_dot(record: RunRecord, words: Words) -> str:
     """Graphviz source of the decision path: a row for each round and each further answer, a box for each visit of a
     node, and on the edges the inequality behind them.
     """
@@ -98,7 +124,7 @@ def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> st
         "node", shape="box", style="rounded,filled", fontname="sans-serif", fontsize="12", color=_LIGHT["edge"]
     )
     drawing.attr("edge", fontname="sans-serif", fontsize="10", color=_BOTH, fontcolor=_BOTH)
-    visits = list(record["nodes"])
+    visits = list(record.nodes)
     rows: list[list[str]] = []
     before, pending, row = "start", "", -1
     if visits:
@@ -116,8 +142,8 @@ def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> st
         across = "true" if place == 0 or not new_row else "false"
         drawing.edge(before, f"visit{place}", label=_label(pending), constraint=across)
         before, pending = f"visit{place}", inequality_of(decision, words) if decision else ""
-    if visits and record["outcome"]:
-        drawing.node("end", label=_label(say(words, f"outcome_{record['outcome']}")), fillcolor=_LIGHT["soft"])
+    if visits and record.outcome:
+        drawing.node("end", label=_label(say(words, f"outcome_{record.outcome}")), fillcolor=_LIGHT["soft"])
         drawing.edge(before, "end", label=_label(pending))
         rows[row].append("end")
     for above, below in pairwise(rows):
@@ -132,58 +158,58 @@ def decision_path_dot(record: Mapping[str, Any], words: Mapping[str, str]) -> st
     return str(drawing.source)
 
 
-def _heading(visit: Mapping[str, Any], words: Mapping[str, str]) -> str:
+def _heading(visit: NodeExecution, words: Words) -> str:
     """Node and round; the nodes that write and judge answers count those instead."""
-    title = title_of(visit["node"], words)
-    counted = say(words, "nth_answer", n=visit["visit"]) if visit["node"] in _ANSWERS else ""
-    return f"{title} · {counted or say(words, 'round', n=visit['round'])}"
+    title = title_of(visit.node, words)
+    counted = say(words, "nth_answer", n=visit.visit) if visit.node in _ANSWERS else ""
+    return f"{title} · {counted or say(words, 'round', n=visit.round)}"
 
 
-def _begins_row(visit: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    revised = visit["node"] == "generate_answer" and visit["visit"] > 1
-    return bool(visit["round"] != before["round"] or revised)
+def _begins_row(visit: NodeExecution, before: NodeExecution) -> bool:
+    revised = visit.node == "generate_answer" and visit.visit > 1
+    return bool(visit.round != before.round or revised)
 
 
-def _decision_of(visit: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _decision_of(visit: NodeExecution, record: RunRecord) -> Decision | None:
     """The decision of a visit: of one node and round the first visit made the first one."""
 
-    def same(item: Mapping[str, Any]) -> bool:
-        return bool(item["node"] == visit["node"] and item["round"] == visit["round"])
+    def same(item: NodeExecution | Decision) -> bool:
+        return bool(item.node == visit.node and item.round == visit.round)
 
-    nth = sum(same(item) and item["visit"] < visit["visit"] for item in record["nodes"])
-    decisions = [item for item in record["decisions"] if same(item)]
+    nth = sum(same(item) and item.visit < visit.visit for item in record.nodes)
+    decisions = [item for item in record.decisions if same(item)]
     return decisions[nth] if nth < len(decisions) else None
 
 
-def _visit_tone(visit: Mapping[str, Any], decision: Mapping[str, Any] | None) -> str:
+def _visit_tone(visit: NodeExecution, decision: Decision | None) -> str:
     """The family of colours of a visit; none for one that was stopped."""
-    if visit.get("error") == STOPPED:
+    if visit.error == STOPPED:
         return ""
-    if visit.get("error"):
+    if visit.error:
         return "fault"
     if decision is None:
         # The dual loop's first one comes before anything was searched, and corrects nothing.
-        first = visit["node"] == "rewrite_query" and visit["visit"] == 1
-        return "rewrite" if visit["node"].startswith("rewrite") and not first else "passed"
-    return _family(tone_of_reason(decision["reason"]))
+        first = visit.node == "rewrite_query" and visit.visit == 1
+        return "rewrite" if visit.node.startswith("rewrite") and not first else "passed"
+    return _family(tone_of_reason(decision.reason))
 
 
 def _visit_lines(
-    visit: Mapping[str, Any],
-    decision: Mapping[str, Any] | None,
-    record: Mapping[str, Any],
-    words: Mapping[str, str],
+    visit: NodeExecution,
+    decision: Decision | None,
+    record: RunRecord,
+    words: Words,
 ) -> list[str]:
-    if visit["node"].startswith("rewrite"):
+    if visit.node.startswith("rewrite"):
         # The n-th visit made the n-th rewrite; a round may have two, before its search and after its answer.
-        made = record["rewrites"][visit["visit"] - 1 : visit["visit"]]
-        return [line for item in made for line in _wrapped(f"→ {item['rewritten_query']}")]
-    if decision is None or visit["node"] not in ("grade", "grade_documents"):
+        made = record.rewrites[visit.visit - 1 : visit.visit]
+        return [line for item in made for line in _wrapped(f"→ {item.rewritten_query}")]
+    if decision is None or visit.node not in ("grade", "grade_documents"):
         return []
-    checks = [item["quality"] for item in record["rounds"] if item["index"] == visit["round"] and item["quality"]]
+    checks = [item.quality for item in record.rounds if item.index == visit.round and item.quality]
     if checks:
-        return [say(words, "issues", n=len(checks[0]["issues"]))] if checks[0]["issues"] else []
-    return [say(words, "passed_once", a=f"{decision['passed']}/{decision['kept']}")]
+        return [say(words, "issues", n=len(checks[0].issues))] if checks[0].issues else []
+    return [say(words, "passed_once", a=f"{decision.passed}/{decision.kept}")]
 
 
 def _wrapped(text: str) -> list[str]:
@@ -192,7 +218,7 @@ def _wrapped(text: str) -> list[str]:
     left = " ".join(text.split())
     while left and len(lines) < _MOST_LINES:
         line = left
-        while width_of(line, _LINE) > _BOX_WIDTH:
+        while width_of(line, LINE_SIZE) > _BOX_WIDTH:
             shorter = line.rpartition(" ")[0] if lines or line.count(" ") > 1 else ""
             line = shorter or line[:-1]
         lines.append(line)
@@ -207,73 +233,45 @@ def _label(*lines: str) -> str:
     return label
 
 
-def _edge(route: Route, view: EdgeView, colours: _Colours) -> str:
-    colour = colours[_family(view.tone)] if view.taken else colours["edge"]
-    look = 'stroke-width="2"' if view.taken else 'stroke-width="1.5" opacity="0.75"'
-    detail = f"<title>{_safe(view.detail)}</title>" if view.detail else ""
-    return (
-        f'<g {look}>{detail}<path d="{route.path}" fill="none" stroke="{colour}"/>'
-        f'<path d="{route.arrow}" fill="{colour}" stroke="none"/></g>'
-    )
+def _drawn(shape: Node, paint: Paint, roles: _Colours) -> str:
+    """A shape and what is in it as SVG, the looks that a style sheet gives them on a page written into it."""
+    part = shape.attrs.get("data-part", "")
+    now = {**shape.attrs, **paint.get(part, {})}
+    classes = now.get("class", "").split()
+    kind = classes[0] if classes else ""
+    text = now.get("text", "") + "".join(item for item in shape.kids if isinstance(item, str))
+    if kind in _ON_A_PAGE or "empty" in classes or (not text and shape.tag in ("text", "title")):
+        return ""
+    if shape.tag == "g" and part:
+        roles = {**roles, **_roles(classes, roles)}
+    kept = {name: value for name, value in now.items() if name in _KEPT}
+    kept |= {name: roles.get(value, value) for name, value in _LOOKS.get(kind, {}).items()}
+    if kind == "words":
+        # A picture is opened where other fonts are: the words are squeezed into the chip rather than run over it.
+        room = float(paint[part.replace("words:", "pill:", 1)]["width"]) - 20
+        kept |= {"textLength": f"{room:g}", "lengthAdjust": "spacingAndGlyphs"}
+    inside = [_safe(text), *(_drawn(kid, paint, roles) for kid in shape.kids if isinstance(kid, Node))]
+    if kind == "node":
+        # Heard instead of the tooltip, which repeats what stands in the box.
+        inside = [f"<title>{_safe(now['aria-label'])}</title>", *inside]
+    written = "".join(f' {name}="{_safe(value)}"' for name, value in kept.items())
+    return f"<{shape.tag}{written}>{''.join(inside)}</{shape.tag}>"
 
 
-def _dot(dot: Box, colours: _Colours) -> str:
-    (x, y), edge = dot.center, colours["edge"]
-    core = "" if dot.name == START else f'<circle cx="{x:g}" cy="{y:g}" r="{dot.w * 0.225:g}" fill="{edge}"/>'
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{dot.w / 2:g}" fill="{colours["soft"]}" stroke="{edge}"/>{core}'
-
-
-def _node(box: Box, view: NodeView, colours: _Colours) -> str:
-    quiet = view.tone in ("plain", "stopped")
-    line, fill = (colours["edge"], colours["page"]) if quiet else _pair(view.tone, colours)
-    ink = colours["grey"] if quiet else colours[f"{_family(view.tone)}_ink"]
-    width, left = box.w - 2 * _PADDING, box.x + _PADDING
-    title = f"{view.title} ×{view.visits}" if view.visits > 1 else view.title
-    rows = [
-        _text(left, box.y + 42 + 15.5 * place, _LINE, colours["grey"], fit(variants, width, _LINE))
-        for place, variants in enumerate(view.lines[:2])
-    ]
-    return "".join(
-        [
-            f"<g data-node={quoteattr(box.name)}><title>{_safe(view.spoken)}</title>",
-            f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}" rx="11" fill="{fill}" '
-            f'stroke="{line}" stroke-width="1.5"/>',
-            _text(left, box.y + 25, _TITLE, colours["text"], fit((title,), width - 20, _TITLE), bold=True),
-            _text(box.right - _PADDING, box.y + 24, 12, ink, _ICONS[view.tone], anchor="end", bold=True),
-            *rows,
-            "</g>",
-        ]
-    )
-
-
-def _chips(layout: Layout, edges: Mapping[tuple[str, str], EdgeView], colours: _Colours) -> list[str]:
-    drawn = []
-    for route in layout.routes:
-        view = edges[route.source, route.target]
-        if route.label is not None and view.chips:
-            drawn.append(_chip(route.label, view, colours))
-    return drawn
-
-
-def _chip(label: Label, view: EdgeView, colours: _Colours) -> str:
-    text = fit(view.chips, label.w - 20, _CHIP)
-    width = min(label.w, width_of(text, _CHIP) + 20)
-    slack = {"start": 0.0, "middle": (label.w - width) / 2, "end": label.w - width}[label.anchor]
-    x, family = label.x + slack, _family(view.tone)
-    # A picture is opened where other fonts are: the words are squeezed into the chip rather than run over it.
-    fitted = f' textLength="{width - 20:g}" lengthAdjust="spacingAndGlyphs"'
-    words = _text(
-        x + width / 2, label.y + label.h / 2 + 4, _CHIP, colours[f"{family}_ink"], text, anchor="middle", more=fitted
-    )
-    return (
-        f'<rect x="{x:g}" y="{label.y:g}" width="{width:g}" height="{label.h:g}" rx="{label.h / 2:g}" '
-        f'fill="{colours[f"{family}_chip"]}"/>{words}'
-    )
-
-
-def _pair(tone: Tone, colours: _Colours) -> tuple[str, str]:
-    family = _family(tone)
-    return colours[family], colours[f"{family}_soft"]
+def _roles(classes: Sequence[str], colours: _Colours) -> _Colours:
+    """What the looks in a group with these classes take for the roles of colours that they name."""
+    family, taken = _family(cast("Tone", classes[1])), "taken" in classes
+    quiet = "plain" in classes or "stopped" in classes
+    return {
+        "way": colours[family if taken else "edge"],
+        "thick": "2" if taken else "1.5",
+        "faint": "1" if taken else "0.75",
+        "frame": colours["edge" if quiet else family],
+        "inside": colours["page" if quiet else f"{family}_soft"],
+        "sign": colours["grey" if quiet else f"{family}_ink"],
+        "chip": colours[f"{family}_chip"],
+        "ink": colours[f"{family}_ink"],
+    }
 
 
 def _family(tone: Tone) -> str:
@@ -281,40 +279,5 @@ def _family(tone: Tone) -> str:
     return "rewrite" if tone == "forced" else tone if tone in ("passed", "rewrite", "fault", "active") else "passed"
 
 
-def _text(
-    x: float, y: float, size: float, fill: str, text: str, *, anchor: str = "start", bold: bool = False, more: str = ""
-) -> str:
-    weight = ' font-weight="650"' if bold else ""
-    where = f'x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
-    return f'<text {where} fill="{fill}"{weight}{more}>{_safe(text)}</text>' if text else ""
-
-
 def _safe(text: str) -> str:
     return escape(_UNWRITABLE.sub("\ufffd", text), {'"': "&quot;"})
-
-
-def fit(variants: Sequence[str], width: float, size: float) -> str:
-    """The first wording that fits into ``width`` pixels, or the last one shortened."""
-    for text in variants:
-        if width_of(text, size) <= width:
-            return text
-    text = variants[-1] if variants else ""
-    while text and width_of(f"{text}…", size) > width:
-        text = text[:-1]
-    return f"{text.rstrip()}…" if text else ""
-
-
-def width_of(text: str, size: float) -> float:
-    """Width in pixels, estimated alike here and in the browser, so that both shorten the same texts."""
-    return size * sum(_ems(char) for char in text)
-
-
-def _ems(char: str) -> float:
-    code = ord(char)
-    if code >= 0x1100 and code != 0x2026:
-        return 0.75 if 0x2000 <= code < 0x2E80 else 1.0
-    if char in "ijlI.,:;'|! ()[]f·tr":
-        return 0.3
-    if char in "mwMW@%":
-        return 0.82
-    return 0.65 if "A" <= char <= "Z" else 0.53

@@ -1,74 +1,69 @@
-"""The lines of facts that the boxes of a drawn workflow carry: the Python twin of ``assets/live_run_facts.js``."""
+"""The lines of facts that the boxes of a drawn workflow carry: what each node of a run has to say."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from components import workflow_facts_graph as graph
-from components.picture_words import Lines, Plain, Words, cut, duration_of, lines, say, searched_line
-from engine.values import Verdict
+from components.picture_words import Lines, Words, cut, duration_of, lines, say, searched_line
+from engine.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, SourceKind
 from engine.wording import change_of
 
-Fact = Callable[[str, Plain, Words, str], Lines]
+Fact = Callable[[str, RunRecord, Words, str], Lines]
 """From node, record, words and tone."""
 
-_SOURCE_KINDS = ("vector", "graph", "temporal")
+_SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")
 
 
-def facts_of(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def facts_of(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     """What a node that was visited has to say; in some workflows a name means other work."""
-    own = _OWN_FACTS.get(workflow_of(record), {})
+    own = _OWN_FACTS.get(record.workflow, {})
     return own.get(name, _FACTS.get(name, _plain_facts))(name, record, words, tone)
 
 
-def workflow_of(record: Plain) -> str:
-    return str(record["config"]["workflow"])
-
-
-def judges(name: str, record: Plain) -> bool:
+def judges(name: str, record: RunRecord) -> bool:
     """Whether a node has passages judged one by one."""
-    if workflow_of(record) == "quality_loop":
+    if record.workflow == "quality_loop":
         return name == "rerank"
     return name in ("grade", "grade_documents")
 
 
-def executions(name: str, record: Plain | None) -> list[Plain]:
-    return [item for item in record["nodes"] if item["node"] == name] if record else []
+def executions(name: str, record: RunRecord | None) -> list[NodeExecution]:
+    return [item for item in record.nodes if item.node == name] if record else []
 
 
-def grading(record: Plain) -> tuple[int, int, int]:
+def grading(record: RunRecord) -> tuple[int, int, int]:
     """Verdicts so far, verdicts expected and passed ones of the newest round."""
-    if not record["rounds"]:
+    if not record.rounds:
         return 0, 0, 0
-    newest, least = record["rounds"][-1], record["config"]["min_confidence"]
-    verdicts = list(newest["verdicts"].values())
-    kept = sum(item["gate"] == "kept" for item in newest["candidates"])
-    return len(verdicts), max(kept, len(verdicts)), sum(_verdict(item).passes(least) for item in verdicts)
+    newest, least = record.rounds[-1], record.config.min_confidence
+    verdicts = list(newest.verdicts.values())
+    kept = sum(item.gate == "kept" for item in newest.candidates)
+    return len(verdicts), max(kept, len(verdicts)), sum(item.passes(least) for item in verdicts)
 
 
 # -- the four-node loop, and what others share with it ---------------------------------------------------------------
 
 
-def _retrieve_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    searched = [item for item in record["rounds"] if item["searched"]]
+def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    searched = [item for item in record.rounds if item.searched]
     spent = _time_of(name, record, words)
     if not searched:
         return (*lines([say(words, "searching")]), *searched_line(record, words, spent))
-    candidates = searched[-1]["candidates"]
+    candidates = searched[-1].candidates
     found = lines([say(words, "probed", n=len(candidates)), _kept_of(candidates, words)])
     return (*found, *searched_line(record, words, spent))
 
 
-def _grade_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    own = [item for item in record["decisions"] if item["node"] == name]
-    rates = [f"{item['passed']}/{item['kept']}" for item in own]
+def _grade_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    own = [item for item in record.decisions if item.node == name]
+    rates = [f"{item.passed}/{item.kept}" for item in own]
     saved = _reused(record, words)
     if tone == "active":
         # Its own decision may be made already, a moment before the node ends.
-        former = [f"{item['passed']}/{item['kept']}" for item in own if item["round"] < len(record["rounds"]) - 1]
+        former = [f"{item.passed}/{item.kept}" for item in own if item.round < len(record.rounds) - 1]
         return _judging(record, words, say(words, "before", rates=former[-1]) if former else "", saved)
     ended = lines([_time_of(name, record, words), saved])
     if tone in ("fault", "stopped"):
@@ -77,13 +72,13 @@ def _grade_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     return (passed, *ended) if passed else ended
 
 
-def _judging(record: Plain, words: Words, *more: str) -> Lines:
+def _judging(record: RunRecord, words: Words, *more: str) -> Lines:
     done, total, passed = grading(record)
     now = [say(words, "judged", n=done, total=total), say(words, "ticks", yes=passed, no=done - passed)]
     return lines(now, more)
 
 
-def _unfinished(name: str, record: Plain, words: Words) -> Lines:
+def _unfinished(name: str, record: RunRecord, words: Words) -> Lines:
     done, total, _ = grading(record)
     return lines([say(words, "judged", n=done, total=total), _time_of(name, record, words)])
 
@@ -107,28 +102,28 @@ def _share_of(rate: str) -> float:
     return int(passed) / int(kept) if int(kept) else 0.0
 
 
-def _rewrite_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _rewrite_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     spent = _time_of(name, record, words)
-    if not record["rewrites"]:
+    if not record.rewrites:
         return lines([say(words, "rephrasing")], [spent])
-    newest = record["rewrites"][-1]
+    newest = record.rewrites[-1]
     return (_changed(newest), *lines([*_gain_of(newest, record, words), spent]))
 
 
-def _changed(rewrite: Plain) -> tuple[str, ...]:
-    before, after = cut(rewrite["query"]), cut(rewrite["rewritten_query"])
+def _changed(rewrite: Rewrite) -> tuple[str, ...]:
+    before, after = cut(rewrite.query), cut(rewrite.rewritten_query)
     return (f"{before} → {after}", f"→ {after}")
 
 
-def _gain_of(rewrite: Plain, record: Plain, words: Words) -> list[str]:
+def _gain_of(rewrite: Rewrite, record: RunRecord, words: Words) -> list[str]:
     """By how much the measure of the loop moved with this rewrite, and from which round to which."""
-    if rewrite["failed"]:
+    if rewrite.failed:
         return [say(words, "rewriter_failed")]
-    if rewrite["repeated"]:
+    if rewrite.repeated:
         return [say(words, "repeated")]
-    scored = workflow_of(record) == "quality_loop"
-    worth = _scores(record) if scored else _pass_rates(record)
-    before, after = rewrite["round"], rewrite["round"] + 1
+    scored = record.workflow == "quality_loop"
+    worth = _scores(record) if scored else record.pass_rates
+    before, after = rewrite.round, rewrite.round + 1
     if not {before, after} <= worth.keys():
         return []
     change = change_of(worth[before], worth[after])
@@ -136,58 +131,50 @@ def _gain_of(rewrite: Plain, record: Plain, words: Words) -> list[str]:
     return [say(words, "gain_score" if scored else "gain_rate", gain=gain), f"r{before} → r{after}"]
 
 
-def _pass_rates(record: Plain) -> dict[int, float]:
-    return {
-        item["round"]: item["passed"] / item["kept"] if item["kept"] else 0.0
-        for item in record["decisions"]
-        if item["node"] in ("grade", "grade_documents")
-    }
-
-
-def _generate_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    if record["outcome"] == "abstained":
+def _generate_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    if record.outcome == "abstained":
         return lines([say(words, "abstained_fact")], _spent(name, record, words))
     return lines([_given(record, words) or say(words, "writing"), _cited(record, words)], _spent(name, record, words))
 
 
-def _plain_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _plain_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     return lines(_spent(name, record, words))
 
 
 # -- quality control -------------------------------------------------------------------------------------------------
 
 
-def _router_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    coming = executions(name, record)[-1]["round"]
-    opened = [item for item in record["rounds"] if item["index"] == coming and item["routing"]]
-    if not opened:
+def _router_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    coming = executions(name, record)[-1].round
+    chosen = [item.routing for item in record.rounds if item.index == coming and item.routing]
+    if not chosen:
         return lines([say(words, "choosing")] if tone == "active" else [], _spent(name, record, words))
-    routing = opened[-1]["routing"]
-    shares = {kind: routing["shares"][kind] for kind in _SOURCE_KINDS if kind in routing["shares"]}
+    routing = chosen[-1]
+    shares = {kind: routing.shares[kind] for kind in _SOURCE_KINDS if kind in routing.shares}
     named = [say(words, f"kind_{kind}") for kind in shares]
     parts = [f"{text} {share * 100:.0f} %" for text, share in zip(named, shares.values(), strict=True)]
     first = (" · ".join(parts), " · ".join(named), say(words, "sources", n=len(named)))
-    return (first, *lines([say(words, "wide") if routing["wide"] else "", *_spent(name, record, words)]))
+    return (first, *lines([say(words, "wide") if routing.wide else "", *_spent(name, record, words)]))
 
 
-def _listed_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    searched = [item for item in record["rounds"] if item["searched"]]
+def _listed_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    searched = [item for item in record.rounds if item.searched]
     spent = _time_of(name, record, words)
     if not searched:
         return (*lines([say(words, "searching")]), *searched_line(record, words, spent))
-    candidates = searched[-1]["candidates"]
-    counted = [(kind, sum(kind in item["found_at"] for item in candidates)) for kind in _SOURCE_KINDS]
+    candidates = searched[-1].candidates
+    counted = [(kind, sum(kind in item.found_at for item in candidates)) for kind in _SOURCE_KINDS]
     return (
         (_by_kind(counted, words), say(words, "found", n=sum(number for _, number in counted))),
         *searched_line(record, words, spent),
     )
 
 
-def _fuse_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    if not record["rounds"] or tone == "active":
+def _fuse_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    if not record.rounds or tone == "active":
         return lines([_time_of(name, record, words)])
-    candidates = record["rounds"][-1]["candidates"]
-    kept = [item["kind"] for item in candidates if item["gate"] == "kept"]
+    candidates = record.rounds[-1].candidates
+    kept = [item.kind for item in candidates if item.gate == "kept"]
     counted = [(kind, kept.count(kind)) for kind in _SOURCE_KINDS]
     merged = [say(words, "distinct", n=len(candidates)), say(words, "kept", n=len(kept))]
     sources = say(words, "sources", n=sum(number > 0 for _, number in counted))
@@ -199,49 +186,46 @@ def _by_kind(counted: Sequence[tuple[str, int]], words: Words) -> str:
     return " · ".join(f"{say(words, f'kind_{kind}')} {number}" for kind, number in counted if number)
 
 
-def _rerank_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _rerank_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     saved = _reused(record, words)
     if tone == "active":
         return _judging(record, words, saved)
     ended = lines([_time_of(name, record, words), saved])
     if tone in ("fault", "stopped"):
         return (*_unfinished(name, record, words), *ended)
-    verdicts = list(record["rounds"][-1]["verdicts"].values()) if record["rounds"] else []
-    best = [say(words, "best", p=f"{max(_verdict(item).p_relevant for item in verdicts):.2f}")] if verdicts else []
+    verdicts = list(record.rounds[-1].verdicts.values()) if record.rounds else []
+    best = [say(words, "best", p=f"{max(item.p_relevant for item in verdicts):.2f}")] if verdicts else []
     return (*lines([say(words, "judged_all", n=len(verdicts)), *best]), *ended)
 
 
-def _quality_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    checked = [item["quality"] for item in record["rounds"] if item["quality"]]
+def _quality_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    checked = [item.quality for item in record.rounds if item.quality]
     spent = _spent(name, record, words)
     if not checked:
         return lines(spent)
-    course = " → ".join(f"{_routing_score(item):.2f}" for item in checked)
-    newest = f"{_routing_score(checked[-1]):.2f}"
-    grade = say(words, f"grade_{checked[-1]['grade' if checked[-1]['graded_on'] == 'weighted' else 'top3_grade']}")
+    course = " → ".join(f"{item.routing_score:.2f}" for item in checked)
+    last = checked[-1]
+    newest = f"{last.routing_score:.2f}"
+    grade = say(words, f"grade_{last.routing_grade}")
     first = (say(words, "score", score=f"{course} · {grade}"), f"{course} · {grade}", f"{newest} · {grade}")
-    issues = len(checked[-1]["issues"])
+    issues = len(last.issues)
     return (first, *lines([say(words, "issues", n=issues) if issues else "", *spent]))
 
 
-def _scores(record: Plain) -> dict[int, float]:
-    return {item["index"]: _routing_score(item["quality"]) for item in record["rounds"] if item["quality"]}
-
-
-def _routing_score(check: Plain) -> float:
-    return float(check["score"] if check["graded_on"] == "weighted" else check["top3"])
+def _scores(record: RunRecord) -> dict[int, float]:
+    return {item.index: item.quality.routing_score for item in record.rounds if item.quality}
 
 
 # -- dual loop -------------------------------------------------------------------------------------------------------
 
 
-def _recall_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    recall, spent = record["recall"], _time_of(name, record, words)
+def _recall_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    recall, spent = record.recall, _time_of(name, record, words)
     if recall is None:
         return lines([say(words, "recalling")] if tone == "active" else [], [spent])
-    if recall["off"] or recall["failed"]:
-        return lines([say(words, "memory_off" if recall["off"] else "memory_failed")], [spent])
-    found, stale = len(recall["memories"]), len(recall["stale"])
+    if recall.off or recall.failed:
+        return lines([say(words, "memory_off" if recall.off else "memory_failed")], [spent])
+    found, stale = len(recall.memories), len(recall.stale)
     first = [
         say(words, "recalled", n=found) if found else say(words, "recalled_none"),
         say(words, "stale", n=stale) if stale else "",
@@ -249,72 +233,72 @@ def _recall_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
     return lines(first, [spent])
 
 
-def _route_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    choice = record["route"]
+def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    choice = record.route
     if choice is None:
         return lines([say(words, "choosing")] if tone == "active" else [], _spent(name, record, words))
-    other = choice["without_memory"]
-    why = say(words, "by_memory") if other is not None and other != choice["route"] else ""
-    return lines([say(words, f"strategy_{choice['route']}")], [why, *_spent(name, record, words)])
+    other = choice.without_memory
+    why = say(words, "by_memory") if other is not None and other != choice.route else ""
+    return lines([say(words, f"strategy_{choice.route}")], [why, *_spent(name, record, words)])
 
 
-def _rewrite_query_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _rewrite_query_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     spent = _time_of(name, record, words)
-    if not record["rewrites"]:
+    if not record.rewrites:
         return lines([say(words, "rephrasing")], [spent])
-    newest = record["rewrites"][-1]
-    note = say(words, "rewriter_failed") if newest["failed"] else say(words, "repeated") if newest["repeated"] else ""
-    if newest["query"].strip() == newest["rewritten_query"].strip():
+    newest = record.rewrites[-1]
+    note = say(words, "rewriter_failed") if newest.failed else say(words, "repeated") if newest.repeated else ""
+    if newest.query.strip() == newest.rewritten_query.strip():
         return lines([say(words, "as_asked")], [note, spent])
     return (_changed(newest), *lines([note, spent]))
 
 
-def _strategy_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    searched = [item for item in record["rounds"] if item["searched"]]
-    tried = [item for item in record["tried_routes"] if item["status"] != "skipped"]
+def _strategy_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    searched = [item for item in record.rounds if item.searched]
+    tried = [item for item in record.tried_routes if item.status != "skipped"]
     count = say(words, "searches", n=len(tried)) if len(tried) > 1 else ""
     spent = _time_of(name, record, words)
     if not searched:
         return lines([say(words, "searching") if tone == "active" else ""], [count, spent])
-    candidates, strategy = searched[-1]["candidates"], searched[-1]["strategy"]
+    candidates, strategy = searched[-1].candidates, searched[-1].strategy
     how = say(words, f"strategy_{strategy}") if strategy else ""
     found = lines([how, _kept_of(candidates, words), say(words, "probed", n=len(candidates))])
     ended = lines([count, spent]) if strategy == "web_search" else searched_line(record, words, count, spent)
     return (*found, *ended)
 
 
-def _direct_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    remembered = bool(record["route"]) and record["route"]["code"] == "remembered"
+def _direct_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    remembered = record.route is not None and record.route.code == "remembered"
     return lines([say(words, "from_memory" if remembered else "no_search")], _spent(name, record, words))
 
 
-def _keep_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    kept = record["remembered"]
+def _keep_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    kept = record.remembered
     if tone == "active":
         return lines([_time_of(name, record, words)])
-    said = "kept_memory" if kept and kept["passed"] else "kept_failure" if kept else "kept_nothing"
+    said = "kept_memory" if kept and kept.passed else "kept_failure" if kept else "kept_nothing"
     return lines([say(words, said)], [_time_of(name, record, words)])
 
 
 # -- answers that are judged -----------------------------------------------------------------------------------------
 
 
-def _prepare_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    if record["outcome"] == "abstained":
+def _prepare_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    if record.outcome == "abstained":
         return lines([say(words, "abstained_fact")], [_time_of(name, record, words)])
     return lines([_given(record, words)], [_time_of(name, record, words)])
 
 
-def _answer_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
-    written = len(record["drafts"])
+def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    written = len(record.drafts)
     newest = written + 1 if tone == "active" else written
-    nth = say(words, "answer_of", a=newest, b=record["config"]["options"].get("gener_epoch", 1)) if newest else ""
+    nth = say(words, "answer_of", a=newest, b=getattr(record.config.options, "gener_epoch", 1)) if newest else ""
     return lines([nth, _cited(record, words)], _spent(name, record, words))
 
 
-def _evaluation_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _evaluation_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     spent = _spent(name, record, words)
-    counts = [_suggestions(item) for item in record["drafts"]]
+    counts = [_suggestions(item) for item in record.drafts]
     if tone == "active" or not counts:
         former = [str(count) for count in counts if count is not None]
         return lines([say(words, "before", rates=", ".join(former)) if former else ""], spent)
@@ -323,36 +307,36 @@ def _evaluation_facts(name: str, record: Plain, words: Words, tone: str) -> Line
     return lines([say(words, said, n=newest), say(words, "before", rates=", ".join(former)) if former else ""], spent)
 
 
-def _suggestions(draft: Plain) -> int | None:
-    return len(draft["evaluation"]["suggestions"]) if draft["evaluation"] else None
+def _suggestions(draft: Draft) -> int | None:
+    return len(draft.evaluation.suggestions) if draft.evaluation else None
 
 
 # -- parts of lines --------------------------------------------------------------------------------------------------
 
 
-def _kept_of(candidates: Sequence[Plain], words: Words) -> str:
-    return say(words, "kept", n=sum(item["gate"] == "kept" for item in candidates))
+def _kept_of(candidates: Sequence[Candidate], words: Words) -> str:
+    return say(words, "kept", n=sum(item.gate == "kept" for item in candidates))
 
 
-def _reused(record: Plain, words: Words) -> str:
-    reused = sum(len(item["reused"]) for item in record["rounds"])
+def _reused(record: RunRecord, words: Words) -> str:
+    reused = sum(len(item.reused) for item in record.rounds)
     return say(words, "reused", n=reused) if reused else ""
 
 
-def _given(record: Plain, words: Words) -> str:
-    return say(words, "given", n=len(record["context"]["passages"])) if record["context"] else ""
+def _given(record: RunRecord, words: Words) -> str:
+    return say(words, "given", n=len(record.context.passages)) if record.context else ""
 
 
-def _cited(record: Plain, words: Words) -> str:
-    cited = len(record["citations"])
+def _cited(record: RunRecord, words: Words) -> str:
+    cited = len(record.citations)
     return say(words, "cited", n=cited) if cited else ""
 
 
-def _spent(name: str, record: Plain, words: Words) -> list[str]:
+def _spent(name: str, record: RunRecord, words: Words) -> list[str]:
     """Time, and what a chat model did in it."""
-    own = [item for item in record["model_calls"] if item["node"] == name and item["role"] == "generator"]
-    tokens = sum(item["reply_tokens"] or 0 for item in own)
-    calls = 0 if own else sum(item.get("model_calls") or 0 for item in executions(name, record))
+    own = [item for item in record.model_calls if item.node == name and item.role == "generator"]
+    tokens = sum(item.reply_tokens or 0 for item in own)
+    calls = 0 if own else sum(item.model_calls for item in executions(name, record))
     return [
         _time_of(name, record, words),
         say(words, "tokens", n=tokens) if tokens else "",
@@ -360,18 +344,9 @@ def _spent(name: str, record: Plain, words: Words) -> list[str]:
     ]
 
 
-def _time_of(name: str, record: Plain, words: Words) -> str:
-    known = [item["duration_ms"] for item in executions(name, record) if item["duration_ms"] is not None]
+def _time_of(name: str, record: RunRecord, words: Words) -> str:
+    known = [item.duration_ms for item in executions(name, record) if item.duration_ms is not None]
     return duration_of(math.fsum(known), words) if known else ""
-
-
-def slim_verdict(verdict: Plain) -> dict[str, Any]:
-    """The part of a verdict that the picture reads: no reason and no terms."""
-    return {name: verdict[name] for name in ("relevant", "confidence", "policy")}
-
-
-def _verdict(plain: Plain) -> Verdict:
-    return Verdict(reason="", **slim_verdict(plain))
 
 
 _FACTS: Mapping[str, Fact] = MappingProxyType(
@@ -405,19 +380,19 @@ _QUALITY_FACTS: Mapping[str, Fact] = MappingProxyType(
 )
 
 
-def _analyze_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     return graph.analyze_facts(name, record, words, _spent(name, record, words))
 
 
-def _graph_route_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _graph_route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     return graph.route_facts(name, record, words, _time_of(name, record, words))
 
 
-def _graph_retrieve_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _graph_retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     return graph.retrieve_facts(record, words, _time_of(name, record, words))
 
 
-def _graph_answer_facts(name: str, record: Plain, words: Words, tone: str) -> Lines:
+def _graph_answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     return graph.answer_facts(record, words, _given(record, words), _spent(name, record, words))
 
 

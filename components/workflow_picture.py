@@ -1,7 +1,4 @@
-"""What a recorded run looks like, as plain values: the Python twin of ``assets/live_run_picture.js``, for exports.
-
-A test draws the same records with both and compares, so that a saved picture never tells another story than the page.
-"""
+"""What a run looks like at a moment, as plain values: the one view that pages, streams and saved pictures draw."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import Literal
 
 from components.picture_words import (
     Lines,
-    Plain,
     Words,
     chips_of,
     decision_line,
@@ -21,6 +17,7 @@ from components.picture_words import (
     title_of,
 )
 from components.workflow_facts import executions, facts_of, grading, judges
+from engine.values import RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
 __all__ = ["STOPPED", "EdgeView", "NodeView", "PictureView", "Tone", "inequality_of", "picture_of", "say", "title_of"]
@@ -69,8 +66,8 @@ class PictureView:
     status: str
 
 
-def picture_of(graph: WorkflowGraph, record: Plain | None, words: Words) -> PictureView:
-    """The view of a record as ``RunRecord.to_dict()`` writes it; None shows the workflow at rest."""
+def picture_of(graph: WorkflowGraph, record: RunRecord | None, words: Words) -> PictureView:
+    """The view of a record, running or ended; None shows the workflow at rest."""
     ways = travelled(graph.edges, record)
     tones = {name: _tone_of(name, record, ways) for name in graph.nodes}
     return PictureView(
@@ -80,14 +77,14 @@ def picture_of(graph: WorkflowGraph, record: Plain | None, words: Words) -> Pict
     )
 
 
-def travelled(edges: Sequence[Edge], record: Plain | None) -> dict[tuple[str, str], int]:
+def travelled(edges: Sequence[Edge], record: RunRecord | None) -> dict[tuple[str, str], int]:
     """How often each edge was taken; a choice is taken from the newest visit before, a plain edge from all since."""
     taken: dict[tuple[str, str], int] = {}
     if record is None:
         return taken
-    visits = [str(item["node"]) for item in record["nodes"]]
-    last = record["decisions"][-1]["route"] if record["decisions"] else ""
-    if record["outcome"] in _ENDED or (record["outcome"] and last == "end"):
+    visits = [str(item.node) for item in record.nodes]
+    last = record.decisions[-1].route if record.decisions else ""
+    if record.outcome in _ENDED or (record.outcome and last == "end"):
         visits.append(END)
     for place, target in enumerate(visits):
         previous = _last(visits[:place], target)
@@ -109,22 +106,22 @@ def _last(items: Sequence[str], wanted: str) -> int:
     return max((place for place, item in enumerate(items) if item == wanted), default=-1)
 
 
-def _tone_of(name: str, record: Plain | None, ways: Mapping[tuple[str, str], int]) -> Tone:
+def _tone_of(name: str, record: RunRecord | None, ways: Mapping[tuple[str, str], int]) -> Tone:
     visits = executions(name, record)
     if not visits or record is None:
         return "plain"
     newest = visits[-1]
-    if newest.get("error") == STOPPED:
+    if newest.error == STOPPED:
         return "stopped"
-    if newest.get("error") or (record["error"] or {}).get("node") == name:
+    if newest.error or (record.error is not None and record.error.node == name):
         return "fault"
-    if newest["duration_ms"] is None:
-        return "active" if not record["outcome"] else "fault" if record["outcome"] == "failed" else "stopped"
-    own = [item for item in record["decisions"] if item["node"] == name]
-    if own and own[-1]["route"] == "end" and own[-1]["reason"] not in PASSED:
-        return tone_of_reason(own[-1]["reason"])
-    entries = [item for item in record["decisions"] if item["route"] == name]
-    entered = tone_of_reason(entries[-1]["reason"]) if entries and ways.get((entries[-1]["node"], name)) else "passed"
+    if newest.duration_ms is None:
+        return "active" if not record.outcome else "fault" if record.outcome == "failed" else "stopped"
+    own = [item for item in record.decisions if item.node == name]
+    if own and own[-1].route == "end" and own[-1].reason not in PASSED:
+        return tone_of_reason(own[-1].reason)
+    entries = [item for item in record.decisions if item.route == name]
+    entered = tone_of_reason(entries[-1].reason) if entries and ways.get((entries[-1].node, name)) else "passed"
     if name in ("rewrite", "refine_query"):
         return "rewrite"
     # Only a rewrite is the correction itself; anything else that is visited again simply did its work.
@@ -138,7 +135,7 @@ def tone_of_reason(reason: str) -> Tone:
     return "fault" if reason == "grader_failed" else "rewrite" if reason in _AGAIN else "forced"
 
 
-def _node_view(name: str, tone: Tone, record: Plain | None, words: Words) -> NodeView:
+def _node_view(name: str, tone: Tone, record: RunRecord | None, words: Words) -> NodeView:
     visits = len(executions(name, record))
     state = say(words, f"state_{tone}")
     facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(name, words)
@@ -159,16 +156,16 @@ def _resting_lines(name: str, words: Words) -> Lines:
 
 
 def _edge_view(
-    edge: Edge, tones: Mapping[str, Tone], record: Plain | None, ways: Mapping[tuple[str, str], int], words: Words
+    edge: Edge, tones: Mapping[str, Tone], record: RunRecord | None, ways: Mapping[tuple[str, str], int], words: Words
 ) -> EdgeView:
     route = "end" if edge.target == END else edge.target
-    decisions = record["decisions"] if record else []
-    choices = [item for item in decisions if item["node"] == edge.source and item["route"] == route]
+    decisions = record.decisions if record else []
+    choices = [item for item in decisions if item.node == edge.source and item.route == route]
     taken = max(ways.get((edge.source, edge.target), 0), len(choices))
     source = tones.get(edge.source, "passed")
     tone: Tone = source if source in ("rewrite", "forced", "fault") else "passed"
     if choices:
-        tone = tone_of_reason(choices[-1]["reason"])
+        tone = tone_of_reason(choices[-1].reason)
     return EdgeView(
         taken=taken,
         tone=tone if taken else "plain",
@@ -183,22 +180,22 @@ def _ended(outcome: str, note: str, words: Words) -> str:
     return say(words, f"outcome_{note}", outcome=said) if note else said
 
 
-def _status(record: Plain | None, words: Words) -> str:
+def _status(record: RunRecord | None, words: Words) -> str:
     if record is None:
         return words["idle_hint"]
-    if record["outcome"]:
+    if record.outcome:
         # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
-        rewrites = sum(item["round"] >= 0 for item in record["rewrites"])
-        revisions = len(record["drafts"]) - 1 if record["config"]["workflow"] == "answer_evaluation" else 0
-        unsearched = record["outcome"] == "abstained" and not record["rounds"]
+        rewrites = sum(item.round >= 0 for item in record.rewrites)
+        revisions = len(record.drafts) - 1 if record.config.workflow == "answer_evaluation" else 0
+        unsearched = record.outcome == "abstained" and not record.rounds
         parts = [
-            say(words, "outcome_unsearched") if unsearched else _ended(record["outcome"], record["answer_note"], words),
+            say(words, "outcome_unsearched") if unsearched else _ended(record.outcome, record.answer_note, words),
             say(words, "after_rewrites", n=rewrites) if rewrites else "",
             say(words, "after_revisions", n=revisions) if revisions > 0 else "",
-            duration_of(record["duration_ms"], words),
+            duration_of(record.duration_ms, words),
         ]
         return " · ".join(part for part in parts if part)
-    running = [item["node"] for item in record["nodes"] if item["duration_ms"] is None]
+    running = [item.node for item in record.nodes if item.duration_ms is None]
     if not running:
         return words["starting"]
     title = title_of(running[-1], words)

@@ -57,10 +57,7 @@ def direction_of(before: float, after: float) -> Literal[-1, 0, 1]:
 
 
 def change_of(before: float, after: float) -> Change:
-    """The fewest decimals, two at least, in which both ends look as different as they are, and so does the size.
-
-    ``changeOf`` of ``live_run_words.js`` says the same.
-    """
+    """The fewest decimals, two at least, in which both ends look as different as they are, and so does the size."""
     direction = direction_of(before, after)
     for digits in range(2, _MOST_DIGITS):
         old, new = f"{before:.{digits}f}", f"{after:.{digits}f}"

@@ -124,7 +124,7 @@ def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool
     """Draw the workflow, open during the run and then one line; returns the node that was chosen in it."""
     shown = live_run(
         engine.graph(record.workflow),
-        None if active else record.to_dict(),
+        None if active else record,
         record.id,
         active=active,
         words=live_words(words.language),
@@ -276,12 +276,11 @@ def _choose_tab(names: Mapping[Tab, str]) -> None:
 
 
 def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
-    plain = record.to_dict()
     live = live_words(words.language)
-    dot = decision_path_dot(plain, live)
+    dot = decision_path_dot(record, live)
     files: dict[str, bytes] = {}
     if not record.active:
-        svg = workflow_svg(engine.graph(record.workflow), plain, live)
+        svg = workflow_svg(engine.graph(record.workflow), record, live)
         files = {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
     decision_path(record, words, key="path", dot=dot, downloads=files)
 

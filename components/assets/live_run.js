@@ -1,5 +1,5 @@
-// The live heart of the page: a run's events come in over one stream, the picture follows, the answer is handed on to its
-// card, and one trigger at the end lets the page draw the rest. Without an active run the same picture is drawn from the record.
+// The live heart of the page: the moments of a run come in over one stream, the picture follows, the answer is handed on to
+// its card, and one trigger at the end lets the page draw the rest. Every word and every look is made by Python.
 
 const NARROW = 600;
 const LEGIBLE = 0.9;
@@ -15,7 +15,8 @@ export default function (component) {
     lives.set(parentElement, life);
   }
   life.component = component;
-  dress(root, { lang: data.words.language });
+  dress(root, data);
+  life.plan = planFor(root.clientWidth, data.drawings);
   followSelection(life);
   followFolding(life);
   if (data.active && data.run_id) follow(life, data.run_id);
@@ -30,7 +31,7 @@ function newLife(root) {
   const life = {
     root, canvas: part("canvas"), state: part("state"), clock: part("clock"), tools: part("tools"),
     glance: part("glance"), steps: part("steps"), unfold: part("unfold"), whole: part("whole"), opened: null, foldsAs: "",
-    run: null, record: null, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, built: "", handed: "",
+    run: null, moment: {}, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, plan: "wide", built: "", handed: "",
   };
   life.watch = new ResizeObserver(() => rebuild(life));
   life.watch.observe(root);
@@ -48,14 +49,14 @@ function newLife(root) {
 function follow(life, run) {
   if (life.run === run) return;
   stop(life);
-  Object.assign(life, { run, record: null, over: false, lost: false, gone: false, began: Date.now() });
+  Object.assign(life, { run, moment: {}, over: false, lost: false, gone: false, began: Date.now() });
   life.ticking = setInterval(() => tick(life), 100);
   listen(life);
 }
 
 function listen(life) {
   const { data } = life.component;
-  const address = `${data.base}/api/runs/${encodeURIComponent(life.run)}/events`;
+  const address = `${data.base}/api/runs/${encodeURIComponent(life.run)}/view?language=${data.lang.slice(0, 2)}&plan=${life.plan}`;
   const source = new EventSource(address);
   life.source = source;
   source.onopen = () => { life.lost = false; soon(life); };
@@ -66,14 +67,8 @@ function listen(life) {
     // The browser retries a broken stream by itself, but gives up for good on an error status.
     if (source.readyState === EventSource.CLOSED) lookAgain(life, address);
   };
-  for (const kind of KNOWN) source.addEventListener(kind, (message) => receive(life, source, JSON.parse(message.data)));
+  source.onmessage = (message) => receive(life, source, JSON.parse(message.data));
 }
-
-const KNOWN = [
-  "run_started", "prepared", "node_started", "node_finished", "retrieved", "routed", "fused", "reranked", "quality_checked",
-  "analysed", "memory_recalled", "route_chosen", "route_tried", "memory_kept", "answer_begun", "drafted", "evaluated", "passage_graded",
-  "model_called", "decided", "rewritten", "context_assembled", "token_streamed", "answer_completed", "warned", "run_finished",
-];
 
 async function lookAgain(life, address) {
   const run = life.run;
@@ -94,12 +89,14 @@ async function lookAgain(life, address) {
   life.retry = setTimeout(() => life.run === run && !life.over && listen(life), RETRY_MS);
 }
 
-function receive(life, source, event) {
+/** What changed since the message before, of strings that grew only what was added; the first message holds everything. */
+function receive(life, source, { now, grown }) {
   if (life.source !== source) return;
-  life.record = fold(life.record, event);
+  Object.assign(life.moment, now);
+  for (const [name, added] of Object.entries(grown)) life.moment[name] += added;
   life.lost = false;
-  if (event.kind === "run_started") life.began = beginning(event.started_at);
-  if (event.kind === "run_finished") finish(life, event.outcome);
+  if (now.began) life.began = beginning(now.began);
+  if (life.moment.outcome) finish(life, life.moment.outcome);
   soon(life);
 }
 
@@ -126,7 +123,7 @@ function stop(life) {
 
 function rest(life) {
   stop(life);
-  Object.assign(life, { run: null, record: life.component.data.record, over: true, lost: false, gone: false });
+  Object.assign(life, { run: null, moment: {}, over: true, lost: false, gone: false });
 }
 
 function close(life) {
@@ -150,31 +147,39 @@ function soon(life) {
 
 function rebuild(life) {
   const { data } = life.component;
-  const layout = layoutFor(life.root.clientWidth, data.layouts);
-  const signature = JSON.stringify([layout, data.words.language]);
+  const plan = planFor(life.root.clientWidth, data.drawings);
+  const signature = JSON.stringify([data.drawings[plan].shapes, data.lang]);
+  if (plan !== life.plan) {
+    life.plan = plan;
+    // The stream carries one plan.
+    if (life.run && !life.over) {
+      life.source?.close();
+      clearTimeout(life.retry);
+      listen(life);
+    }
+  }
   if (signature !== life.built) {
     life.built = signature;
-    life.picture = buildPicture(layout, data.words, (name) => choose(life, name));
+    life.picture = buildPicture(data.drawings[plan].shapes, (name) => choose(life, name));
     life.canvas.replaceChildren(life.picture.svg);
   }
   paint(life);
 }
 
 /** Rows are split where they would become too small to read; a drawing that stays in one row is its own middle one. */
-function layoutFor(width, { wide, middle, narrow }) {
-  if (width < NARROW) return narrow;
-  return width < wide.width * LEGIBLE ? middle : wide;
+function planFor(width, { wide, middle }) {
+  if (width < NARROW) return "narrow";
+  return middle && width < wide.width * LEGIBLE ? "middle" : "wide";
 }
 
 function paint(life) {
   const { data } = life.component;
   const { words } = data;
-  const picture = view(data.edges, data.names, life.record, words);
-  life.picture.paint(picture, life.selected);
-  paintLine(life, picture);
+  life.picture.paint({ ...data.drawings[life.plan].paint, ...life.moment }, life.selected);
+  paintLine(life);
   const running = Boolean(life.run) && !life.over;
-  const status = life.gone ? words.not_found : life.lost ? words.connection_lost : life.run && !life.record ? words.starting : picture.status;
-  setText(life.state, status);
+  const known = life.moment.status ?? (life.run ? words.starting : data.status);
+  setText(life.state, life.gone ? words.not_found : life.lost ? words.connection_lost : known);
   life.root.classList.toggle("running", running);
   life.root.classList.toggle("trouble", life.lost || life.gone);
   life.tools.hidden = Boolean(life.run) || !data.svg;
@@ -202,9 +207,9 @@ function setFolded(life, folded, { moving }) {
   life.whole.inert = folded;
 }
 
-function paintLine(life, picture) {
+function paintLine(life) {
   const { data } = life.component;
-  life.glance.hidden = !data.shown || data.active;
+  life.glance.hidden = !data.line;
   if (life.glance.hidden) return;
   const label = life.opened ? data.words.fold : data.words.unfold;
   const sign = life.opened ? "▴" : "▾";
@@ -217,24 +222,43 @@ function paintLine(life, picture) {
     paint(life);
   };
   const room = life.glance.clientWidth - life.unfold.offsetWidth - 24;
-  drawLine(life.steps, lineOf(picture, life.record, room), life.selected, (name) => choose(life, name));
+  drawLine(life.steps, data.line, room, life.selected, (name) => choose(life, name));
+}
+
+/** The steps of a run, with the facts that were found to fit into the room there is. */
+function drawLine(place, { steps, facts }, room, selected, onSelect) {
+  const [, fitting] = facts.find(([least]) => least <= room) ?? [0, []];
+  const signature = JSON.stringify([steps, fitting, selected]);
+  if (place.dataset.drawn === signature) return;
+  const focused = place.getRootNode().activeElement?.dataset?.step;
+  place.dataset.drawn = signature;
+  place.replaceChildren(...steps.flatMap(({ name, look, sign, text, spoken, hint }, at) => {
+    const press = el("button", {
+      type: "button", class: `step ${look}`, "data-step": name, "aria-pressed": String(selected === name), "aria-label": spoken, title: hint,
+    }, [
+      el("span", { class: "sign", "aria-hidden": "true" }, [sign]), el("strong", {}, [text]),
+      fitting[at] ? el("span", { class: "figure" }, [fitting[at]]) : "",
+    ]);
+    press.onclick = () => onSelect(name);
+    return at ? [el("span", { class: "to", "aria-hidden": "true" }, ["→"]), press] : [press];
+  }));
+  if (focused) place.querySelector(`[data-step="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
 // The card of the answer is another component; it hears of each change, and of the last state when it comes later.
 function handOver(life) {
-  if (!life.run || !life.record) return;
-  const { answer, citations, context } = life.record;
-  const known = `${life.run} ${answer.length} ${citations.length} ${Boolean(context)}`;
+  const { answer, passages } = life.moment;
+  if (!life.run || answer === undefined) return;
+  const known = `${life.run} ${answer.length} ${JSON.stringify(passages)}`;
   if (life.handed === known) return;
   life.handed = known;
-  const given = (context ? context.passages : []).map((passage, place) => [place + 1, passage.id]);
-  const passages = Object.fromEntries([...given, ...citations.map((one) => [one.marker, one.passage_id])]);
   window.dispatchEvent(new CustomEvent("workbench:answer", { detail: { run: life.run, text: answer, passages } }));
 }
 
 function tick(life) {
   const running = life.run && !life.over;
-  setText(life.clock, running ? say(life.component.data.words, "s", { n: ((Date.now() - life.began) / 1000).toFixed(1) }) : "");
+  const passed = ((Date.now() - life.began) / 1000).toFixed(1);
+  setText(life.clock, running ? life.component.data.words.s.replace("{n}", passed) : "");
 }
 
 // ---- what the reader does ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// A recorded run, stepped through: every moment is the fold of the events up to it, drawn by the code that draws a live run.
+// A recorded run, stepped through: every moment is what its events so far made of the picture, drawn as a live run is.
 
 const NARROW = 600;
 const EVENT_MS = 130;
@@ -16,7 +16,7 @@ export default function (component) {
     stages.set(parentElement, stage);
   }
   stage.component = component;
-  dress(root, { lang: data.words.language });
+  dress(root, data);
   // The picture's own colours hang on the frame around it.
   stage.frame.dataset.scheme = root.dataset.scheme;
   if (stage.run !== data.run) begin(stage, data);
@@ -31,7 +31,7 @@ function newStage(root) {
   const stage = {
     root, frame: part("live"), canvas: part("canvas"), said: part("said"), round: part("round"), cards: part("cards"), keys: part("keys"),
     back: part("back"), play: part("play"), next: part("next"), range: part("scrub"), marks: part("marks"), place: part("place"), speed: part("speed"),
-    run: null, at: 0, playing: false, timer: 0, settling: 0, told: -1, built: "", carded: "",
+    run: null, at: 0, playing: false, timer: 0, settling: 0, told: -1, plan: "", built: "", carded: "",
   };
   stage.back.onclick = () => step(stage, -1);
   stage.next.onclick = () => step(stage, 1);
@@ -53,18 +53,21 @@ function close(stage) {
   stages.delete(stage.component.parentElement);
 }
 
-/** Another run: fold all its moments once, so that any of them can be shown at once, forwards and backwards. */
+/** Another run begins at the step that the page names. */
 function begin(stage, data) {
   clearTimeout(stage.timer);
-  const moments = [];
-  let record = null;
-  for (const event of data.events) moments.push((record = fold(record, event)));
-  const ends = data.steps.map((item) => data.events.findLastIndex((event) => event.seq <= item.seq));
-  Object.assign(stage, { run: data.run, moments, ends, playing: false, carded: "" });
+  const ends = data.steps.map((item) => item.end);
+  Object.assign(stage, { run: data.run, last: data.drawings.wide.moments.length - 1, ends, playing: false, built: "", carded: "" });
   stage.at = ends[Math.min(Math.max(data.start, 0), ends.length - 1)] ?? 0;
   stage.told = stepAt(stage);
-  stage.range.max = moments.length - 1;
-  stage.marks.replaceChildren(...ends.map((end) => el("i", { style: `left:${(100 * end) / Math.max(1, moments.length - 1)}%` })));
+  stage.range.max = stage.last;
+  stage.marks.replaceChildren(...ends.map((end) => el("i", { style: `left:${(100 * end) / Math.max(1, stage.last)}%` })));
+}
+
+/** The picture at every moment, made once of what each event changed, so that any can be shown at once, forwards and backwards. */
+function whole(changes) {
+  let moment = {};
+  return changes.map((changed) => (moment = { ...moment, ...changed }));
 }
 
 // ---- moving -----------------------------------------------------------------------------------------------------
@@ -84,7 +87,7 @@ function step(stage, by) {
 }
 
 function go(stage, at) {
-  stage.at = Math.min(Math.max(at, 0), stage.moments.length - 1);
+  stage.at = Math.min(Math.max(at, 0), stage.last);
   show(stage);
   settle(stage);
 }
@@ -172,11 +175,12 @@ function label(stage) {
 
 function rebuild(stage) {
   const { data } = stage.component;
-  const layout = stage.root.clientWidth < NARROW ? data.layouts.narrow : data.layouts.wide;
-  const signature = JSON.stringify([layout, data.words.language]);
+  const drawing = stage.root.clientWidth < NARROW ? data.drawings.narrow : data.drawings.wide;
+  const signature = JSON.stringify([stage.run, drawing.shapes, data.lang]);
   if (signature === stage.built) return;
   stage.built = signature;
-  stage.picture = buildPicture(layout, data.words, (name) => jump(stage, name));
+  stage.moments = whole(drawing.moments);
+  stage.picture = buildPicture(drawing.shapes, (name) => jump(stage, name));
   stage.canvas.replaceChildren(stage.picture.svg);
 }
 
@@ -193,17 +197,16 @@ function jump(stage, name) {
 function show(stage) {
   const { data } = stage.component;
   const now = stepAt(stage);
-  const record = stage.moments[stage.at];
-  stage.picture.paint(view(data.edges, data.names, record, data.words), null);
+  stage.picture.paint(stage.moments[stage.at], null);
   setText(stage.said, data.steps[now].sentence);
   setText(stage.round, data.steps[now].head);
-  showCards(stage, data.steps[now], record);
+  showCards(stage, data.steps[now]);
   stage.root.classList.toggle("over", stage.at >= stage.ends.at(-1));
   const { labels } = data;
   const position = labels.position.replace("{step}", now + 1).replace("{total}", stage.ends.length);
   stage.range.value = stage.at;
   stage.range.setAttribute("aria-valuetext", position);
-  stage.range.style.setProperty("--done", `${(100 * stage.at) / Math.max(1, stage.moments.length - 1)}%`);
+  stage.range.style.setProperty("--done", `${(100 * stage.at) / Math.max(1, stage.last)}%`);
   setText(stage.place, `${now + 1} / ${stage.ends.length}`);
   stage.place.setAttribute("aria-label", position);
   stage.back.disabled = now === 0 && stage.at <= stage.ends[0];
@@ -215,13 +218,13 @@ function show(stage) {
 }
 
 /** The passages of the round at hand; a verdict stands there as soon as its event has been reached. */
-function showCards(stage, now, record) {
+function showCards(stage, now) {
   const given = now.cards === null ? null : stage.component.data.cards[now.cards];
-  const verdicts = given ? record?.rounds[now.cards]?.verdicts ?? {} : {};
-  const signature = JSON.stringify([now.cards, Object.keys(verdicts), stage.component.data.words.language, stage.run]);
+  const judged = (given?.shown ?? []).map((card) => card.judged !== null && card.judged <= stage.at);
+  const signature = JSON.stringify([now.cards, judged, stage.component.data.lang, stage.run]);
   if (signature === stage.carded) return;
   stage.carded = signature;
-  const made = given ? given.shown.map((card) => cardOf(card, card.id in verdicts)) : [];
+  const made = given ? given.shown.map((card, place) => cardOf(card, judged[place])) : [];
   if (given?.more) made.push(el("p", { class: "muted more" }, [given.more]));
   stage.cards.replaceChildren(...made);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from engine.api.incoming import QuickRoute
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
-from engine.api.waiting import event_stream, finished, while_connected
+from engine.api.waiting import event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.config import RunConfig, config_from_dict, models_from_dict
@@ -32,10 +32,12 @@ from engine.errors import InvalidQuestion
 from engine.noted_faults import NotedFault
 from engine.responses import seed_response
 from engine.settings import Settings
-from engine.values import Attachment, Fault, RunId
+from engine.values import Attachment, Fault, RunId, RunRecord
 from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
+Views = Callable[[RunRecord, Mapping[str, str]], Mapping[str, Any]]
+"""What a page shows of a run, from the record and the parameters of the address that the page follows."""
 _Tag = Annotated[str, Path(json_schema_extra=published.TAG)]
 _HEARTBEAT_S = 15.0
 _LARGEST_SEQ = 10**9
@@ -44,19 +46,28 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorBody, "description": "The request was refused."},
     "5XX": {"model": ErrorBody, "description": "Nothing could be graded or generated."},
 }
+_STREAM: dict[str, Any] = {
+    "media_type": "text/event-stream",
+    "headers": {"cache-control": "no-store", "x-accel-buffering": "no"},
+}
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {}}, "description": "Events in order, ending with `run_finished`."},
     204: {"description": "The run has ended and every event of it was seen."},
 }
 
 
-def middleware(get_engine: GetEngine, settings: Settings, *, heartbeat_s: float = _HEARTBEAT_S) -> list[Middleware]:
-    """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself."""
-    api = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s), settings)
+def middleware(
+    get_engine: GetEngine, settings: Settings, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None
+) -> list[Middleware]:
+    """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself.
+
+    ``views`` derives what pages show of a run while they follow it; without it there is no stream for them.
+    """
+    api = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
     return [*guards(settings), Middleware(ApiFirst, api=api)]
 
 
-def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> FastAPI:
+def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None) -> FastAPI:
     """The application without its guard; its paths are relative to where it is served."""
     # The docs pages would load scripts from elsewhere; the description itself is served.
     api = FastAPI(
@@ -73,6 +84,8 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S) -> F
     _add_ask(api, get_engine)
     _add_runs(api, get_engine)
     _add_one_run(api, get_engine, heartbeat_s)
+    if views is not None:
+        _add_view(api, get_engine, heartbeat_s, views)
     _add_what_if_and_tags(api, get_engine)
     _add_memories(api, get_engine)
     add_attachments(api, get_engine)
@@ -185,11 +198,7 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
         # was read, and its number says nothing about what the caller saw.
         if record.outcome not in (None, "interrupted") and after >= record.last_seq:
             return Response(status_code=204)
-        return StreamingResponse(
-            event_stream(engine, run_id, after, heartbeat_s),
-            media_type="text/event-stream",
-            headers={"cache-control": "no-store", "x-accel-buffering": "no"},
-        )
+        return StreamingResponse(event_stream(engine, run_id, after, heartbeat_s), **_STREAM)
 
     @api.post("/runs/{run_id}/cancel", summary="Stop a run")
     async def cancel(run_id: str) -> Response:
@@ -199,6 +208,21 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
     async def delete(run_id: str) -> Response:
         await asyncio.to_thread(get_engine().delete_run, run_id)
         return Response(status_code=204)
+
+
+def _add_view(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, views: Views) -> None:
+    # For the pages of this version alone, so it is no part of what the API promises.
+    @api.get("/runs/{run_id}/view", include_in_schema=False)
+    async def view(run_id: str, request: Request, last_event_id: Annotated[str | None, Header()] = None) -> Response:
+        engine = get_engine()
+        record = await asyncio.to_thread(engine.record, run_id)
+        if record.outcome is not None and _seen(last_event_id, 0) >= record.last_seq:
+            return Response(status_code=204)
+
+        def derived(record: RunRecord) -> Mapping[str, Any]:
+            return views(record, request.query_params)
+
+        return StreamingResponse(view_stream(engine, run_id, derived, heartbeat_s), **_STREAM)
 
 
 def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:

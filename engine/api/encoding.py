@@ -17,8 +17,12 @@ class Json(JSONResponse):
     """JSON in UTF-8; half a surrogate pair, which has no UTF-8 form, becomes a question mark instead of a crash."""
 
     def render(self, content: Any) -> bytes:
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode("utf-8", "replace")
+        return as_json(content)
+
+
+def as_json(content: Any) -> bytes:
+    """Plain values as :class:`Json` writes them, on one line."""
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def event_json(event: Event) -> bytes:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 from fastapi import Request
 
-from engine.api.encoding import event_json
+from engine.api.encoding import as_json, event_json
 from engine.api.errors import CallerLeft
 from engine.engine import Engine
 from engine.errors import EngineClosed
@@ -16,6 +17,10 @@ from engine.events import Event
 from engine.values import RunRecord
 
 _T = TypeVar("_T")
+RunView = Callable[[RunRecord], Mapping[str, Any]]
+"""What a page shows of a run, derived from its record as flat values; the engine streams it and does not read it."""
+VIEWS_A_SECOND = 20
+_SILENCE = b": waiting\n\n"
 COMMIT_S = 5.0
 """Longest that an answer waits for its record to be written."""
 
@@ -60,6 +65,51 @@ async def event_stream(engine: Engine, run_id: str, after: int, heartbeat_s: flo
 
     The comment keeps proxies from closing a stream that waits for a slow model, and shows a lost connection.
     """
+    async with aclosing(_bursts(engine, run_id, after, heartbeat_s)) as bursts:
+        async for burst in bursts:
+            for event in burst:
+                yield b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), event_json(event))
+            if not burst:
+                yield _SILENCE
+
+
+async def view_stream(engine: Engine, run_id: str, view: RunView, heartbeat_s: float) -> AsyncIterator[bytes]:
+    """What ``view`` makes of a run, whole and from then on what changed, of strings that grew what was added.
+
+    A burst of events is one message of the newest view; a reader gets at most :data:`VIEWS_A_SECOND` of them.
+    """
+    loop = asyncio.get_running_loop()
+    sent: Mapping[str, Any] = {}
+    async with aclosing(_bursts(engine, run_id, 0, heartbeat_s)) as bursts:
+        async for burst in bursts:
+            if not burst:
+                yield _SILENCE
+                continue
+            record = await asyncio.to_thread(engine.record, run_id)
+            now = view(record)
+            yield b"id: %d\ndata: %s\n\n" % (record.last_seq, _changes(sent, now))
+            if record.outcome is not None:
+                return
+            sent = now
+            # At the same moments for all, so that those who follow the same view share what was derived.
+            await asyncio.sleep(1 / VIEWS_A_SECOND - loop.time() % (1 / VIEWS_A_SECOND))
+
+
+def _changes(sent: Mapping[str, Any], now: Mapping[str, Any]) -> bytes:
+    changed, grown = {}, {}
+    for name, value in now.items():
+        before = sent.get(name)
+        if before == value:
+            continue
+        if isinstance(value, str) and isinstance(before, str) and before and value.startswith(before):
+            grown[name] = value[len(before) :]
+        else:
+            changed[name] = value
+    return as_json({"now": changed, "grown": grown})
+
+
+async def _bursts(engine: Engine, run_id: str, after: int, heartbeat_s: float) -> AsyncGenerator[list[Event]]:
+    """Events above ``after``, those that came together in one list; an empty one after each silent ``heartbeat_s``."""
     waiting: asyncio.Queue[Event | None] = asyncio.Queue()
     # A task of its own, because a time limit on the iterator itself would end it, and because cancelling the task
     # frees the listener at once, whereas an abandoned iterator would wait for the garbage collector.
@@ -67,13 +117,16 @@ async def event_stream(engine: Engine, run_id: str, after: int, heartbeat_s: flo
     try:
         while True:
             try:
-                event = await asyncio.wait_for(waiting.get(), heartbeat_s)
+                arrived = [await asyncio.wait_for(waiting.get(), heartbeat_s)]
             except TimeoutError:
-                yield b": waiting\n\n"
+                yield []
                 continue
-            if event is None:
+            while not waiting.empty():
+                arrived.append(waiting.get_nowait())
+            if burst := [event for event in arrived if event is not None]:
+                yield burst
+            if len(burst) < len(arrived):
                 break
-            yield b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), event_json(event))
         await pump
     finally:
         pump.cancel()

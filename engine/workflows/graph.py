@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 START = "__start__"
@@ -65,6 +66,7 @@ class CompiledGraph(Protocol):
     def get_graph(self) -> DrawnGraph: ...
 
 
+@cache
 def graph_of(compiled: CompiledGraph) -> WorkflowGraph:
     """The shape of a compiled graph; edges are sorted, so equal graphs give equal values."""
     drawn = compiled.get_graph()

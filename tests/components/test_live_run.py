@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.live_run import slim
 from engine.events import fold_all
-from engine.records.codec import record_to_dict
+from tests.pages.driving import inline
 from tests.support.recorded import recorded_run
 
 
@@ -19,11 +16,10 @@ def page(state: str, language: str) -> None:
     from components.live_run import live_run
     from components.words_live import live_words
     from engine.events import fold_all
-    from engine.records.codec import record_to_dict
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run
 
-    record = record_to_dict(fold_all(recorded_run(1))) if state == "finished" else None
+    record = fold_all(recorded_run(1)) if state == "finished" else None
     result = live_run(
         LOOP,
         record,
@@ -59,9 +55,9 @@ def test_a_name_that_is_no_node_is_not_taken_for_a_choice() -> None:
 
 
 def test_neither_passages_nor_prompts_travel_with_the_picture() -> None:
-    record = record_to_dict(fold_all(recorded_run(1)))
-    sent = json.dumps(slim(record))
-    passage = record["rounds"][0]["candidates"][0]["passage"]["text"]
-    assert passage in json.dumps(record)
+    app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"}).run(timeout=20)
+    passage = fold_all(recorded_run(1)).rounds[0].candidates[0].passage.text
+    sent = inline(app)
+    assert "0.20 < 0.60" in sent
     assert passage not in sent
     assert "Judge one passage" not in sent

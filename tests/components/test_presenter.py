@@ -1,58 +1,80 @@
-"""The stage: the browser folds the very moments that a live viewer saw, and no passage travels with them."""
+"""The stage: it shows the very moments that a live viewer saw, and no passage travels with them."""
 
 from __future__ import annotations
 
 import json
-import subprocess
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.presenter_events import browser_events
-from components.words_live import live_words
+from components.live_view import plan_of
+from components.words_live import EN
+from components.workflow_drawing import painted
 from components.workflow_picture import picture_of
-from engine.events import TokenStreamed, fold_all
-from engine.records.codec import record_to_dict
+from engine.events import PassageGraded, fold_all
 from engine.values import Outcome
-from tests.components.in_browser import node, plain
-from tests.components.test_live_run_picture import RUNS
+from tests.components.test_live_view import FOUR_NODES
 from tests.components.test_workflow_export import LOOP
 from tests.pages.driving import inline
 from tests.support.recorded import recorded_run
 
-__all__ = ["node"]
 
-
-@pytest.mark.parametrize(("rewrites", "outcome"), RUNS)
-def test_every_moment_of_a_replay_is_the_picture_that_a_live_viewer_had(
-    node: list[str], rewrites: int, outcome: Outcome
-) -> None:
+@pytest.mark.parametrize(("rewrites", "outcome"), FOUR_NODES)
+def test_every_moment_of_a_replay_is_the_picture_that_a_live_viewer_had(rewrites: int, outcome: Outcome) -> None:
     """SC-12"""
-    events = [event for event in recorded_run(rewrites, outcome) if not isinstance(event, TokenStreamed)]
-    given = {
-        "events": browser_events(events),
-        "record": None,
-        "edges": [{"source": e.source, "target": e.target, "conditional": e.conditional} for e in LOOP.edges],
-        "names": LOOP.nodes,
-        "words": dict(live_words("en")),
-        "texts": [],
-        "comparisons": [],
-        "cuts": list(range(len(events))),
-    }
-    ran = subprocess.run(node, input=json.dumps(given), capture_output=True, text=True, check=True, encoding="utf-8")
-    shown = json.loads(ran.stdout)
-    for cut in range(len(events)):
-        record = record_to_dict(fold_all(events[: cut + 1]))
-        assert shown["views"][cut] == plain(picture_of(LOOP, record, live_words("en"))), events[cut].kind
+    events = [event for event in recorded_run(rewrites, outcome) if event.stored]
+    app = AppTest.from_function(staged, kwargs={"rewrites": rewrites, "outcome": outcome}).run(timeout=30)
+    sent = stage_of(app)
+    for plan in ("wide", "narrow"):
+        shown: dict[str, object] = {}
+        changes = sent["drawings"][plan]["moments"]
+        for place, (event, changed) in enumerate(zip(events, changes, strict=True)):
+            shown |= changed
+            record = fold_all(events[: place + 1])
+            assert shown == painted(plan_of(LOOP, plan), picture_of(LOOP, record, EN)), event.kind
 
 
-def test_neither_passages_nor_prompts_travel_with_the_events() -> None:
-    events = recorded_run(1)
-    sent = json.dumps(browser_events(events))
-    passage = fold_all(events).rounds[0].candidates[0].passage.text
+def test_neither_passages_nor_prompts_travel_with_the_moments() -> None:
+    app = AppTest.from_function(staged, kwargs={"rewrites": 1, "outcome": "answered"}).run(timeout=30)
+    sent = json.dumps(stage_of(app)["drawings"])
+    passage = fold_all(recorded_run(1)).rounds[0].candidates[0].passage.text
+    assert "0.20 < 0.60" in sent
     assert passage not in sent
     assert "Judge one passage" not in sent
-    assert [item["seq"] for item in json.loads(sent)] == [event.seq for event in events]
+
+
+def test_a_card_names_the_moment_of_its_verdict_and_a_step_that_of_its_end() -> None:
+    """The tokens of a run that is still in memory are no moments."""
+    events = [event for event in recorded_run(1) if event.stored]
+    sent = stage_of(AppTest.from_function(staged, kwargs={"rewrites": 1, "outcome": "answered"}).run(timeout=30))
+    for cards in sent["cards"]:
+        for card in cards["shown"]:
+            event = events[card["judged"]]
+            assert isinstance(event, PassageGraded)
+            assert event.passage_id == card["id"]
+    ends = [step["end"] for step in sent["steps"]]
+    assert ends == sorted(set(ends))
+    assert ends[-1] == len(events) - 1
+
+
+def stage_of(app: AppTest) -> dict[str, Any]:
+    """What the stage is given."""
+    assert not app.exception
+    parts: list[dict[str, Any]] = [json.loads(item.proto.json) for item in app.get("bidi_component")]
+    return next(item for item in parts if "drawings" in item)
+
+
+def staged(rewrites: int, outcome: str) -> None:
+    from components.i18n import words_for
+    from components.presenter import presenter
+    from engine.events import fold_all
+    from engine.replay import steps
+    from tests.components.test_workflow_export import LOOP
+    from tests.support.recorded import recorded_run
+
+    events = recorded_run(rewrites, outcome)  # type: ignore[arg-type]
+    presenter(LOOP, fold_all(events), events, steps(events), words_for("en"), start=0, key="stage")
 
 
 def page(language: str, told: dict[str, object] | None) -> None:

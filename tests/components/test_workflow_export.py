@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.words_live import EN, ZH, live_words
-from components.workflow_export import decision_path_dot, fit, width_of, workflow_svg
+from components.workflow_drawing import fit, width_of
+from components.workflow_export import darkened, decision_path_dot, workflow_svg
 from components.workflow_picture import picture_of
 from engine.events import fold_all
-from engine.records.codec import record_to_dict
-from engine.values import Outcome
+from engine.values import Outcome, RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 from tests.support.recorded import recorded_run
 
@@ -44,14 +44,13 @@ HOSTILE = (
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
-def record(rewrites: int = 1, outcome: Outcome = "answered") -> dict[str, Any]:
-    return record_to_dict(fold_all(recorded_run(rewrites, outcome)))
+def record(rewrites: int = 1, outcome: Outcome = "answered") -> RunRecord:
+    return fold_all(recorded_run(rewrites, outcome))
 
 
-def with_query(text: str) -> dict[str, Any]:
-    plain = record()
-    plain["rewrites"] = [{**plain["rewrites"][0], "rewritten_query": text, "query": text}]
-    return plain
+def with_query(text: str) -> RunRecord:
+    told = record()
+    return replace(told, rewrites=(replace(told.rewrites[0], rewritten_query=text, query=text),))
 
 
 def texts(svg: str) -> list[str]:
@@ -69,13 +68,23 @@ def test_the_picture_shows_every_node_and_the_inequality_behind_each_choice(
     words: Mapping[str, str], dark: bool
 ) -> None:
     """SC-12: the decision path is in the saved picture too."""
-    svg = workflow_svg(LOOP, record(), words, dark=dark)
+    svg = workflow_svg(LOOP, record(), words)
+    svg = darkened(svg) if dark else svg
     shown = texts(svg)
     for name in LOOP.nodes:
         assert any(text.startswith(words[f"node_{name}"]) for text in shown), name
     assert any(text.startswith("0.20 < 0.60") and "0 < 2" in text for text in shown)
     assert any(text.startswith("0.80 ≥ 0.60") for text in shown)
     assert any("×2" in text for text in shown)
+
+
+def test_in_the_dark_every_colour_is_another_one_and_no_word_is() -> None:
+    light = workflow_svg(LOOP, with_query('the colour ="#ffffff" and #0d9488'), EN)
+    dark = darkened(light)
+    colours = re.compile(r'="(#[0-9a-f]{6})"')
+    for before, after in zip(colours.findall(light), colours.findall(dark), strict=True):
+        assert before != after
+    assert texts(dark) == texts(light)
 
 
 def test_a_picture_without_a_run_shows_the_workflow_at_rest() -> None:
@@ -108,9 +117,9 @@ def test_any_query_gives_well_formed_xml(text: str) -> None:
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 def test_the_path_has_a_box_for_each_visit_and_the_inequality_on_its_edges(words: Mapping[str, str]) -> None:
-    plain = record(rewrites=2)
-    dot = decision_path_dot(plain, words)
-    assert len(re.findall(r"^\s*visit\d+ \[", dot, flags=re.MULTILINE)) == len(plain["nodes"]) == 9
+    told = record(rewrites=2)
+    dot = decision_path_dot(told, words)
+    assert len(re.findall(r"^\s*visit\d+ \[", dot, flags=re.MULTILINE)) == len(told.nodes) == 9
     assert dot.count(words["quantity_pass_rate"]) == 3
     assert words["round"].format(n=2) in dot
     assert words["outcome_answered"] in dot

@@ -68,7 +68,13 @@ def inline(app: AppTest) -> str:
 def picture(app: AppTest) -> Mapping[str, Any]:
     """What the workflow picture is given."""
     parts = (json.loads(item.proto.json) for item in app.get("bidi_component"))
-    return next(item for item in parts if "layouts" in item)
+    return next(item for item in parts if "drawings" in item)
+
+
+def boxes(app: AppTest) -> set[str]:
+    """Names of the nodes in the workflow picture."""
+    parts = picture(app)["drawings"]["wide"]["paint"]
+    return {name.removeprefix("node:") for name in parts if name.startswith("node:")}
 
 
 def visible(app: AppTest) -> str:

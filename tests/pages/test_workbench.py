@@ -15,7 +15,7 @@ from engine.config import PARAMETERS, PRESETS, RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.values import RunRecord
-from tests.pages.driving import ask, button, given, inline, opened, picture, setting, visible
+from tests.pages.driving import ask, boxes, button, given, inline, opened, picture, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
 PANEL = (
@@ -39,8 +39,8 @@ def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
     app = opened(language=language)
     assert app.text_input[0].value == words_for(language)("ask.proposed")
     assert explained in [item.value for item in app.caption]
-    assert picture(app)["record"] is None
-    assert list(picture(app)["names"]) == ["retrieve", "grade", "rewrite", "generate"]
+    assert picture(app)["line"] is None
+    assert boxes(app) == {"retrieve", "grade", "rewrite", "generate"}
 
 
 def test_questions_about_the_samples_are_proposed_for_the_samples_alone(engine: Engine) -> None:
@@ -283,7 +283,7 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
     ask(one, engine, "What is a truth table?")
     two.run()
     assert setting(two, "top_k").value == 5
-    assert picture(two)["record"] is None
+    assert picture(two)["line"] is None
 
 
 def test_a_line_says_what_other_settings_would_have_done(engine: Engine) -> None:

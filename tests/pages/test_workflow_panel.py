@@ -27,7 +27,7 @@ from engine.engine import Engine
 from engine.process import use_engine
 from engine.settings import Settings
 from engine.workflows import MODULES
-from tests.pages.driving import ask, given, inline, opened, picture, setting, visible
+from tests.pages.driving import ask, boxes, given, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
 WORKFLOWS: tuple[WorkflowName, ...] = tuple(MODULES)
@@ -54,7 +54,7 @@ def test_the_page_shows_the_chosen_workflow_before_a_run(
     words = words_for(language)
     app = opened(language=language, workflow=workflow)
     assert setting(app, "workflow").value == workflow
-    assert len(picture(app)["names"]) == NODES[workflow]
+    assert len(boxes(app)) == NODES[workflow]
     captions = [item.value for item in app.caption]
     assert words(f"workflow.about.{workflow}") in captions
     assert words(f"workflow.intro.{workflow}") in captions
@@ -255,14 +255,14 @@ def test_a_finished_run_draws_its_own_workflow_figures_and_path(
     words = words_for(language)
     named = {"quality_loop": "figure.quality", "graph_hybrid": "figure.context"}.get(workflow, "figure.suggestions")
     assert words(named) in inline(app)
-    assert len(picture(app)["names"]) == NODES[workflow]
+    assert len(boxes(app)) == NODES[workflow]
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 
 
 def test_a_run_of_another_workflow_stays_open_and_the_line_above_says_so(engine: Engine) -> None:
     record = engine.run("What is a truth table?", RunConfig(workflow="dual_loop"))
     app = opened(run=record.id, workflow="self_corrective")
-    assert len(picture(app)["names"]) == 9
+    assert len(boxes(app)) == 9
     named = EN("settings.workflow.dual_loop")
     assert EN("run.other_workflow", run=named) in [item.value for item in app.caption]
 

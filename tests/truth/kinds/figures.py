@@ -12,7 +12,6 @@ from components.quality_chart import quality_nodes
 from components.rewrites import history_nodes
 from components.words_live import live_words
 from components.workflow_facts import facts_of
-from engine.records.codec import record_to_dict
 from engine.values import RunRecord
 from tests.truth.claims import Claim, rows_of
 
@@ -121,7 +120,7 @@ def _node_facts(record: RunRecord, words: Words) -> Iterator[Claim]:
     for name in ("rewrite", "refine_query"):
         if not any(item.node == name for item in record.nodes):
             continue
-        said = " / ".join(line[0] for line in facts_of(name, record_to_dict(record), names, "passed"))
+        said = " / ".join(line[0] for line in facts_of(name, record, names, "passed"))
         told = re.search(r"([+−±])(\d\.\d+) · r(-?\d+) → r(\d+)", said)
         if told is not None:
             values = scores(record) if record.workflow == "quality_loop" else rates(record)

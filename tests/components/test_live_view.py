@@ -1,0 +1,179 @@
+"""The moments of a run as a page shows them: complete at every event, in words, and without a passage's text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.live_view import PLANS, line_of, moment, plan_of
+from components.markup import Node
+from components.words_live import EN, live_words
+from components.workflow_drawing import painted, shapes_of, width_of
+from components.workflow_picture import PictureView, picture_of
+from engine.config import SearchMethod
+from engine.events import Event, fold, fold_all
+from engine.values import Outcome, RunRecord
+from engine.wording import Change, change_of
+from engine.workflows.graph import WorkflowGraph
+from tests.components.loop_events import RUNS as LOOPS
+from tests.components.loop_events import drawn
+from tests.components.test_workflow_export import LOOP
+from tests.support.recorded import recorded_run
+
+FOUR_NODES: list[tuple[int, Outcome]] = [
+    (0, "answered"),
+    (1, "answered"),
+    (4, "answered"),
+    (2, "answered_forced"),
+    (1, "answered_unverified"),
+    (1, "abstained"),
+    (1, "cancelled"),
+    (1, "failed"),
+    (0, "interrupted"),
+    (0, "fallback"),
+]
+NAMES = [*(f"{rewrites} {outcome}" for rewrites, outcome in FOUR_NODES), *LOOPS]
+
+
+@cache
+def told(name: str) -> tuple[WorkflowGraph, tuple[Event, ...]]:
+    """A run by name: the graph of its workflow, and its events."""
+    if name in LOOPS:
+        return drawn(LOOPS[name].workflow), tuple(LOOPS[name].events())
+    rewrites, outcome = FOUR_NODES[NAMES.index(name)]
+    return LOOP, tuple(recorded_run(rewrites, outcome))
+
+
+def records(name: str) -> Iterator[RunRecord]:
+    """The record after each event."""
+    record = None
+    for event in told(name)[1]:
+        record = fold(record, event)
+        yield record
+
+
+def parts_of(shape: Node) -> list[str]:
+    own = [shape.attrs["data-part"]] if "data-part" in shape.attrs else []
+    return [*own, *(name for kid in shape.kids if isinstance(kid, Node) for name in parts_of(kid))]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_moment_of_a_run_paints_every_part_in_words(name: str, language: str) -> None:
+    """SC-12: a part that a moment left out keeps what stood there before it."""
+    graph, words = told(name)[0], live_words("zh" if language == "zh" else "en")
+    parts = {plan: set(parts_of(shapes_of(plan_of(graph, plan), words))) for plan in PLANS}
+    assert parts["wide"] == parts["narrow"]
+    for record in records(name):
+        for plan in PLANS:
+            now = moment(graph, record, words, plan)
+            paint = {part: attrs for part, attrs in now.items() if ":" in part}
+            assert set(paint) == parts[plan]
+            said = [attrs.get("text", "") + attrs.get("aria-label", "") for attrs in paint.values()]
+            # Names of codes, and places that were not filled.
+            assert [text for text in (*said, now["status"]) if "{" in text or "_" in text] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_of_passages_drafts_or_memories_travels_with_a_moment(name: str) -> None:
+    graph, events = told(name)
+    record = fold_all(events)
+    texts = [item.passage.text for current in record.rounds for item in current.candidates]
+    texts += [draft.text for draft in record.drafts]
+    texts += [item.answer for item in (record.recall.memories if record.recall else ())]
+    shown = moment(graph, record, EN, "wide")
+    assert shown["answer"] == record.answer
+    sent = json.dumps({**shown, "answer": ""}, ensure_ascii=False)
+    assert [text for text in texts if text in sent] == []
+
+
+def test_the_answer_comes_with_the_passages_that_its_markers_open() -> None:
+    *_, record = records("1 answered")
+    shown = moment(LOOP, record, EN, "wide")
+    assert record.context is not None
+    assert shown["passages"]["1"] == record.context.passages[0].id
+    assert shown["passages"] | {str(item.marker): item.passage_id for item in record.citations} == shown["passages"]
+    assert (shown["outcome"], shown["began"]) == ("answered", record.started_at)
+
+
+def test_a_further_answer_begins_empty() -> None:
+    """AE-07: the answer before it is no longer the answer."""
+    graph, events = told("answers: revised")
+    begun = next(place for place, event in enumerate(events) if event.kind == "answer_begun")
+    before, after = (moment(graph, fold_all(events[:end]), EN, "wide") for end in (begun, begun + 1))
+    assert before["answer"]
+    assert after["answer"] == ""
+
+
+@pytest.mark.parametrize(("search", "said"), [("vector", None), ("full_text", "by words"), ("fused", "by meaning")])
+def test_the_retriever_says_how_passages_were_looked_for(search: SearchMethod, said: str | None) -> None:
+    view = picture_of(LOOP, fold_all(recorded_run(1, search=search)), EN)
+    longest = [line[0] for line in view.nodes["retrieve"].lines]
+    assert any(said in line for line in longest) if said else not any("by " in line for line in longest)
+
+
+def test_a_grader_at_work_is_measured_and_the_way_to_it_is_alive() -> None:
+    seen = []
+    for record in records("1 answered"):
+        paint = painted(plan_of(LOOP, "wide"), picture_of(LOOP, record, EN))
+        if paint["node:grade"]["class"].split()[1] == "active":
+            assert "measured" in paint["node:grade"]["class"]
+            assert "live" in paint["edge:retrieve>grade"]["class"]
+            seen.append(paint["done:grade"]["style"])
+    assert len(set(seen)) > 2
+    assert seen[0].endswith("scaleX(0.000)")
+
+
+# -- the line of a finished run --------------------------------------------------------------------------------------
+
+
+def finished(name: str) -> tuple[PictureView, RunRecord]:
+    graph, events = told(name)
+    record = fold_all(events)
+    return picture_of(graph, record, EN), record
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_line_names_every_node_once_and_says_more_where_there_is_more_room(name: str) -> None:
+    picture, record = finished(name)
+    line = line_of(picture, record)
+    assert [step["name"] for step in line["steps"]] == list(dict.fromkeys(item.node for item in record.nodes))
+    rooms = [room for room, _ in line["facts"]]
+    assert rooms == sorted(rooms, reverse=True)
+    widest = line["facts"][0][1]
+    assert widest == [picture.nodes[step["name"]].lines[0][0] for step in line["steps"]]
+    lengths = [sum(map(len, facts)) for _, facts in line["facts"]]
+    assert lengths[0] == max(lengths)
+    assert lengths[-1] < lengths[0]
+
+
+def test_one_long_fact_does_not_take_the_room_that_all_the_others_need() -> None:
+    picture, record = finished("4 answered")
+    line = line_of(picture, record)
+    views = [picture.nodes[step["name"]] for step in line["steps"]]
+    bare = sum(width_of(step["text"], 14) + 38 for step in line["steps"])
+    needed = bare + sum(width_of(view.lines[0][-1], 12.5) + 8 for view in views)
+    assert any(room < line["facts"][0][0] for room, _ in line["facts"] if room >= needed)
+    for room, facts in line["facts"]:
+        assert all(facts) or room < needed
+
+
+# -- how much a rewrite gained ---------------------------------------------------------------------------------------
+
+
+def test_changes_are_printed_with_the_digits_that_make_them_true() -> None:
+    assert change_of(0.695, 0.694) == Change("0.695", "0.694", "0.001", -1)
+    assert change_of(0.6951, 0.6949) == Change("0.695", "0.695", "0.000", 0)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_change_looks_like_one_exactly_where_it_is_one(before: float, after: float) -> None:
+    change = change_of(before, after)
+    assert (change.before == change.after) == (change.direction == 0) == (float(change.size) == 0.0)
+    if change.direction:
+        assert (float(change.after) > float(change.before)) == (after > before) == (change.direction > 0)
