@@ -56,6 +56,13 @@ class Words:
         params.setdefault("n", number)
         return self.translations.ngettext(one, many, number).format(**params)
 
+    def known(self, text: str) -> str:
+        """Return the translation of what may be a message or the words of a system, which stay as they are."""
+        try:
+            return self.translations.gettext(text)
+        except KeyError:
+            return text
+
     def joined(self, sentences: Iterable[str]) -> str:
         """Sentences as one text: nothing stands between Chinese ones."""
         return ("" if self.language == "zh" else " ").join(sentences)

@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 
 from components.i18n import Words
-from components.words.faults import FAULTS_ZH
-from components.words.fragments import FRAGMENTS_ZH
+from engine.errors import message_of
 from engine.values import (
     BY_HAND,
     VERDICT_POLICY,
@@ -24,6 +23,8 @@ from engine.wording import QUANTITIES, Change, inequality, operands
 _BUILT_IN = "builtin"
 _PAGE = re.compile(r"^p\. (\d+)$")
 _SLIDE = re.compile(r"^Slide (\d+)(?= · |$)")
+_SAID = frozenset({"found", "cause", "advice"})
+"""Parameters of faults that are pieces of sentences: ours have a translation, those of a system have none."""
 
 
 def duration_text(milliseconds: float) -> str:
@@ -152,16 +153,12 @@ def place_text(source: str, section: str, words: Words) -> str:
 
 
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
-    """What happened and what to do, in the language of the page; English where no translation has its parameters."""
-    if words.language == "zh":
-        found = fault.params.get("found", "")
-        params = {**fault.params, "found": FRAGMENTS_ZH.get(found, found)} if found else fault.params
-        for fact, remedy in FAULTS_ZH.get(fault.code, ()):
-            try:
-                return fact.format(**params), remedy.format(**params)
-            except KeyError:
-                continue
-    return fault.fact, fault.remedy
+    """What happened and what to do in the language of the page, or in English as a record of unknown words has it."""
+    message = message_of(fault.code, fault.fact, fault.params)
+    if words.language == "en" or message is None:
+        return fault.fact, fault.remedy
+    params = {name: words.known(value) if name in _SAID else value for name, value in fault.params.items()}
+    return words(message.fact, **params), words(message.remedy, **params)
 
 
 def _listed(terms: tuple[str, ...], words: Words) -> str:

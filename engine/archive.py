@@ -30,4 +30,4 @@ class Archive:
     def require_own(self, run_id: str) -> None:
         """Raises ``ReadOnlyRun`` for a demo: it can be neither tagged nor deleted."""
         if is_demo(run_id):
-            raise ReadOnlyRun.named(run_id)
+            raise ReadOnlyRun(run=run_id)

@@ -36,7 +36,7 @@ from engine.config import (
     default_mode,
     options_from_dict,
 )
-from engine.errors import WorkbenchError
+from engine.errors import AppRefused, WorkbenchError
 from engine.gate_reach import gate_warnings
 from engine.graph_command import add_graph
 from engine.history_command import add_history
@@ -44,7 +44,6 @@ from engine.host.doctor import add_doctor
 from engine.ingest_command import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
 from engine.record_printing import print_record
 from engine.responses import seed_response
-from engine.running_app import AppRefused
 from engine.serving import serve
 from engine.settings import Settings
 from engine.values import RunRecord

@@ -19,7 +19,7 @@ class DataFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise DataFolderUnwritable.at(str(path), error.strerror or type(error).__name__) from None
+            raise DataFolderUnwritable(path=str(path), why=error.strerror or type(error).__name__) from None
         self._identity = _identity(path)
 
     @property
@@ -30,7 +30,7 @@ class DataFolder:
     def require(self) -> None:
         """Raises ``DataFolderGone`` where nothing that is written would be found again."""
         if self.gone:
-            raise DataFolderGone.at(str(self._path))
+            raise DataFolderGone(path=str(self._path))
 
 
 def require_writable(path: Path) -> None:
@@ -40,7 +40,7 @@ def require_writable(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise DataFolderUnwritable.at(str(path), error.strerror or type(error).__name__) from None
+        raise DataFolderUnwritable(path=str(path), why=error.strerror or type(error).__name__) from None
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -30,7 +30,6 @@ from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.live_runs import LiveRuns
 from engine.llm.discovery import OllamaStatus
 from engine.loop_thread import LoopThread
-from engine.nodes.run_context import fault_of
 from engine.noted_faults import NotedFault, NotedFaults
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.resources import Resources
@@ -134,7 +133,7 @@ class Engine:
         if not question:
             raise InvalidQuestion.blank()
         if len(question) > self.settings.max_question_chars:
-            raise InvalidQuestion.too_long(len(question), self.settings.max_question_chars)
+            raise InvalidQuestion.too_long(length=len(question), limit=self.settings.max_question_chars)
         self._require_folder()
         return self._runs.begin(question, config, run_id=run_id, attachments=admitted(attachments, config), trial=trial)
 
@@ -168,7 +167,7 @@ class Engine:
         Raises ``UnknownCollection`` and what else makes the run impossible.
         """
         found = self._loop.call(warnings_before(question, config, self.resources))
-        return tuple(fault_of(item) for item in found)
+        return tuple(Fault.of(item) for item in found)
 
     def run(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
@@ -362,7 +361,7 @@ class Engine:
     def opening_fault(self) -> Fault | None:
         """What kept the knowledge base from opening, until :meth:`open_again` tries once more."""
         error = self.resources.knowledge.opening_error
-        return fault_of(error) if error is not None else None
+        return Fault.of(error) if error is not None else None
 
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
@@ -386,7 +385,7 @@ class Engine:
     def forget_memory(self, memory_id: str) -> None:
         """Remove one memory for good; raises ``UnknownMemory`` where there is none of that id."""
         if not self._loop.call(self.resources.knowledge.memory().forget(memory_id)):
-            raise UnknownMemory.named(memory_id)
+            raise UnknownMemory(memory=memory_id)
 
     def forget_every_memory(self) -> int:
         """Remove all memories for good, passed and failed; returns how many there were."""

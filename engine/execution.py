@@ -12,11 +12,11 @@ from engine.config import RunConfig
 from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
 from engine.events import Prepared, RunFinished, Warned
 from engine.fork import Branch
-from engine.nodes.run_context import Roles, RunContext, fault_of
+from engine.nodes.run_context import Roles, RunContext
 from engine.recorded_roles import StandingRounds, recorded_roles
 from engine.runs import LiveRun
 from engine.settings import Settings
-from engine.values import RunRecord
+from engine.values import Fault, RunRecord
 from engine.workflows import compiled, workflow
 
 _log = logging.getLogger(__name__)
@@ -44,16 +44,16 @@ async def execute(
         error = failure
     except Exception as failure:
         _log.exception("run %s failed", run.id)
-        run.emit(RunFinished(outcome="failed", reason="WB000", error=fault_of(failure)))
+        run.emit(RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure)))
         return
     if error is not None:
         reason = "grader_failed" if isinstance(error, GraderFailed) else error.code
-        run.emit(RunFinished(outcome="failed", reason=reason, error=fault_of(error, _node_at_fault(run.record))))
+        run.emit(RunFinished(outcome="failed", reason=reason, error=Fault.of(error, _node_at_fault(run.record))))
         return
     outcome, reason = workflow(config.workflow).ending(run.record)
     note = note_on(run.record, outcome)
     if note == "uncited":
-        run.emit(Warned(warning=fault_of(AnswerUncited.by(config.models.generator.model))))
+        run.emit(Warned(warning=Fault.of(AnswerUncited(model=config.models.generator.model))))
     run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note))
 
 
@@ -90,10 +90,10 @@ async def _run(
     try:
         await compiled(config.workflow).ainvoke(state, context=context, config={"recursion_limit": limit})
     except GraphRecursionError:
-        raise LoopLimitReached.after(limit) from None
+        raise LoopLimitReached(steps=limit) from None
     last = run.record.decisions[-1]
     if last.reason == "grader_failed":
-        return GraderFailed.all_unreadable(config.models.grader.model, last.kept)
+        return GraderFailed(model=config.models.grader.model, passages=last.kept)
     if roles.note is not None:
         try:
             await roles.note(run.record, module.ending(run.record)[0])
@@ -105,7 +105,7 @@ async def _run(
 def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:
     former, now = parent.manifest.get("collection_fingerprint"), manifest.get("collection_fingerprint")
     if former and now and former != now:
-        context.warn(CollectionChanged.since(parent.config.collection, parent.id))
+        context.warn(CollectionChanged(collection=parent.config.collection, run=parent.id[:8]))
 
 
 async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> tuple[Roles, Mapping[str, str]]:
@@ -117,7 +117,7 @@ async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> t
     except TimeoutError:
         if not limit.expired():
             raise
-        raise StoreSlow.within(config.budget_s) from None
+        raise StoreSlow(seconds=config.budget_s) from None
 
 
 def _node_at_fault(record: RunRecord) -> str:

@@ -77,21 +77,23 @@ def branch_off(
     if round_index is None:
         round_index = parent.fork.round if parent.fork else 0
     if parent.active:
-        raise RunNotOver.named(parent.id)
+        raise RunNotOver(run=parent.id)
     if parent.workflow not in FORKABLE:
-        raise ForkRefused.other_workflow(parent.workflow)
+        raise ForkRefused.other_workflow(workflow=parent.workflow)
+    if not parent.rounds:
+        raise ForkRefused.nothing_searched()
     if not 0 <= round_index < len(parent.rounds):
-        raise ForkRefused.round_out_of_range(round_index, len(parent.rounds))
+        raise ForkRefused.no_such_round(round=round_index, last=len(parent.rounds) - 1)
     for name in _ELSEWHERE:
         if getattr(config, name) != getattr(parent.config, name):
-            raise ForkRefused.elsewhere(name)
+            raise ForkRefused.elsewhere(field=name)
     seen = {item.passage.id for current in parent.rounds for item in current.candidates}
     for passage_id in verdicts:
         if passage_id not in seen:
-            raise ForkRefused.unseen_passage(passage_id)
+            raise ForkRefused.unseen_passage(passage=passage_id)
     query = query.strip()
     if len(query) > longest_query:
-        raise ForkRefused.query_too_long(len(query), longest_query)
+        raise ForkRefused.query_too_long(length=len(query), limit=longest_query)
     fork = Fork(
         parent=parent.id,
         round=round_index,

@@ -20,9 +20,9 @@ def gate_warnings(config: RunConfig) -> tuple[GateOutOfReach, ...]:
 def _of_count(config: RunConfig) -> GateOutOfReach | None:
     rounds = config.max_rewrites + 1 if config.context == "union" else 1
     if config.min_relevant > config.top_k * rounds:
-        return GateOutOfReach.ever(config.min_relevant, config.top_k * rounds)
+        return GateOutOfReach.ever(wanted=config.min_relevant, most=config.top_k * rounds)
     if config.min_relevant > config.top_k:
-        return GateOutOfReach.in_one_round(config.min_relevant, config.top_k)
+        return GateOutOfReach.in_one_round(wanted=config.min_relevant, top_k=config.top_k)
     return None
 
 
@@ -31,4 +31,6 @@ def _of_rate(config: RunConfig) -> GateOutOfReach | None:
     needed = next(n for n in range(config.top_k + 1) if n / config.top_k >= config.grade_pass_threshold)
     if needed <= 1:
         return None
-    return GateOutOfReach.by_one_passage(f"{config.grade_pass_threshold:.4g}", needed, config.top_k)
+    return GateOutOfReach.by_one_passage(
+        threshold=f"{config.grade_pass_threshold:.4g}", needed=needed, kept=config.top_k
+    )

@@ -146,7 +146,7 @@ class _Here:
 
     def delete(self, collection: str) -> None:
         if not self._graphs.delete(collection):
-            raise GraphMissing.of(collection)
+            raise GraphMissing(collection=collection)
 
 
 class _There:

@@ -40,7 +40,7 @@ def _history(options: argparse.Namespace) -> int:
     if options.on or options.off:
         points.switch(collection, on=options.on)
     if options.delete and not points.delete(options.delete):
-        raise UnknownWeakPoint.named(options.delete)
+        raise UnknownWeakPoint(point=options.delete)
     found = points.list(collection)
     if options.json:
         print(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
@@ -73,4 +73,4 @@ def _own_name(name: str, settings: Settings) -> str:
     for own, aliases in named.items():
         if name == own or name in aliases:
             return own
-    raise UnknownCollection.named(name)
+    raise UnknownCollection(name=name)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.config import RoleModel
-from engine.errors import SourceTooLarge, WorkbenchError
+from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
 from engine.knowledge.load import suffixes
@@ -23,7 +23,7 @@ from engine.knowledge.preview import preview
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.roles import SourceInfo
-from engine.running_app import AppRefused, RunningApp
+from engine.running_app import RunningApp
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def ingest_there(
             try:
                 content = item.read()
                 if len(content) > limit_mb * 1e6:
-                    raise SourceTooLarge.named(item.name, len(content) / 1e6, limit_mb)
+                    raise SourceTooLarge(name=item.name, size_mb=f"{len(content) / 1e6:.1f}", limit_mb=limit_mb)
                 report = app.add_source(collection, item.name, content, options)
                 if "id" in report:
                     report = _followed(app, report, item.name, bar)
@@ -226,7 +226,7 @@ def _followed(app: RunningApp, job: Mapping[str, Any], name: str, bar: Progress)
     if job["state"] == "done":
         return dict(job)
     fault = job["fault"] or {"fact": f"Its job in the workbench was {job['state']}.", "remedy": _GO_ON}
-    raise AppRefused(str(fault["fact"]), remedy=str(fault["remedy"]))
+    raise AppRefused.restored(str(fault["fact"]), str(fault["remedy"]))
 
 
 def _body(options: argparse.Namespace, chunks: ChunkOptions) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from engine.events import Event, RunFinished
 from engine.execution import RoleSource, execute
 from engine.fork import Branch
 from engine.loop_thread import LoopThread
-from engine.nodes.run_context import fault_of
 from engine.runs import LiveRun
-from engine.values import Attachment, RunId
+from engine.values import Attachment, Fault, RunId
 
 KEPT_IN_MEMORY = 50
 """Runs that stay here, finished ones included; older ones are read from their records."""
@@ -51,9 +50,9 @@ class LiveRuns:
         """Start a run, or go on from ``branch``, which is a trial; raises ``TooManyRuns``, and ``EngineClosed``."""
         with self._guard:
             if self._closed:
-                raise EngineClosed.now()
+                raise EngineClosed()
             if self._active() >= self._most_active:
-                raise TooManyRuns.limit(self._most_active)
+                raise TooManyRuns(limit=self._most_active)
             run = LiveRun(RunId(run_id or uuid.uuid4().hex), self._on_event)
             fork = branch.fork if branch else None
             run.begin(question, config, fork, attachments, trial=trial or branch is not None)
@@ -71,7 +70,7 @@ class LiveRuns:
         """:meth:`find`; raises ``UnknownRun``."""
         run = self.find(run_id)
         if run is None:
-            raise UnknownRun.named(run_id)
+            raise UnknownRun(run=run_id)
         return run
 
     def active(self) -> int:
@@ -89,7 +88,7 @@ class LiveRuns:
         """Raises ``RunActive`` for a run that is running."""
         run = self.find(run_id)
         if run is not None and run.active:
-            raise RunActive.named(run_id)
+            raise RunActive(run=run_id)
 
     def forget(self, run_id: str) -> None:
         """Let a run go; where it is not here nothing happens."""
@@ -125,4 +124,4 @@ def _ended(run: LiveRun, task: asyncio.Task[None]) -> None:
     if task.cancelled():
         run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
     elif (failure := task.exception()) is not None:
-        run.emit(RunFinished(outcome="failed", reason="WB000", error=fault_of(failure)))
+        run.emit(RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure)))

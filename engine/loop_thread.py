@@ -36,7 +36,7 @@ class LoopThread:
             if not self._refuses:
                 return asyncio.run_coroutine_threadsafe(work, self._loop)
         work.close()
-        raise EngineClosed.now()
+        raise EngineClosed()
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
         """The result of ``work``; raises as :meth:`submit` and ``work`` do."""

@@ -32,7 +32,7 @@ class NotedFaults:
     def note(self, error: WorkbenchError) -> None:
         """It happened, or began, now."""
         with self._guard:
-            self._noted.append(NotedFault(error.code, error.fact, error.remedy, error.params, since=_now()))
+            self._noted.append(replace(NotedFault.of(error), since=_now()))
 
     def over(self, error: WorkbenchError) -> None:
         """It is over now."""

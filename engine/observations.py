@@ -60,7 +60,7 @@ class Observations:
             os.close(file)
 
     def _lost(self, error: OSError) -> ObservationLost:
-        return ObservationLost.because(str(self._path), f"{error.strerror or error}.")
+        return ObservationLost.because(path=str(self._path), why=f"{error.strerror or error}.")
 
 
 def _write_whole(file: int, line: bytes) -> None:

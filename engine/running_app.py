@@ -15,23 +15,13 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from engine.config import RunConfig
-from engine.errors import AppUnreachable, WorkbenchError
+from engine.errors import AppRefused, AppUnreachable, WorkbenchError
 from engine.values import RunRecord
 
 NOTE = "app.json"
 _PROBE_TIMEOUT_S = 2.0
 _SILENCE_S = 60.0
 """Longest silence of an event stream, which sends a comment every 15 s while nothing happens."""
-
-
-class AppRefused(WorkbenchError):
-    """The running app answered with an error; fact and remedy are its own, ``told`` is its code."""
-
-    code = "WB506"
-
-    def __init__(self, fact: str, *, remedy: str, told: str = "") -> None:
-        super().__init__(fact, remedy=remedy)
-        self.told = told
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +176,7 @@ class RunningApp:
 
     def _field(self, reply: dict[str, Any], name: str) -> Any:
         if name not in reply:
-            raise AppUnreachable.at(self.url)
+            raise AppUnreachable(address=self.url)
         return reply[name]
 
     @contextmanager
@@ -195,7 +185,7 @@ class RunningApp:
             yield
         except (OSError, HTTPException, ValueError) as error:
             # ValueError: what came is not JSON, so it is not our app that answers there.
-            raise AppUnreachable.at(self.url) from error
+            raise AppUnreachable(address=self.url) from error
 
 
 def _file(name: str, content: bytes) -> dict[str, str]:
@@ -220,9 +210,8 @@ def _success(reply: Any) -> dict[str, Any]:
     """The answer, unless it is an error of the app, which is raised as ``AppRefused``."""
     if isinstance(reply, dict) and reply.get("success") is not False:
         return reply
-    told = reply if isinstance(reply, dict) else {}
-    raise AppRefused(
-        str(told.get("fact", "The running workbench gave an answer that is not one of its own.")),
-        remedy=str(told.get("remedy", "Close what listens at its address, and run the command once more.")),
-        told=str(told.get("code", "")),
-    )
+    if isinstance(reply, dict) and "fact" in reply:
+        raise AppRefused.restored(
+            str(reply["fact"]), str(reply.get("remedy", "")), {"told": str(reply.get("code", ""))}
+        )
+    raise AppRefused()

@@ -205,16 +205,10 @@ class Settings(BaseSettings):
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             name = _PREFIX + ".".join(str(part) for part in first["loc"]).upper()
-            raise InvalidSettings(
-                f"{name} cannot be used: {first['msg']}.", remedy=f"Correct or remove {name}.", params={"name": name}
-            ) from None
+            raise InvalidSettings.unusable(name=name, why=first["msg"]) from None
         except (OSError, ValueError) as error:
             # The parsers of the two files raise kinds of ValueError.
-            raise InvalidSettings(
-                f".env or workbench.toml cannot be read: {str(error)[:200]}.",
-                remedy="Correct that file, or remove it.",
-                params={"name": ".env / workbench.toml"},
-            ) from None
+            raise InvalidSettings.unreadable(why=error) from None
 
     @property
     def models(self) -> RoleModels:
@@ -298,8 +292,4 @@ def _refuse_unknown(names: Iterable[str], prefix: str) -> None:
         if name in known:
             continue
         near = get_close_matches(name, known, n=1, cutoff=0.0)[0]
-        raise InvalidSettings(
-            f"There is no setting named {name[:80]}.",
-            remedy=f"Correct or remove {name[:80]}; the nearest known name is {near}.",
-            params={"name": name[:80], "nearest": near},
-        )
+        raise InvalidSettings.unknown(name=name, nearest=near)

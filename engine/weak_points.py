@@ -156,7 +156,7 @@ class WeakPoints:
                 with connection:
                     yield connection
         except (OSError, sqlite3.Error) as error:
-            raise WeakPointsUnusable.because(str(self._path), str(error)) from error
+            raise WeakPointsUnusable(path=str(self._path), why=str(error)) from error
 
 
 def _is_on(connection: sqlite3.Connection, collection: str) -> bool:

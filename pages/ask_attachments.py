@@ -19,8 +19,7 @@ from engine.attachments.reading import LARGEST_MB, thumbnail
 from engine.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.errors import InvalidConfig, TooManyAttachments
-from engine.nodes.run_context import fault_of
-from engine.values import Attachment, RunRecord
+from engine.values import Attachment, Fault, RunRecord
 
 _LIST = "attached"
 _UPLOADS = "attach_uploads"
@@ -177,7 +176,7 @@ def _reader(engine: Engine, config: RunConfig, words: Words) -> RoleModel:
     try:
         return RoleModel(chosen or BUILTIN)
     except InvalidConfig as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
         return RoleModel()
 
 
@@ -187,8 +186,8 @@ def _take(engine: Engine, reader: RoleModel, question: str, key: str) -> None:
     st.session_state[_UPLOADS] = st.session_state.get(_UPLOADS, 0) + 1
     room = MOST_ATTACHMENTS - len(_attached())
     if len(files) > room:
-        error = TooManyAttachments.limit(len(_attached()) + len(files), MOST_ATTACHMENTS)
-        st.session_state["ask_fault"] = fault_of(error)
+        error = TooManyAttachments(count=len(_attached()) + len(files), most=MOST_ATTACHMENTS)
+        st.session_state["ask_fault"] = Fault.of(error)
     config = RunConfig(models=RoleModels(vision=reader))
     made = [_begun(engine, config, item.name, item.getvalue(), question) for item in files[: max(0, room)]]
     _keep([*_attached(), *made])
@@ -228,7 +227,7 @@ def _failed(item: Attached, error: BaseException, words: Words) -> None:
     actions = [("remove", words("attach.remove.short"))]
     if item.retry is not None:
         actions.append(("again", words("attach.again")))
-    pressed = fault_box(fault_of(error), words, key=f"attach_fault_{item.id}", actions=actions)
+    pressed = fault_box(Fault.of(error), words, key=f"attach_fault_{item.id}", actions=actions)
     if pressed == "remove":
         _remove(item.id)
         st.rerun()

@@ -15,7 +15,6 @@ from components.what_if_text import collection_mark
 from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.values import Fault, RunId, RunRecord
 from pages.compare_choices import RunChoice, run_choices
 from pages.compare_new import Side, Wanted, second_run
@@ -131,7 +130,7 @@ def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
                 question, config, attachments=attachments, trial=True
             )
         except WorkbenchError as error:
-            st.session_state["compare_fault"] = fault_of(error)
+            st.session_state["compare_fault"] = Fault.of(error)
     st.rerun()
 
 

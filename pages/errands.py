@@ -13,7 +13,7 @@ import streamlit as st
 from components.faults import fault_box
 from components.i18n import Words
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def result_of(name: str, about: Hashable, waiting: str, words: Words) -> Any | N
     try:
         return errand.future.result()
     except WorkbenchError as error:
-        if fault_box(fault_of(error), words, key=f"{name}_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key=f"{name}_fault", actions=(("again", words("ask.again")),)):
             forget(name)
             st.rerun()
         return None

@@ -23,8 +23,7 @@ from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.fork import FORKABLE, fork_price
-from engine.nodes.run_context import fault_of
-from engine.values import PassageId, RunRecord
+from engine.values import Fault, PassageId, RunRecord
 from engine.whatif import CallsNeeded
 from pages.what_if import tried
 
@@ -60,7 +59,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     try:
         price = fork_price(record, config, index, query, wanted.verdicts)
     except WorkbenchError as error:
-        st.warning(words.joined(fault_text(fault_of(error), words)), icon=":material/info:")
+        st.warning(words.joined(fault_text(Fault.of(error), words)), icon=":material/info:")
         return
     new_query = bool(query) and query != record.rounds[index].query
     free = price == CallsNeeded() and not new_query
@@ -148,5 +147,5 @@ def _go(engine: Engine, record: RunRecord, wanted: _Wanted) -> None:
         )
         st.session_state.pop("fork_verdicts", None)
     except WorkbenchError as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
     st.rerun()

@@ -9,9 +9,9 @@ import streamlit as st
 from components.faults import fault_box
 from components.i18n import Words
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.roles import CollectionInfo
+from engine.values import Fault
 from pages.knowledge_add import add_view
 from pages.knowledge_collections import collections_view
 from pages.knowledge_jobs import jobs_elsewhere
@@ -36,7 +36,7 @@ def page() -> None:
             jobs_elsewhere(engine, words)
         draw(view, engine.collections())
     except WorkbenchError as error:
-        if fault_box(fault_of(error), words, key="kb_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="kb_fault", actions=(("again", words("ask.again")),)):
             st.rerun()
 
 

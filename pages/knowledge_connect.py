@@ -13,8 +13,8 @@ from components.knowledge_draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
+from engine.values import Fault
 from pages.connect_check import Chosen, check_and_connect
 from pages.errands import begin, forget, result_of
 from pages.knowledge_state import say
@@ -81,7 +81,7 @@ def confirm(engine: Engine, name: str, words: Words) -> None:
                 engine.connections.disconnect(name)
                 say(words("connect.gone", name=name))
             except WorkbenchError as error:
-                fault_box(fault_of(error), words, key="connect_disconnect_fault")
+                fault_box(Fault.of(error), words, key="connect_disconnect_fault")
                 return
             st.rerun()
         if st.button(words("connect.keep"), key="connect_disconnect_no"):

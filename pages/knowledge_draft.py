@@ -14,7 +14,6 @@ from engine.knowledge.ingest import read_document
 from engine.knowledge.items import IngestItem, items_of
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
-from engine.nodes.run_context import fault_of
 from engine.values import Fault
 
 _log = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ class Batch:
             return list(self.uploads), ()
         typed = self.path.strip().strip("\"'")
         items, failed = items_of([Path(typed).expanduser()])
-        return items, tuple((name, fault_of(error)) for name, error in failed)
+        return items, tuple((name, Fault.of(error)) for name, error in failed)
 
 
 class _Cancelled(Exception):
@@ -101,7 +100,7 @@ class Draft:
         if self.future is None or not self.done or self.future.cancelled():
             return None
         error = self.future.exception()
-        return fault_of(error) if isinstance(error, Exception) else None
+        return Fault.of(error) if isinstance(error, Exception) else None
 
     def cancel(self) -> None:
         """End it after the file that is being read."""

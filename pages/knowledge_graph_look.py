@@ -15,10 +15,9 @@ from components.phrases import place_text
 from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import UnknownEntity, WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
-from engine.values import Community, PassageId
+from engine.values import Community, Fault, PassageId
 from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace
 from pages.knowledge_graph_tables import graph_tables
 from pages.remembered import remembered
@@ -222,6 +221,6 @@ def _texts(place: GraphPlace, wanted: tuple[PassageId, ...]) -> dict[PassageId, 
             lambda: engine.graphs.passages(info.name, wanted),
         )
     except WorkbenchError as error:
-        fault_box(fault_of(error), place.words, key="kg_passages_fault")
+        fault_box(Fault.of(error), place.words, key="kg_passages_fault")
         return {}
     return {item.id: ShownPassage(place_text(item.source, item.section, place.words), item.text) for item in found}

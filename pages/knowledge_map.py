@@ -14,10 +14,9 @@ from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import PassageMap
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.roles import CollectionInfo
-from engine.values import PassageId, RunRecord
+from engine.values import Fault, PassageId, RunRecord
 from pages.remembered import remembered
 from pages.stored_runs import finished_record
 
@@ -112,7 +111,7 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
     try:
         return remembered("kb_map", (engine.instance, info.name, info.fingerprint, query), read)
     except WorkbenchError as error:
-        if fault_box(fault_of(error), words, key="kb_map_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="kb_map_fault", actions=(("again", words("ask.again")),)):
             st.rerun()
     if not query:
         return None
@@ -153,7 +152,7 @@ def _passage(engine: Engine, info: CollectionInfo, drawn: PassageMap, passage_id
     try:
         stored = next((item for item in engine.passages(info.name, point.source) if item.id == passage_id), None)
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key="kb_map_passage_fault")
+        fault_box(Fault.of(error), words, key="kb_map_passage_fault")
         stored = None
     with st.container(border=True, key="kb_map_passage"):
         st.text(place_text(point.source, point.section, words))

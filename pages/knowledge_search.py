@@ -18,8 +18,8 @@ from engine.config import SearchMethod
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FoundPassage
-from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
+from engine.values import Fault
 from pages.knowledge_state import collection_picker, go_to
 from pages.remembered import remembered
 
@@ -103,7 +103,7 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
     try:
         found, took_ms = remembered("kb_found", (*asked, limit), find)
     except WorkbenchError as error:
-        if fault_box(fault_of(error), words, key="kb_search_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="kb_search_fault", actions=(("again", words("ask.again")),)):
             st.rerun()
         return
     if not found:

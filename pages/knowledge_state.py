@@ -13,8 +13,8 @@ from components.i18n import Words
 from components.knowledge_draw import note_box
 from components.url_state import put_into_url, take_from_url
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
+from engine.values import Fault
 from pages import views
 
 View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
@@ -110,7 +110,7 @@ def attempt(work: Callable[[], object], said: str = "") -> bool:
     try:
         work()
     except WorkbenchError as error:
-        st.session_state[_FAULT] = fault_of(error)
+        st.session_state[_FAULT] = Fault.of(error)
         return False
     if said:
         say(said)

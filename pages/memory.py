@@ -15,8 +15,7 @@ from components.memory_recalls import recall_list, recalled_by
 from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
-from engine.values import Memory, RunRecord
+from engine.values import Fault, Memory, RunRecord
 from pages.last_press import fault_key, note_deleted, say_last_press
 from pages.stored_runs import finished_record
 from pages.weak_points import weak_points_view
@@ -38,7 +37,7 @@ def memory_view(engine: Engine, words: Words) -> None:
         memories = engine.memories()
         records = recent(engine)
     except WorkbenchError as error:
-        if fault_box(fault_of(error), words, key="memory_unreadable", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="memory_unreadable", actions=(("again", words("ask.again")),)):
             st.rerun()
         return
     if not memories and not records:
@@ -215,7 +214,7 @@ def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
                 engine.forget_memory(item.id)
             deleted = len(chosen)
     except WorkbenchError as error:
-        st.session_state[_FAULT] = fault_of(error)
+        st.session_state[_FAULT] = Fault.of(error)
         return
     note_deleted("memory", deleted)
 

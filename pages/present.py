@@ -14,11 +14,10 @@ from components.url_state import put_into_url, take_from_url
 from components.what_if_text import collection_mark
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.records import BATCH
 from engine.replay import steps
 from engine.samples.demos import demos
-from engine.values import RunRecord
+from engine.values import Fault, RunRecord
 from pages.compare_choices import run_choices
 
 _LONGEST_ID = 64
@@ -34,7 +33,7 @@ def stage_view(engine: Engine, words: Words) -> None:
     try:
         record = engine.record(run_id)
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key="present_fault")
+        fault_box(Fault.of(error), words, key="present_fault")
         return
     with st.container(key="stage_question"):
         # Somebody else's words: never read as Markdown.

@@ -20,12 +20,11 @@ from components.what_if_text import collection_text
 from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import all_demos, demo_events
-from engine.values import Outcome, RunId
+from engine.values import Fault, Outcome, RunId
 from engine.workflows import MODULES
 from pages.compare import choose_pair
 from pages.last_press import fault_key, note_deleted, say_last_press
@@ -48,7 +47,7 @@ def list_view(engine: Engine, words: Words) -> None:
         filters = narrowed(engine, words)
         stored(engine, words, filters)
     except RecordError as error:
-        if fault_box(fault_of(error), words, key="runs_unreadable", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="runs_unreadable", actions=(("again", words("ask.again")),)):
             st.rerun()
     shipped(engine, words)
 
@@ -296,7 +295,7 @@ def delete(engine: Engine, selected: Sequence[RunSummary]) -> None:
             engine.delete_run(item.id)
             deleted += 1
         except WorkbenchError as error:
-            st.session_state.setdefault(_FAULT, fault_of(error))
+            st.session_state.setdefault(_FAULT, Fault.of(error))
         if st.session_state.get("run") == item.id:
             st.session_state["run"] = ""
     note_deleted("runs", deleted)
@@ -323,7 +322,7 @@ def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
         try:
             change()
         except WorkbenchError as error:
-            st.session_state[_FAULT] = fault_of(error)
+            st.session_state[_FAULT] = Fault.of(error)
             break
     st.rerun()
 

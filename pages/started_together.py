@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.values import Fault, RunId
 
 
@@ -22,7 +21,7 @@ def start_all(engine: Engine, question: str, configs: Iterable[RunConfig]) -> tu
         try:
             ids.append(engine.start(question, config, trial=True))
         except WorkbenchError as error:
-            fault = fault_of(error)
+            fault = Fault.of(error)
             if fault not in faults:
                 faults.append(fault)
     return ids, faults

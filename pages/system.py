@@ -9,8 +9,8 @@ from components.faults import fault_box
 from components.i18n import Words
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
+from engine.values import Fault
 from pages.system_health import health_part
 from pages.system_models import models_part
 from pages.system_speed import speed_part
@@ -29,7 +29,7 @@ def page() -> None:
     try:
         draw(part, bar)
     except WorkbenchError as error:
-        if fault_box(fault_of(error), words, key="system_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="system_fault", actions=(("again", words("ask.again")),)):
             st.rerun()
 
 

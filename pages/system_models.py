@@ -27,7 +27,6 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails, ModelTrial, Provider
 from engine.llm.discovery import OllamaStatus
-from engine.nodes.run_context import fault_of
 from engine.values import Fault
 from pages.system_state import again_button, go_to
 from pages.system_work import Looked, looked, until
@@ -185,7 +184,7 @@ def _attempt(do: Callable[[], None]) -> None:
     try:
         do()
     except WorkbenchError as error:
-        st.session_state[_FAULT] = fault_of(error)
+        st.session_state[_FAULT] = Fault.of(error)
     st.session_state[_FRESH] = True
     st.rerun()
 

@@ -12,7 +12,7 @@ from engine.config import BUILTIN
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.host.values import ModelSpeed
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 from pages.system_models import Seen, seen_models
 from pages.system_work import until
 
@@ -88,7 +88,7 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
         try:
             engine.host.start_measure(typed)
         except WorkbenchError as error:
-            st.session_state[_FAULT] = fault_of(error)
+            st.session_state[_FAULT] = Fault.of(error)
         st.rerun()
     fault = st.session_state.pop(_FAULT, None)
     if fault is not None:

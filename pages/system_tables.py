@@ -14,7 +14,7 @@ from components.system_settings import how_to_change, settings_found, settings_t
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 from pages.opening import opening
 from pages.system_hint import roles_played
 from pages.system_state import again_button
@@ -58,7 +58,7 @@ def self_test_part(engine: Engine, words: Words) -> None:
         try:
             engine.host.start_self_test(str(collection), roles_played()["grader"])
         except WorkbenchError as error:
-            st.session_state[_FAULT] = fault_of(error)
+            st.session_state[_FAULT] = Fault.of(error)
         st.rerun()
     fault = st.session_state.pop(_FAULT, None)
     if fault is not None:

@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.values import Fault
 
 T = TypeVar("T")
@@ -52,7 +51,7 @@ class Looked(Generic[T]):
         except TimeoutError:
             return False
         except WorkbenchError as error:
-            self.fault = fault_of(error)
+            self.fault = Fault.of(error)
         self.pending, self.at = None, time.monotonic()
         self.moment = datetime.now(UTC).strftime("%H:%M:%S")
         return True

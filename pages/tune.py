@@ -25,8 +25,8 @@ from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.flip_values import Flips
 from engine.evaluation.flips import flips_between
 from engine.evaluation.sweep_values import AxisValue
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
+from engine.values import Fault
 from engine.whatif.settings import COLUMNS
 from pages.opening import opening
 from pages.tune_bench import grader_bench_tab
@@ -279,6 +279,6 @@ def failures(shown: Shown, gathering: Gathering) -> list[tuple[str, str]]:
 try:
     page()
 except WorkbenchError as error:
-    fault_box(fault_of(error), words, key="tune_fault")
+    fault_box(Fault.of(error), words, key="tune_fault")
     if st.button(words("ask.again"), icon=":material/refresh:", key="tune_again"):
         st.rerun()

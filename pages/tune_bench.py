@@ -17,8 +17,7 @@ from engine.evaluation.grader_bench import compare, cut_for_precision, figures
 from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.noise import noise
 from engine.evaluation.regrade import Regraded, judged_passages
-from engine.nodes.run_context import fault_of
-from engine.values import PassageId, RunRecord
+from engine.values import Fault, PassageId, RunRecord
 from pages.tune_evidence import Gathering, judged_pairs, records_of
 from pages.tune_gather import batch_name
 
@@ -157,7 +156,7 @@ def _outcome(job: _Regrading, cut: float, words: Words) -> None:
         return
     error = job.future.exception()
     if error is not None:
-        fault_box(fault_of(error), words, key="bench_fault")
+        fault_box(Fault.of(error), words, key="bench_fault")
         return
     regraded = job.future.result()
     if regraded.fault is not None:

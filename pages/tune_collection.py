@@ -11,7 +11,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import QuerySet
 from engine.evaluation.presence import Presence, presence, refuse_elsewhere
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 
 
 def collection_choice(engine: Engine, chosen: str, label: str, *, key: str) -> str:
@@ -37,7 +37,7 @@ def presence_note(found: Presence, words: Words, *, key: str) -> None:
     try:
         refuse_elsewhere(found)
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key=key)
+        fault_box(Fault.of(error), words, key=key)
         return
     if found.partly:
         quiet(f"! {words.count('tune.presence.part', found.expected, present=found.present)}", words, key=key)

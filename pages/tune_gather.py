@@ -17,7 +17,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.values import Batch
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 from pages.tune_collection import nothing_there
 from pages.tune_evidence import Gathering, part_of, progress_of
 
@@ -119,7 +119,7 @@ def _begin(begin: Callable[[], str | bool]) -> None:
     try:
         begun = begin()
     except WorkbenchError as error:
-        st.session_state["tune_gather_fault"] = fault_of(error)
+        st.session_state["tune_gather_fault"] = Fault.of(error)
     else:
         if isinstance(begun, str):
             st.session_state[f"{_CHOSEN}_next"] = begun

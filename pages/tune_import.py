@@ -16,7 +16,6 @@ from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.importing import ImportNote, ImportPlan, collection_name, read_query_set
 from engine.evaluation.presence import presence
 from engine.evaluation.store import usable_set_name
-from engine.nodes.run_context import fault_of
 from engine.values import Fault
 from pages.jobs import IngestJob
 from pages.tune_collection import collection_choice, presence_note, sources_of
@@ -53,7 +52,7 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     try:
         plan = _plan(file, int(limit), sources)
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key="tune_import_fault")
+        fault_box(Fault.of(error), words, key="tune_import_fault")
         return
     st.caption(
         words(
@@ -100,7 +99,7 @@ def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, w
             engine.evaluation.save_query_set(query_set)
             st.session_state["tune_set_wanted"] = query_set.name
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key="tune_save_fault")
+        fault_box(Fault.of(error), words, key="tune_save_fault")
         return
     st.session_state["tune_uploads"] += 1
     st.rerun()
@@ -142,9 +141,9 @@ def _finish(engine: Engine, job: IngestJob, plan: ImportPlan) -> None:
             engine.evaluation.save_query_set(plan.after(job.report.to_dict()))
             st.session_state["tune_set_wanted"] = plan.set.name
         elif job.fault is not None:
-            st.session_state[_FAILED] = fault_of(job.fault)
+            st.session_state[_FAILED] = Fault.of(job.fault)
     except WorkbenchError as error:
-        st.session_state[_FAILED] = fault_of(error)
+        st.session_state[_FAILED] = Fault.of(error)
 
 
 def import_notes(notes: Sequence[ImportNote], words: Words) -> None:

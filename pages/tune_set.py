@@ -13,7 +13,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 from pages.tune_collection import bind_form, misplaced
 from pages.tune_evidence import Gathering, batches_of, progress_of, query_set_of
 from pages.tune_gather import batch_choice, gathering_buttons, gathering_notes, take_begun
@@ -94,7 +94,7 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
     try:
         record = engine.record(run_id)
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key="tune_add_fault")
+        fault_box(Fault.of(error), words, key="tune_add_fault")
         return
     st.text(record.question)
     labels = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
@@ -117,7 +117,7 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
         try:
             engine.evaluation.add_case(str(name), case, record.config.collection)
         except WorkbenchError as error:
-            fault_box(fault_of(error), words, key="tune_add_failed")
+            fault_box(Fault.of(error), words, key="tune_add_failed")
         else:
             st.session_state["tune_set_wanted"] = str(name).strip()
             st.session_state["tune_added"] += 1

@@ -22,7 +22,7 @@ from engine.evaluation.figures import Evaluation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import Cost
 from engine.evaluation.sweep_values import AxisValue, Recommendation
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 from pages.tune_evidence import Shown
 from pages.tune_tried import COSTS, Tried, recommended, tried, tried_rows
 
@@ -132,7 +132,7 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
             engine.evaluation.save_settings(name.strip(), config)
             st.rerun()
         except WorkbenchError as error:
-            fault_box(fault_of(error), words, key="tune_save_fault")
+            fault_box(Fault.of(error), words, key="tune_save_fault")
     for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(saved)

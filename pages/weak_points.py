@@ -11,7 +11,7 @@ from components.i18n import Words
 from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 from engine.weak_points import WeakPoint
 
 _A_PAGE = 20
@@ -24,7 +24,7 @@ def weak_points_view(engine: Engine, words: Words) -> None:
         names = [item.name for item in engine.collections() if not item.read_only]
         found = engine.weak_points.list()
     except WorkbenchError as error:
-        fault_box(fault_of(error), words, key="history_fault")
+        fault_box(Fault.of(error), words, key="history_fault")
         return
     # Entries of a collection that is gone are listed too: they could not be deleted otherwise.
     every = list(dict.fromkeys([*(item.collection for item in found), *names]))

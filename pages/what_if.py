@@ -19,9 +19,8 @@ from engine.alike import alike_ranges
 from engine.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.samples.demos import is_demo
-from engine.values import PassageId, RunId, RunRecord
+from engine.values import Fault, PassageId, RunId, RunRecord
 from engine.whatif import WhatIf
 from engine.whatif.flips import flips_of
 from engine.whatif.grid import at_once
@@ -145,7 +144,7 @@ def _begin(begin: Callable[[], RunId]) -> None:
     try:
         st.session_state["run"] = begin()
     except WorkbenchError as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
     st.rerun()
 
 
@@ -153,5 +152,5 @@ def _attempt(change: Callable[[], object]) -> None:
     try:
         change()
     except WorkbenchError as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
     st.rerun()

@@ -25,7 +25,6 @@ from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.budget import measured_tariff, worst_case
 from engine.config import RoleModels, RunConfig
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
 from engine.values import Attachment, Fault, RunId, RunRecord, SourceKind
@@ -110,7 +109,7 @@ def opened() -> RunRecord | None:
     try:
         record = engine.record(run_id)
     except WorkbenchError as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
         return None
     if came and address.get("run") == run_id and not names_settings(address):
         begin_here()
@@ -158,7 +157,7 @@ def collection_choices() -> list[CollectionChoice]:
     try:
         return [CollectionChoice(item.name, item.passages, item.full_text) for item in engine.collections()]
     except WorkbenchError as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
         return []
 
 
@@ -247,7 +246,7 @@ def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] 
     try:
         run_id = engine.start(question, config, attachments=attachments)
     except WorkbenchError as error:
-        st.session_state["ask_fault"] = fault_of(error)
+        st.session_state["ask_fault"] = Fault.of(error)
     else:
         st.session_state["run"] = run_id
     st.rerun()

@@ -15,7 +15,7 @@ from engine.api import published
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.encoding import Json
-from engine.api.errors import NOT_KEPT_YET, AddressNotListed, add_error_handlers, answered
+from engine.api.errors import NOT_KEPT_YET, add_error_handlers, answered
 from engine.api.forking import add_fork
 from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
@@ -28,7 +28,7 @@ from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.config import RunConfig, config_from_dict, models_from_dict
 from engine.engine import Engine
-from engine.errors import InvalidQuestion
+from engine.errors import AddressNotListed, InvalidQuestion
 from engine.noted_faults import NotedFault
 from engine.responses import seed_response
 from engine.settings import Settings
@@ -303,7 +303,7 @@ def _listed(engine: Engine, address: str, field: str) -> str:
     for known in engine.settings.known_addresses:
         if _plain(known) == _plain(address):
             return known
-    raise AddressNotListed.named_in(field)
+    raise AddressNotListed(field=field)
 
 
 def _plain(address: str) -> str:

@@ -18,6 +18,7 @@ from engine.api.encoding import Json
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, INVALID_FACT, INVALID_REMEDY, error_body
 from engine.config import PARAMETERS
 from engine.errors import (
+    AddressNotListed,
     AttachmentDamaged,
     AttachmentEmpty,
     AttachmentsNotTaken,
@@ -71,20 +72,6 @@ from engine.errors import (
 from engine.values import RunRecord
 
 _log = logging.getLogger(__name__)
-
-
-class AddressNotListed(WorkbenchError):
-    """A request named a Milvus address that the settings do not list."""
-
-    code = "WB704"
-
-    @classmethod
-    def named_in(cls, field: str) -> AddressNotListed:
-        return cls(
-            "This Milvus address is not one that the settings list.",
-            remedy=f"Leave {field} out, or add the address to WORKBENCH_MILVUS_ADDRESSES.",
-            params={"field": field},
-        )
 
 
 class CallerLeft(Exception):

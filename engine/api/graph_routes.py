@@ -48,7 +48,7 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def delete(name: str) -> Response:
         if not await asyncio.to_thread(get_engine().graphs.delete, name):
-            raise GraphMissing.of(name)
+            raise GraphMissing(collection=name)
         return Response(status_code=204)
 
 
@@ -96,7 +96,7 @@ def graph_as_json(
     """
     state = graphs.describe(collection)
     if state is None:
-        raise GraphMissing.of(collection)
+        raise GraphMissing(collection=collection)
     return {
         **state_as_json(state),
         "entities": [asdict(item) for item in graphs.entities(collection, entities, query)],

@@ -111,12 +111,7 @@ def _content(body: SourceRequest) -> bytes:
     try:
         return from_base64(body.content_base64)
     except ValueError:
-        raise InvalidConfig(
-            "content_base64 is not base64.",
-            remedy="Encode the file's bytes as base64.",
-            params={"field": "content_base64"},
-            field="content_base64",
-        ) from None
+        raise InvalidConfig.not_base64() from None
 
 
 def job_as_json(status: JobStatus) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def add_weak_points(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def delete(point_id: str) -> Response:
         if not await asyncio.to_thread(get_engine().weak_points.delete, point_id):
-            raise UnknownWeakPoint.named(point_id)
+            raise UnknownWeakPoint(point=point_id)
         return Response(status_code=204)
 
     @api.put("/collections/{name}/weak-points", summary="Whether runs of a collection add entries to its history")

@@ -33,16 +33,16 @@ def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Atta
     taken = tuple(fitted(item) for item in attachments)
     for item in taken:
         if not (item.text or item.rows):
-            raise AttachmentEmpty.named(item.name)
+            raise AttachmentEmpty.named(name=item.name)
     return taken
 
 
 def admissible(count: int, config: RunConfig) -> None:
     """Raises ``AttachmentsNotTaken`` and ``TooManyAttachments`` as :func:`admitted` does, before anything is read."""
     if count and config.workflow not in TAKES_ATTACHMENTS:
-        raise AttachmentsNotTaken.by(config.workflow)
+        raise AttachmentsNotTaken.by(workflow=config.workflow)
     if count > MOST_ATTACHMENTS:
-        raise TooManyAttachments.limit(count, MOST_ATTACHMENTS)
+        raise TooManyAttachments(count=count, most=MOST_ATTACHMENTS)
 
 
 def fitted(attachment: Attachment) -> Attachment:

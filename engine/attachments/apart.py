@@ -42,13 +42,13 @@ def read_apart(
     try:
         contents = READERS.read(kind, name, data, seconds)
     except SourceTimedOut as error:
-        raise ReadingTimedOut.after(seconds) from error
+        raise ReadingTimedOut(seconds=seconds) from error
     except (SourceTooDemanding, SourceUnreadable) as error:
-        raise ReadingFailed.now() from error
+        raise ReadingFailed() from error
     except SourceEmpty as error:
-        raise AttachmentEmpty.table(name) from error
+        raise AttachmentEmpty.table(table=name) from error
     except SourceDamaged as error:
-        raise AttachmentDamaged.named(name) from error
+        raise AttachmentDamaged(name=name) from error
     except (SourceEncoding, SourceMislabelled) as error:
-        raise AttachmentUnsupported.named(name, KINDS_SHOWN) from error
+        raise AttachmentUnsupported(name=name, kinds=KINDS_SHOWN) from error
     return contents.sections[0].text if contents.sections else ""

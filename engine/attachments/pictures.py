@@ -62,7 +62,7 @@ def _upright(name: str, data: bytes, most_side: int) -> Any:
         TypeError,
         EOFError,
     ) as error:
-        raise SourceDamaged.named(name, "it is no whole image") from error
+        raise SourceDamaged.named(name=name, found="it is no whole image") from error
 
 
 def _turned(image: Any) -> Any:

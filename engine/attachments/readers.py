@@ -31,7 +31,7 @@ async def image_reader(
     if provider == "ollama":
         found = (await status()).model(name)
         if found is not None and "vision" not in found.capabilities:
-            raise ModelCannotSee.named(model.model)
+            raise ModelCannotSee(model=model.model)
     return ChatVision(model, settings)
 
 

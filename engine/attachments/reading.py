@@ -44,7 +44,7 @@ async def read_attachment(
         text = await reader.read(data, header.media_type, question, trace)
     except AttachmentDamaged:
         # A reader is given an image without its name.
-        raise AttachmentDamaged.named(name) from None
+        raise AttachmentDamaged(name=name) from None
     return fitted(Attachment("image", name, text=text, read_by=reader.name, digest=digest))
 
 
@@ -55,16 +55,16 @@ def checked(name: str, data: bytes) -> ImageHeader | None:
     more than ``MOST_PIXELS`` pixels, however few bytes it has.
     """
     if len(data) > LARGEST_MB * _MILLION:
-        raise AttachmentTooLarge.named(name, len(data) / _MILLION, LARGEST_MB)
+        raise AttachmentTooLarge(name=name, size_mb=f"{len(data) / _MILLION:.1f}", limit_mb=LARGEST_MB)
     if not data:
-        raise AttachmentEmpty.named(name)
+        raise AttachmentEmpty.named(name=name)
     header = image_header(data)
     if header is None:
         return None
     if header.pixels == 0:
-        raise AttachmentDamaged.named(name)
+        raise AttachmentDamaged(name=name)
     if header.pixels > MOST_PIXELS:
-        raise ImageTooLarge.pixels(name, header.width, header.height, MOST_PIXELS // _MILLION)
+        raise ImageTooLarge(name=name, width=header.width, height=header.height, limit_mpx=MOST_PIXELS // _MILLION)
     return header
 
 
@@ -82,7 +82,7 @@ def file_bytes(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read(int(LARGEST_MB * _MILLION) + 1)
     except OSError as error:
-        raise AttachmentMissing.at(path, f"{error.strerror or type(error).__name__}.") from error
+        raise AttachmentMissing(name=path, why=f"{error.strerror or type(error).__name__}.") from error
 
 
 def _table(name: str, found: str, digest: str) -> Attachment:

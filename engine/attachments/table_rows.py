@@ -51,7 +51,7 @@ def table_of(name: str, data: bytes) -> TableRead:
         tables = _READERS[form](name, data, form == own)
         if tables:
             return _told(name, form, tables)
-    raise SourceEmpty.named(name)
+    raise SourceEmpty(name=name)
 
 
 def _told(name: str, form: str, tables: Sequence[Rows], others: bool = False) -> TableRead:
@@ -59,7 +59,7 @@ def _told(name: str, form: str, tables: Sequence[Rows], others: bool = False) ->
     shown = [[" ".join(cell.split()) for cell in row[: MOST_COLUMNS + 1]] for row in rows[: MOST_ROWS + 1]]
     shown = [row for row in shown if any(row)]
     if not shown:
-        raise SourceEmpty.named(name)
+        raise SourceEmpty(name=name)
     place = header_row(shown[:10])
     caption = "; ".join(cell for row in shown[: place or 0] for cell in row if cell)
     return TableRead(form, shown[place or 0 :], place is not None, caption, others or len(tables) > 1)

@@ -24,9 +24,9 @@ def answer(kind: str, name: str, data: bytes) -> dict[str, Any]:
     except SourceError as error:
         return {"error": packed_error(error)}
     except ImportError as error:
-        return {"error": packed_error(SourceUnreadable.named(name, f"no module {error.name}"))}
+        return {"error": packed_error(SourceUnreadable(name=name, why=f"no module {error.name}"))}
     except (MemoryError, RecursionError):
-        return {"error": packed_error(SourceTooDemanding.named(name))}
+        return {"error": packed_error(SourceTooDemanding(name=name))}
 
 
 def read(kind: str, name: str, data: bytes) -> str:

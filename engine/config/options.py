@@ -50,14 +50,9 @@ class QualityOptions:
         require("grade_on", self.grade_on, get_args(GradeOn))
         total = sum(getattr(self, name) for name in QUALITY_WEIGHTS)
         if abs(total - 1.0) > _ROUNDING:
-            raise InvalidConfig(
-                f"The four quality weights sum to {total:.4g}.",
-                remedy=f"Set {', '.join(QUALITY_WEIGHTS)} so that they sum to 1.",
-                params={"field": "coverage_weight", "sum": f"{total:.4g}"},
-                field="coverage_weight",
-            )
+            raise InvalidConfig.weights(sum=f"{total:.4g}", weights=QUALITY_WEIGHTS)
         if self.high_score < self.medium_score:
-            raise InvalidConfig.out_of_range("high_score", self.medium_score, 1)
+            raise InvalidConfig.out_of_range(field="high_score", low=self.medium_score, high=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,17 +135,12 @@ PRESETS: Mapping[str, float] = MappingProxyType({"lenient": 0.4, "balanced": 0.6
 def checked(name: str, value: object, parameter: Parameter) -> int | float:
     usable = isinstance(value, int | float) and not isinstance(value, bool)
     if not usable or not parameter.low <= value <= parameter.high:  # type: ignore[operator]
-        raise InvalidConfig.out_of_range(name, parameter.low, parameter.high)
+        raise InvalidConfig.out_of_range(field=name, low=parameter.low, high=parameter.high)
     number = float(value)  # type: ignore[arg-type]
     if not parameter.whole:
         return round(number, 4)
     if number != int(number):
-        raise InvalidConfig(
-            f"{name} must be a whole number.",
-            remedy=f"Set {name} to a whole number from {parameter.low:.10g} to {parameter.high:.10g}.",
-            params={"field": name},
-            field=name,
-        )
+        raise InvalidConfig.not_whole(field=name, low=parameter.low, high=parameter.high)
     return int(number)
 
 
@@ -162,10 +157,10 @@ def check_all(value: object, parameters: Mapping[str, Parameter]) -> None:
 
 def require(field_name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InvalidConfig.not_one_of(field_name, allowed)
+        raise InvalidConfig.not_one_of(field=field_name, allowed=allowed)
 
 
 def require_flags(value: object, *names: str) -> None:
     for name in names:
         if not isinstance(getattr(value, name), bool):
-            raise InvalidConfig.not_one_of(name, ("true", "false"))
+            raise InvalidConfig.not_one_of(field=name, allowed=("true", "false"))

@@ -23,13 +23,13 @@ class RoleModel:
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str):
-            raise unusable_model("The name of a model must be a text.", "")
+            raise InvalidConfig.model_not_text()
         provider, colon, name = self.model.partition(":")
         if self.model != BUILTIN:
             if not colon or not provider.strip() or len(self.model) > 200:
-                raise unusable_model(f"The model {self.model[:80]!r} has no provider.", self.model[:80])
+                raise InvalidConfig.model_without_provider(model=self.model[:80])
             if not name.strip():
-                raise unusable_model(f"The model {self.model[:80]!r} names a provider and no model.", self.model[:80])
+                raise InvalidConfig.provider_without_model(model=self.model[:80])
         for field_name, parameter in MODEL_PARAMETERS.items():
             object.__setattr__(self, field_name, checked(field_name, getattr(self, field_name), parameter))
 
@@ -56,19 +56,8 @@ class RoleModels:
         for item in fields(self):
             model = getattr(self, item.name).model
             if item.name != "reranker" and model.startswith(CROSS_ENCODER):
-                raise InvalidConfig(
-                    f"{model[:80]} can only rerank; it cannot be the {item.name}.",
-                    remedy="Choose it as the reranker, and `builtin`, `ollama:MODEL` or `provider:model` here.",
-                    params={"field": "models", "only_reranks": model[:80]},
-                    field="models",
-                )
+                raise InvalidConfig.only_reranks(only_reranks=model[:80], role=item.name)
 
     def of(self, role: RoleName) -> RoleModel:
         model: RoleModel = getattr(self, role)
         return model
-
-
-def unusable_model(fact: str, model: str) -> InvalidConfig:
-    remedy = "Write `builtin`, `ollama:MODEL` or `provider:model`."
-    named = {"model": model} if model else {}
-    return InvalidConfig(fact, remedy=remedy, params={"field": "models", **named}, field="models")

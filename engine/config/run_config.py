@@ -125,12 +125,7 @@ class RunConfig:
         if isinstance(self.options, SelfCorrectiveOptions):
             object.__setattr__(self, "options", OPTIONS[self.workflow]())
         if type(self.options) is not OPTIONS[self.workflow]:
-            raise InvalidConfig(
-                f"These options are not those of the workflow {self.workflow!r}.",
-                remedy="Leave options out, or send those of the workflow.",
-                params={"field": "options", "workflow": self.workflow},
-                field="options",
-            )
+            raise InvalidConfig.options_of_another_workflow(workflow=self.workflow)
         if self.mode is _DEFAULT:
             object.__setattr__(self, "mode", default_mode(self.workflow))
         require("mode", self.mode, get_args(Mode))
@@ -138,19 +133,9 @@ class RunConfig:
         require("gate", self.gate, get_args(GatePolicy))
         require("context", self.context, get_args(ContextPolicy))
         if not isinstance(self.collection, str) or not 1 <= len(self.collection) <= 60:
-            raise InvalidConfig(
-                "collection must have 1 to 60 characters.",
-                remedy="Name an existing collection.",
-                params={"field": "collection"},
-                field="collection",
-            )
+            raise InvalidConfig.collection_name()
         if not isinstance(self.milvus_address, str) or len(self.milvus_address) > _LONGEST_ADDRESS:
-            raise InvalidConfig(
-                f"milvus_address must have at most {_LONGEST_ADDRESS} characters.",
-                remedy="Leave milvus_address empty, or name an address of WORKBENCH_MILVUS_ADDRESSES.",
-                params={"field": "milvus_address"},
-                field="milvus_address",
-            )
+            raise InvalidConfig.address_too_long(most=_LONGEST_ADDRESS)
 
     @property
     def preset(self) -> str | None:
@@ -209,19 +194,11 @@ def _role_model(role: str, plain: Any, usual: RoleModels) -> RoleModel:
 
 def _object(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidConfig(
-            f"{name} must be an object.", remedy=f"Send {name} as a JSON object.", params={"field": name}, field=name
-        )
+        raise InvalidConfig.not_an_object(field=name)
     return value
 
 
 def _refuse_unknown(plain: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in plain:
         if name not in known:
-            short = str(name)[:40]
-            raise InvalidConfig(
-                f"There is no setting named {short!r}.",
-                remedy=f"Known settings: {', '.join(known) or 'none'}.",
-                params={"field": short},
-                field=short,
-            )
+            raise InvalidConfig.unknown_setting(field=str(name)[:40], known=known or "none")

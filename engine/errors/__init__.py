@@ -1,367 +1,190 @@
-"""The error tree: every error states one fact and one remedy, and has a stable code.
+"""Every error states one fact and one remedy under a stable code, so that no traceback is needed to act.
 
-Adapters translate foreign exceptions into these; nothing above an adapter sees ``MilvusException`` or ``httpx``.
-Parameters are kept so that a page can render the same error in another language.
+Adapters translate foreign exceptions into these; nothing above an adapter sees ``MilvusException`` or ``httpx``. The
+English templates are messages of the catalogue and the parameters are kept, so that a page can say the same error in
+another language (:func:`message_of`).
+
+· WorkbenchError
+  · AddressNotListed
+  · AppRefused
+  · AppUnreachable
+  · AttachmentError
+    · AttachmentDamaged
+    · AttachmentEmpty
+    · AttachmentMissing
+    · AttachmentTooLarge
+    · AttachmentUnsupported
+    · AttachmentsNotTaken
+    · ImageTooLarge
+    · InvalidAttachment
+    · ModelCannotSee
+    · ReaderMissing
+    · ReadingFailed
+    · ReadingTimedOut
+    · TooManyAttachments
+  · BarNeedsRewrite
+  · BarOutOfReach
+  · ClaimRefused
+  · DataFolderGone
+  · DataFolderUnwritable
+  · EngineClosed
+  · EpochsSpent
+  · EvaluationError
+    · BatchActive
+    · DataSetTooLarge
+    · DataSetUnusable
+    · InvalidQuerySet
+    · SetElsewhere
+    · UnknownBatch
+    · UnknownMeasure
+    · UnknownQuerySet
+  · ExtractorFailed
+  · GateOutOfReach
+  · GraphBusy
+  · GraphReplaced
+  · GraphStoreError
+    · GraphDamaged
+    · GraphDatabaseMissing
+    · GraphDriverMissing
+    · GraphFileNewer
+    · GraphFileUnusable
+    · GraphMissing
+    · GraphRefused
+    · GraphUnreachable
+  · HostError
+    · DiskFull
+    · DiskLow
+    · EmbedderFellBack
+    · HostBusy
+    · HostNotesDamaged
+    · InvalidModelName
+    · ModelUnknownToRegistry
+    · NothingToTest
+    · PartSlow
+    · PullInterrupted
+    · PullRefused
+    · ReaderIncomplete
+  · InvalidConfig
+  · InvalidQuestion
+  · InvalidSettings
+  · JobActive
+  · JobDamaged
+  · JobDiskFull
+  · JobFolderUnusable
+  · JobOver
+  · LoopLimitReached
+  · ModeFellBack
+  · ModelError
+    · AnswerCut
+    · AnswerUncited
+    · BudgetSpent
+    · CrossEncoderMisnamed
+    · CrossEncoderMissing
+    · CrossEncoderPackageMissing
+    · CrossEncoderUnusable
+    · EmptyReply
+    · GraderFailed
+    · ModelGarbled
+    · ModelInterrupted
+    · ModelKeyRefused
+    · ModelNotPulled
+    · ModelNotServed
+    · ModelRefused
+    · ModelTimeout
+    · ModelUnreachable
+    · PromptTooLong
+    · TextTooLong
+    · UnknownProvider
+    · UnreadableReply
+    · WordlessReply
+  · NothingToRead
+  · QualityLow
+  · RecordError
+    · CollectionChanged
+    · ForkRefused
+    · InvalidTag
+    · ObservationLost
+    · ReadOnlyRun
+    · RunActive
+    · RunNotOver
+    · UnknownRun
+  · RunEnded
+  · SharedModel
+  · SourceError
+    · SourceBomb
+    · SourceDamaged
+    · SourceEmpty
+    · SourceEncoding
+    · SourceEncrypted
+    · SourceGarbled
+    · SourceMislabelled
+    · SourceMisnamed
+    · SourceMissing
+    · SourcePassedOver
+    · SourceScanned
+    · SourceTimedOut
+    · SourceTooDemanding
+    · SourceTooLarge
+    · SourceTooManyPages
+    · SourceUnreadable
+    · SourceUnsupported
+  · StoreError
+    · AliasTaken
+    · CollectionBusy
+    · CollectionExists
+    · ConnectionsDamaged
+    · EmbeddingMismatch
+    · FieldTooLong
+    · ForeignCollection
+    · FullTextMissing
+    · InvalidAddress
+    · InvalidCollectionName
+    · MemorySlow
+    · ModelNotRecorded
+    · NothingToSwitch
+    · RemoteLocked
+    · RemoteRefused
+    · RemoteUnreachable
+    · ReversedStore
+    · SamplesStay
+    · StoreDamaged
+    · StoreFull
+    · StoreHalfMade
+    · StoreLocked
+    · StoreRefused
+    · StoreSlow
+    · StoreUnreachable
+    · StoreUnreadable
+    · UnknownAlias
+    · UnknownCollection
+    · UnknownDatabase
+    · UnknownMemory
+    · UnusableCollection
+      · TextlessCollection
+  · TooManyFiles
+  · TooManyRuns
+  · UnknownEntity
+  · UnknownJob
+  · UnknownWeakPoint
+  · WeakPointsUnusable
+  · WebSearchError
+    · WebSearchMalformed
+    · WebSearchRefused
+    · WebSearchSlow
+    · WebSearchUnreachable
 """
 
-from engine.errors.answers import ClaimRefused, EpochsSpent, ObservationLost, SharedModel
-from engine.errors.attachment import (
-    AttachmentDamaged,
-    AttachmentEmpty,
-    AttachmentError,
-    AttachmentMissing,
-    AttachmentsNotTaken,
-    AttachmentTooLarge,
-    AttachmentUnsupported,
-    ImageTooLarge,
-    InvalidAttachment,
-    ModelCannotSee,
-    ReaderMissing,
-    ReadingFailed,
-    ReadingTimedOut,
-    TooManyAttachments,
-)
-from engine.errors.base import (
-    InvalidConfig,
-    InvalidQuestion,
-    InvalidSettings,
-    WorkbenchError,
-)
-from engine.errors.data_folder import DataFolderGone, DataFolderUnwritable
-from engine.errors.evaluation import (
-    BatchActive,
-    DataSetTooLarge,
-    DataSetUnusable,
-    EvaluationError,
-    InvalidQuerySet,
-    SetElsewhere,
-    UnknownBatch,
-    UnknownMeasure,
-    UnknownQuerySet,
-)
-from engine.errors.gate import GateOutOfReach
-from engine.errors.graph import (
-    GraphDamaged,
-    GraphDatabaseMissing,
-    GraphDriverMissing,
-    GraphFileNewer,
-    GraphFileUnusable,
-    GraphMissing,
-    GraphRefused,
-    GraphStoreError,
-    GraphUnreachable,
-)
-from engine.errors.graph_jobs import (
-    ExtractorFailed,
-    GraphBusy,
-    GraphJobError,
-    GraphReplaced,
-    NothingToRead,
-    UnknownEntity,
-)
-from engine.errors.host import (
-    DiskFull,
-    DiskLow,
-    EmbedderFellBack,
-    HostBusy,
-    HostError,
-    HostNotesDamaged,
-    InvalidModelName,
-    ModelUnknownToRegistry,
-    NothingToTest,
-    PartSlow,
-    PullInterrupted,
-    PullRefused,
-    ReaderIncomplete,
-)
-from engine.errors.jobs import (
-    JobActive,
-    JobDamaged,
-    JobDiskFull,
-    JobError,
-    JobFolderUnusable,
-    JobOver,
-    TooManyFiles,
-    UnknownJob,
-)
-from engine.errors.model import (
-    AnswerCut,
-    AnswerUncited,
-    BudgetSpent,
-    EmptyReply,
-    GraderFailed,
-    ModelError,
-    ModelGarbled,
-    ModelInterrupted,
-    ModelKeyRefused,
-    ModelNotPulled,
-    ModelNotServed,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    PromptTooLong,
-    TextTooLong,
-    UnknownProvider,
-    UnreadableReply,
-    WordlessReply,
-)
-from engine.errors.modes import ModeFellBack
-from engine.errors.record import (
-    AppUnreachable,
-    BarNeedsRewrite,
-    BarOutOfReach,
-    CollectionChanged,
-    EngineClosed,
-    ForkRefused,
-    InvalidTag,
-    LoopLimitReached,
-    QualityLow,
-    ReadOnlyRun,
-    RecordError,
-    RunActive,
-    RunNotOver,
-    TooManyRuns,
-    UnknownRun,
-    UnknownWeakPoint,
-    WeakPointsUnusable,
-)
-from engine.errors.remote import (
-    ConnectionsDamaged,
-    InvalidAddress,
-    RemoteLocked,
-    RemoteRefused,
-    RemoteUnreachable,
-    UnknownDatabase,
-    UnusableCollection,
-)
-from engine.errors.reranker import (
-    CrossEncoderMisnamed,
-    CrossEncoderMissing,
-    CrossEncoderPackageMissing,
-    CrossEncoderUnusable,
-    RerankerError,
-)
-from engine.errors.source import (
-    SourceBomb,
-    SourceDamaged,
-    SourceEmpty,
-    SourceEncoding,
-    SourceEncrypted,
-    SourceError,
-    SourceGarbled,
-    SourceMislabelled,
-    SourceMisnamed,
-    SourceMissing,
-    SourcePassedOver,
-    SourceScanned,
-    SourceTimedOut,
-    SourceTooDemanding,
-    SourceTooLarge,
-    SourceTooManyPages,
-    SourceUnreadable,
-    SourceUnsupported,
-)
-from engine.errors.store import (
-    AliasTaken,
-    CollectionBusy,
-    CollectionExists,
-    EmbeddingMismatch,
-    FieldTooLong,
-    ForeignCollection,
-    FullTextMissing,
-    InvalidCollectionName,
-    MemorySlow,
-    ModelNotRecorded,
-    NothingToSwitch,
-    ReversedStore,
-    SamplesStay,
-    StoreDamaged,
-    StoreError,
-    StoreFull,
-    StoreHalfMade,
-    StoreLocked,
-    StoreRefused,
-    StoreSlow,
-    StoreUnreachable,
-    StoreUnreadable,
-    UnknownAlias,
-    UnknownCollection,
-    UnknownMemory,
-)
-from engine.errors.web import (
-    WebSearchError,
-    WebSearchMalformed,
-    WebSearchRefused,
-    WebSearchSlow,
-    WebSearchUnreachable,
-)
-
-__all__ = [
-    "AliasTaken",
-    "AnswerCut",
-    "AnswerUncited",
-    "AppUnreachable",
-    "AttachmentDamaged",
-    "AttachmentEmpty",
-    "AttachmentError",
-    "AttachmentMissing",
-    "AttachmentTooLarge",
-    "AttachmentUnsupported",
-    "AttachmentsNotTaken",
-    "BarNeedsRewrite",
-    "BarOutOfReach",
-    "BatchActive",
-    "BudgetSpent",
-    "ClaimRefused",
-    "CollectionBusy",
-    "CollectionChanged",
-    "CollectionExists",
-    "ConnectionsDamaged",
-    "CrossEncoderMisnamed",
-    "CrossEncoderMissing",
-    "CrossEncoderPackageMissing",
-    "CrossEncoderUnusable",
-    "DataFolderGone",
-    "DataFolderUnwritable",
-    "DataSetTooLarge",
-    "DataSetUnusable",
-    "DiskFull",
-    "DiskLow",
-    "EmbedderFellBack",
-    "EmbeddingMismatch",
-    "EmptyReply",
-    "EngineClosed",
-    "EpochsSpent",
-    "EvaluationError",
-    "ExtractorFailed",
-    "FieldTooLong",
-    "ForeignCollection",
-    "ForkRefused",
-    "FullTextMissing",
-    "GateOutOfReach",
-    "GraderFailed",
-    "GraphBusy",
-    "GraphDamaged",
-    "GraphDatabaseMissing",
-    "GraphDriverMissing",
-    "GraphFileNewer",
-    "GraphFileUnusable",
-    "GraphJobError",
-    "GraphMissing",
-    "GraphRefused",
-    "GraphReplaced",
-    "GraphStoreError",
-    "GraphUnreachable",
-    "HostBusy",
-    "HostError",
-    "HostNotesDamaged",
-    "ImageTooLarge",
-    "InvalidAddress",
-    "InvalidAttachment",
-    "InvalidCollectionName",
-    "InvalidConfig",
-    "InvalidModelName",
-    "InvalidQuerySet",
-    "InvalidQuestion",
-    "InvalidSettings",
-    "InvalidTag",
-    "JobActive",
-    "JobDamaged",
-    "JobDiskFull",
-    "JobError",
-    "JobFolderUnusable",
-    "JobOver",
-    "LoopLimitReached",
-    "MemorySlow",
-    "ModeFellBack",
-    "ModelCannotSee",
-    "ModelError",
-    "ModelGarbled",
-    "ModelInterrupted",
-    "ModelKeyRefused",
-    "ModelNotPulled",
-    "ModelNotRecorded",
-    "ModelNotServed",
-    "ModelRefused",
-    "ModelTimeout",
-    "ModelUnknownToRegistry",
-    "ModelUnreachable",
-    "NothingToRead",
-    "NothingToSwitch",
-    "NothingToTest",
-    "ObservationLost",
-    "PartSlow",
-    "PromptTooLong",
-    "PullInterrupted",
-    "PullRefused",
-    "QualityLow",
-    "ReadOnlyRun",
-    "ReaderIncomplete",
-    "ReaderMissing",
-    "ReadingFailed",
-    "ReadingTimedOut",
-    "RecordError",
-    "RemoteLocked",
-    "RemoteRefused",
-    "RemoteUnreachable",
-    "RerankerError",
-    "ReversedStore",
-    "RunActive",
-    "RunNotOver",
-    "SamplesStay",
-    "SetElsewhere",
-    "SharedModel",
-    "SourceBomb",
-    "SourceDamaged",
-    "SourceEmpty",
-    "SourceEncoding",
-    "SourceEncrypted",
-    "SourceError",
-    "SourceGarbled",
-    "SourceMislabelled",
-    "SourceMisnamed",
-    "SourceMissing",
-    "SourcePassedOver",
-    "SourceScanned",
-    "SourceTimedOut",
-    "SourceTooDemanding",
-    "SourceTooLarge",
-    "SourceTooManyPages",
-    "SourceUnreadable",
-    "SourceUnsupported",
-    "StoreDamaged",
-    "StoreError",
-    "StoreFull",
-    "StoreHalfMade",
-    "StoreLocked",
-    "StoreRefused",
-    "StoreSlow",
-    "StoreUnreachable",
-    "StoreUnreadable",
-    "TextTooLong",
-    "TooManyAttachments",
-    "TooManyFiles",
-    "TooManyRuns",
-    "UnknownAlias",
-    "UnknownBatch",
-    "UnknownCollection",
-    "UnknownDatabase",
-    "UnknownEntity",
-    "UnknownJob",
-    "UnknownMeasure",
-    "UnknownMemory",
-    "UnknownProvider",
-    "UnknownQuerySet",
-    "UnknownRun",
-    "UnknownWeakPoint",
-    "UnreadableReply",
-    "UnusableCollection",
-    "WeakPointsUnusable",
-    "WebSearchError",
-    "WebSearchMalformed",
-    "WebSearchRefused",
-    "WebSearchSlow",
-    "WebSearchUnreachable",
-    "WordlessReply",
-    "WorkbenchError",
-]
+from engine.errors.attachment import *
+from engine.errors.base import *
+from engine.errors.config import *
+from engine.errors.evaluation import *
+from engine.errors.graph import *
+from engine.errors.host import *
+from engine.errors.jobs import *
+from engine.errors.model import *
+from engine.errors.record import *
+from engine.errors.recorded import *
+from engine.errors.remote import *
+from engine.errors.source import *
+from engine.errors.store import *
+from engine.errors.web import *

@@ -1,71 +1,82 @@
-"""The root of all our errors, and those of settings and questions."""
+"""The root of all our errors, and how an error gets its sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from collections.abc import Callable, Mapping
+from functools import partial
+from string import Formatter
+from typing import ClassVar, Self, TypeVar
+
+from engine.messages import N_
+
+Error = TypeVar("Error", bound="WorkbenchError")
+
+_LONGEST = 1000
+"""Characters of one parameter: what a person, a file or a server says can be of any length."""
+
+
+class Message:
+    """One of several messages of an error class: ``raise InvalidTag.too_long(length=99, limit=40)``.
+
+    ``fact`` and ``remedy`` are templates over the parameters that the call names; ``fixed`` are further parameters
+    that are the same at every call.
+    """
+
+    def __init__(self, fact: str, remedy: str, **fixed: str) -> None:
+        self.fact = fact
+        self.remedy = remedy
+        self.fixed = fixed
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Names of the parameters in the two templates."""
+        return frozenset(name for text in (self.fact, self.remedy) for _, name, _, _ in Formatter().parse(text) if name)
+
+    def __get__(self, _: object, kind: type[Error]) -> Callable[..., Error]:
+        return partial(kind, self)
 
 
 class WorkbenchError(Exception):
-    """Root of all our errors: one sentence of fact, one of remedy, no traceback needed to act."""
+    """Root of all our errors: one sentence of fact, one of remedy, no traceback needed to act.
+
+    A class states its message as ``fact`` and ``remedy``, templates over the parameters of its constructor. Where one
+    code has several messages, each is a :class:`Message` of the class. An instance has the filled sentences, and the
+    parameters as the texts that stand in them, from which a page renders it in another language.
+    """
 
     code: ClassVar[str] = "WB000"
+    fact: str = N_("An unexpected {kind} stopped the run.")
+    remedy: str = N_("Look at the log of the workbench for the traceback, and report it.")
 
-    def __init__(self, fact: str, *, remedy: str, params: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"{fact} {remedy}")
+    def __init__(self, message: Message | None = None, /, **params: object) -> None:
+        message = message or Message(self.fact, self.remedy)
+        shown = {name: _shown(value) for name, value in params.items()}
+        filled = {**message.fixed, **shown}
+        self._say(message.fact.format_map(filled), message.remedy.format_map(filled), filled)
+
+    @classmethod
+    def restored(cls, fact: str, remedy: str, params: Mapping[str, str] | None = None) -> Self:
+        """Make the error again from the sentences in which another process or program stated it."""
+        error = cls.__new__(cls)
+        error._say(fact, remedy, params or {})
+        return error
+
+    @classmethod
+    def messages(cls) -> tuple[Message, ...]:
+        """Return the messages that this class states itself, not those of its bases."""
+        own = vars(cls)
+        alone = (Message(own["fact"], own["remedy"]),) if "fact" in own else ()
+        return (*alone, *(value for value in own.values() if isinstance(value, Message)))
+
+    def _say(self, fact: str, remedy: str, params: Mapping[str, str]) -> None:
+        self.params = dict(params)
         self.fact = fact
         self.remedy = remedy
-        self.params: dict[str, str] = dict(params or {})
+        super().__init__(f"{fact} {remedy}")
 
 
-class InvalidConfig(WorkbenchError):
-    """A setting lies outside its range; ``field`` names it."""
-
-    code = "WB100"
-
-    def __init__(self, fact: str, *, remedy: str, params: Mapping[str, str] | None = None, field: str = "") -> None:
-        super().__init__(fact, remedy=remedy, params=params)
-        self.field = field
-
-    @classmethod
-    def out_of_range(cls, field: str, low: float, high: float) -> Self:
-        return cls(
-            f"{field} must lie between {low:.10g} and {high:.10g}.",
-            remedy=f"Set {field} to a value in that range.",
-            params={"field": field, "low": f"{low:.10g}", "high": f"{high:.10g}"},
-            field=field,
-        )
-
-    @classmethod
-    def not_one_of(cls, field: str, allowed: tuple[str, ...]) -> Self:
-        names = ", ".join(allowed)
-        return cls(
-            f"{field} must be one of: {names}.",
-            remedy=f"Set {field} to one of these values.",
-            params={"field": field, "allowed": names},
-            field=field,
-        )
-
-
-class InvalidQuestion(WorkbenchError):
-    """The question is blank or too long."""
-
-    code = "WB101"
-
-    @classmethod
-    def blank(cls) -> Self:
-        return cls("The question is empty.", remedy="Type a question and run it again.")
-
-    @classmethod
-    def too_long(cls, length: int, limit: int) -> Self:
-        return cls(
-            f"The question has {length} characters; the limit is {limit}.",
-            remedy="Shorten the question, or raise WORKBENCH_MAX_QUESTION_CHARS.",
-            params={"length": str(length), "limit": str(limit)},
-        )
-
-
-class InvalidSettings(WorkbenchError):
-    """A ``WORKBENCH_*`` variable or ``workbench.toml`` cannot be used."""
-
-    code = "WB102"
+def _shown(value: object) -> str:
+    """Return a parameter as it stands in a sentence: numbers without needless digits, lists with commas."""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return (", ".join(value) if isinstance(value, tuple | list) else str(value))[:_LONGEST]

@@ -1,101 +1,86 @@
-"""What can go wrong with ingestions as jobs, apart from the files themselves."""
+"""Ingestions and the building of knowledge graphs as jobs, without the files and stores that they work on."""
 
 from __future__ import annotations
 
-from typing import Self
-
 from engine.errors.base import WorkbenchError
+from engine.messages import N_
 
 
-class JobError(WorkbenchError):
-    """An ingestion cannot be begun, gone on with or given up."""
+class GraphReplaced(WorkbenchError):
+    """Another extractor has read the collection: rebuilding would throw its graph away."""
 
-    code = "WB320"
+    code = "WB329"
+    fact = N_("Collection {collection!r} has a knowledge graph read by {has}; building with {wanted} replaces it.")
+    remedy = N_("Build it on its own and say so (`graph build --replace`), or let the same one read what is new.")
 
 
-class UnknownJob(JobError):
+class GraphBusy(WorkbenchError):
+    code = "WB330"
+    fact = N_("A job is at work on the knowledge graph of collection {collection!r}.")
+    remedy = N_("Wait for its end, or stop it first.")
+
+
+class UnknownEntity(WorkbenchError):
+    code = "WB331"
+    fact = N_("The knowledge graph of collection {collection!r} has no entity {entity!r}.")
+    remedy = N_("Correct the name, or look for it among the entities on the page Knowledge.")
+
+
+class NothingToRead(WorkbenchError):
+    code = "WB332"
+    fact = N_("Collection {collection!r} has no passages, so there is nothing to build a knowledge graph of.")
+    remedy = N_("Put files into it first.")
+
+
+class ExtractorFailed(WorkbenchError):
+    """Every reply was unreadable: a graph of nothing would say that the passages name nothing."""
+
+    code = "WB333"
+    fact = N_("None of the replies of {model} to {passages} passages could be read.")
+    remedy = N_("Choose another model as extractor, or the built-in one.")
+
+
+class UnknownJob(WorkbenchError):
     code = "WB321"
-
-    @classmethod
-    def named(cls, job_id: str) -> Self:
-        return cls(
-            f"There is no ingestion {job_id[:64]!r}.",
-            remedy="It may have been discarded; open the page Knowledge to see those that there are.",
-            params={"job": job_id[:64]},
-        )
+    fact = N_("There is no ingestion {job!r}.")
+    remedy = N_("It may have been discarded; open the page Knowledge to see those that there are.")
 
 
-class JobActive(JobError):
+class JobActive(WorkbenchError):
     code = "WB322"
-
-    @classmethod
-    def named(cls, job_id: str) -> Self:
-        return cls(
-            f"Ingestion {job_id[:64]!r} is still going on.",
-            remedy="Stop it first.",
-            params={"job": job_id[:64]},
-        )
+    fact = N_("Ingestion {job!r} is still going on.")
+    remedy = N_("Stop it first.")
 
 
-class JobOver(JobError):
+class JobOver(WorkbenchError):
     code = "WB323"
-
-    @classmethod
-    def named(cls, job_id: str) -> Self:
-        return cls(
-            f"Ingestion {job_id[:64]!r} is done, so there is nothing to go on with.",
-            remedy="Begin a new one.",
-            params={"job": job_id[:64]},
-        )
+    fact = N_("Ingestion {job!r} is done, so there is nothing to go on with.")
+    remedy = N_("Begin a new one.")
 
 
-class JobDamaged(JobError):
+class JobDamaged(WorkbenchError):
     """What an ingestion left on the disk cannot be read."""
 
     code = "WB324"
-
-    @classmethod
-    def named(cls, job_id: str, why: str) -> Self:
-        return cls(
-            f"What ingestion {job_id[:64]!r} left behind cannot be read: {why[:200]}",
-            remedy="Discard it and ingest its files again; those that are in the collection already will be skipped.",
-            params={"job": job_id[:64], "why": why[:200]},
-        )
+    fact = N_("What ingestion {job!r} left behind cannot be read: {why}")
+    remedy = N_("Discard it and ingest its files again; those that are in the collection already will be skipped.")
 
 
-class JobDiskFull(JobError):
+class JobDiskFull(WorkbenchError):
     """Nothing is lost: what was written into the collection stays, and the job can be resumed."""
 
     code = "WB325"
-
-    @classmethod
-    def at(cls, path: str) -> Self:
-        return cls(
-            f"The disk that holds {path!r} is full, so the ingestion cannot note how far it is.",
-            remedy="Free some space, or point WORKBENCH_DATA_DIR at another disk; then resume the ingestion.",
-            params={"path": path},
-        )
+    fact = N_("The disk that holds {path!r} is full, so the ingestion cannot note how far it is.")
+    remedy = N_("Free some space, or point WORKBENCH_DATA_DIR at another disk; then resume the ingestion.")
 
 
-class TooManyFiles(JobError):
+class TooManyFiles(WorkbenchError):
     code = "WB326"
-
-    @classmethod
-    def below(cls, folder: str, most: int) -> Self:
-        return cls(
-            f"There are more than {most} files to ingest below {folder[:200]!r}.",
-            remedy="Choose a folder further down, and ingest the others after it.",
-            params={"folder": folder[:200], "most": str(most)},
-        )
+    fact = N_("There are more than {most} files to ingest below {folder!r}.")
+    remedy = N_("Choose a folder further down, and ingest the others after it.")
 
 
-class JobFolderUnusable(JobError):
+class JobFolderUnusable(WorkbenchError):
     code = "WB327"
-
-    @classmethod
-    def at(cls, path: str, why: str) -> Self:
-        return cls(
-            f"The ingestion cannot keep its notes in {path!r}: {why[:200]}",
-            remedy="Check the folder's permissions, or point WORKBENCH_DATA_DIR at another place.",
-            params={"path": path, "why": why[:200]},
-        )
+    fact = N_("The ingestion cannot keep its notes in {path!r}: {why}")
+    remedy = N_("Check the folder's permissions, or point WORKBENCH_DATA_DIR at another place.")

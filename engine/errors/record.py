@@ -1,275 +1,213 @@
-"""What can go wrong with runs and their records."""
+"""Runs, their records, and what is derived from them."""
 
 from __future__ import annotations
 
-from typing import Self
-
-from engine.errors.base import WorkbenchError
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
 
 
 class RecordError(WorkbenchError):
     """A stored run cannot be read or written."""
 
     code = "WB500"
+    unwritable = Message(
+        N_("The run records {path!r} cannot be written: {cause}."),
+        N_("{advice}; runs go on, and are written as soon as it works again."),
+    )
+    unreadable = Message(N_("The run records {path!r} cannot be read: {cause}."), N_("{advice}."))
+    lost = Message(
+        N_("The newest events of {runs} runs could not be written to {path!r}."),
+        N_(
+            "Free some space on that disk or make the folder writable; these runs will be listed as interrupted or "
+            "not at all."
+        ),
+    )
+    moved_aside = Message(
+        N_("The run records {path!r} were damaged; they are kept as {moved!r}, and a new file was begun."),
+        N_("Restore the file from a backup if the former runs are needed; otherwise delete the damaged one."),
+    )
+    newer = Message(
+        N_("The run records {path!r} have format {found}; this version knows formats up to {known}."),
+        N_("Update the workbench, or point WORKBENCH_DATA_DIR at another folder."),
+    )
+    damaged_run = Message(
+        N_("Run {run!r} is damaged: {cause}."),
+        N_("The other runs are not affected; delete this one, or restore the file from a backup."),
+    )
+    damaged_event = Message(
+        N_("A stored event cannot be read ({why})."),
+        N_("The other runs are not affected; delete this one, or restore the file from a backup."),
+    )
+    unreadable_export = Message(N_("The record cannot be read ({why})."), N_("Export it again, or open another run."))
+
+
+class ObservationLost(RecordError):
+    """A run passed, and what was observed could not be kept; the run itself is recorded all the same."""
+
+    code = "WB512"
+    because = Message(
+        N_("No observation could be added to {path!r}: {why}"),
+        N_("Free disk space, or make the folder of WORKBENCH_DATA_DIR writable; the run itself is recorded."),
+    )
+    slow = Message(
+        N_("The observation of this run could not be written within {seconds} s."),
+        N_("Look at the disk of WORKBENCH_DATA_DIR; the run itself is recorded."),
+    )
 
 
 class UnknownRun(RecordError):
     code = "WB501"
-
-    @classmethod
-    def named(cls, run_id: str) -> Self:
-        return cls(
-            f"There is no run {run_id[:64]!r}.",
-            remedy="It may have been deleted; open another one from the list of runs.",
-            params={"run": run_id[:64]},
-        )
+    fact = N_("There is no run {run!r}.")
+    remedy = N_("It may have been deleted; open another one from the list of runs.")
 
 
 class RunActive(RecordError):
     code = "WB502"
-
-    @classmethod
-    def named(cls, run_id: str) -> Self:
-        return cls(
-            f"Run {run_id!r} is still going on.",
-            remedy="Cancel it first, then delete it.",
-            params={"run": run_id},
-        )
+    fact = N_("Run {run!r} is still going on.")
+    remedy = N_("Cancel it first, then delete it.")
 
 
 class InvalidTag(RecordError):
     """A text cannot be a tag."""
 
     code = "WB507"
-
-    @classmethod
-    def blank(cls) -> Self:
-        return cls("The tag is empty.", remedy="Type a word and add it again.", params={"field": "tag"})
-
-    @classmethod
-    def too_long(cls, length: int, limit: int) -> Self:
-        return cls(
-            f"The tag has {length} characters; the limit is {limit}.",
-            remedy="Shorten the tag.",
-            params={"field": "tag", "length": str(length), "limit": str(limit)},
-        )
-
-    @classmethod
-    def control_characters(cls, found: str) -> Self:
-        return cls(
-            f"The tag contains control characters ({found}).",
-            remedy="Type it on one line, in letters, digits and punctuation.",
-            params={"field": "tag", "found": found},
-        )
+    blank = Message(
+        N_("The tag is empty."),
+        N_("Type a word and add it again."),
+        field="tag",
+    )
+    too_long = Message(
+        N_("The tag has {length} characters; the limit is {limit}."),
+        N_("Shorten the tag."),
+        field="tag",
+    )
+    control_characters = Message(
+        N_("The tag contains control characters ({found})."),
+        N_("Type it on one line, in letters, digits and punctuation."),
+        field="tag",
+    )
 
 
 class ReadOnlyRun(RecordError):
     """A run that ships with the program cannot be changed."""
 
     code = "WB508"
-
-    @classmethod
-    def named(cls, run_id: str) -> Self:
-        return cls(
-            f"Run {run_id[:64]!r} ships with the workbench and cannot be changed.",
-            remedy="Run its question yourself; your own run can be tagged and deleted.",
-            params={"run": run_id[:64]},
-        )
+    fact = N_("Run {run!r} ships with the workbench and cannot be changed.")
+    remedy = N_("Run its question yourself; your own run can be tagged and deleted.")
 
 
 class ForkRefused(RecordError):
     """A run cannot be branched off as asked."""
 
     code = "WB509"
-
-    @classmethod
-    def round_out_of_range(cls, round_index: int, rounds: int) -> Self:
-        if rounds == 0:
-            return cls(
-                "The run searched nothing, so there is nothing to branch off from.",
-                remedy="Ask the question again.",
-                params={"field": "round"},
-            )
-        return cls(
-            f"The run has no round {round_index}; its last one is round {rounds - 1}.",
-            remedy=f"Branch off at a round from 0 to {rounds - 1}.",
-            params={"field": "round", "round": str(round_index), "last": str(rounds - 1)},
-        )
-
-    @classmethod
-    def unseen_passage(cls, passage_id: str) -> Self:
-        return cls(
-            f"The run never saw a passage {passage_id[:120]!r}, so no verdict on it can be set.",
-            remedy="Set verdicts only on passages that the run found.",
-            params={"field": "verdicts", "passage": passage_id[:120]},
-        )
-
-    @classmethod
-    def elsewhere(cls, name: str) -> Self:
-        return cls(
-            f"A branch cannot have another {name} than its run: nothing that was recorded would hold there.",
-            remedy="Run the question with these settings instead.",
-            params={"field": name, "setting": name},
-        )
-
-    @classmethod
-    def other_workflow(cls, workflow: str) -> Self:
-        return cls(
-            f"A run of the workflow {workflow!r} cannot be branched off: only the four-node loop takes recorded rounds "
-            "over.",
-            remedy="Run the question with other settings instead.",
-            params={"field": "workflow", "workflow": workflow},
-        )
-
-    @classmethod
-    def query_too_long(cls, length: int, limit: int) -> Self:
-        return cls(
-            f"The query has {length} characters; the limit is {limit}.",
-            remedy="Shorten the query.",
-            params={"field": "query", "length": str(length), "limit": str(limit)},
-        )
+    nothing_searched = Message(
+        N_("The run searched nothing, so there is nothing to branch off from."),
+        N_("Ask the question again."),
+        field="round",
+    )
+    no_such_round = Message(
+        N_("The run has no round {round}; its last one is round {last}."),
+        N_("Branch off at a round from 0 to {last}."),
+        field="round",
+    )
+    unseen_passage = Message(
+        N_("The run never saw a passage {passage!r}, so no verdict on it can be set."),
+        N_("Set verdicts only on passages that the run found."),
+        field="verdicts",
+    )
+    elsewhere = Message(
+        N_("A branch cannot have another {field} than its run: nothing that was recorded would hold there."),
+        N_("Run the question with these settings instead."),
+    )
+    other_workflow = Message(
+        N_(
+            "A run of the workflow {workflow!r} cannot be branched off: only the four-node loop takes recorded "
+            "rounds over."
+        ),
+        N_("Run the question with other settings instead."),
+        field="workflow",
+    )
+    query_too_long = Message(
+        N_("The query has {length} characters; the limit is {limit}."),
+        N_("Shorten the query."),
+        field="query",
+    )
 
 
 class RunNotOver(RecordError):
     """A run that is still running cannot be branched off."""
 
     code = "WB511"
-
-    @classmethod
-    def named(cls, run_id: str) -> Self:
-        return cls(
-            f"Run {run_id!r} is not over yet.",
-            remedy="Wait for its end or stop it, then branch off.",
-            params={"run": run_id},
-        )
+    fact = N_("Run {run!r} is not over yet.")
+    remedy = N_("Wait for its end or stop it, then branch off.")
 
 
 class CollectionChanged(RecordError):
     """The collection is another one than when the reused evidence was recorded."""
 
     code = "WB510"
-
-    @classmethod
-    def since(cls, collection: str, parent: str) -> Self:
-        return cls(
-            f"The content of {collection!r} has changed since run {parent[:8]} was made.",
-            remedy="What is reused is as it was then; new searches see the new content. Ask again to see it in full.",
-            params={"collection": collection, "run": parent[:8]},
-        )
+    fact = N_("The content of {collection!r} has changed since run {run} was made.")
+    remedy = N_("What is reused is as it was then; new searches see the new content. Ask again to see it in full.")
 
 
 class LoopLimitReached(WorkbenchError):
     """The engine's own limit of steps stopped a workflow: a fault of the workflow, not of the question."""
 
     code = "WB600"
-
-    @classmethod
-    def after(cls, steps: int) -> Self:
-        return cls(
-            f"The workflow went past its limit of {steps} steps.",
-            remedy="Report this with the record of the run; lowering max_rewrites avoids it.",
-            params={"steps": str(steps)},
-        )
-
-
-class QualityLow(WorkbenchError):
-    """An answer was given although its passages never reached the wanted quality; a warning, not a failure."""
-
-    code = "WB601"
-
-    @classmethod
-    def below(cls, score: str, bar: str) -> Self:
-        return cls(
-            f"The answer is based on passages of low quality: their score is {score}, below {bar}.",
-            remedy="Ask more specifically, add sources that cover the question, or check the answer yourself.",
-            params={"score": score, "bar": bar},
-        )
-
-
-class BarOutOfReach(WorkbenchError):
-    """The quality that a run is to reach is above what any of its rounds can come to; a warning, not a failure."""
-
-    code = "WB602"
-
-    @classmethod
-    def above(cls, score: str, bar: str) -> Self:
-        return cls(
-            f"The score of a round is at most {score} here, below the {bar} that it needs: none can be good enough.",
-            remedy="Raise top-k, lower the bar, grade on the best three, or add sources of a kind that is missing.",
-            params={"score": score, "bar": bar},
-        )
-
-
-class BarNeedsRewrite(WorkbenchError):
-    """Round 0 cannot reach the wanted quality, a later one may; a warning, not a failure."""
-
-    code = "WB603"
-
-    @classmethod
-    def above(cls, score: str, bar: str) -> Self:
-        return cls(
-            f"The score of the first round is at most {score}, below the {bar} that it needs: the query will be "
-            "rewritten.",
-            remedy="Raise top-k or lower the bar to let the first round be enough.",
-            params={"score": score, "bar": bar},
-        )
+    fact = N_("The workflow went past its limit of {steps} steps.")
+    remedy = N_("Report this with the record of the run; lowering max_rewrites avoids it.")
 
 
 class WeakPointsUnusable(WorkbenchError):
     """The file of the history of weak points cannot be read or written."""
 
     code = "WB604"
-
-    @classmethod
-    def because(cls, path: str, why: str) -> Self:
-        return cls(
-            f"The history of weak points in {path!r} cannot be used: {why}.",
-            remedy="Check space and permissions of its folder; delete the file to begin a new history.",
-            params={"path": path, "why": why},
-        )
+    fact = N_("The history of weak points in {path!r} cannot be used: {why}.")
+    remedy = N_("Check space and permissions of its folder; delete the file to begin a new history.")
 
 
 class UnknownWeakPoint(WorkbenchError):
     code = "WB605"
+    fact = N_("There is no weak point {point!r}.")
+    remedy = N_("It may have been deleted; open the list again.")
 
-    @classmethod
-    def named(cls, point_id: str) -> Self:
-        return cls(
-            f"There is no weak point {point_id[:64]!r}.",
-            remedy="It may have been deleted; open the list again.",
-            params={"point": point_id[:64]},
-        )
+
+class RunEnded(WorkbenchError):
+    """A run of a batch ended without an answer and without an error of its own."""
+
+    failed = Message(N_("The run failed."), N_("Open its record to see why."))
+    cancelled = Message(N_("The run was cancelled."), N_("Run it again."))
+    interrupted = Message(N_("The run was interrupted."), N_("Run it again."))
 
 
 class TooManyRuns(WorkbenchError):
     code = "WB503"
+    fact = N_("{limit} runs are going on already.")
+    remedy = N_("Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.")
 
-    @classmethod
-    def limit(cls, limit: int) -> Self:
-        return cls(
-            f"{limit} runs are going on already.",
-            remedy="Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.",
-            params={"limit": str(limit)},
-        )
+
+class AppRefused(WorkbenchError):
+    """The running app answered with an error: fact and remedy are its own, and so is the code in ``told``."""
+
+    code = "WB506"
+    fact = N_("The running workbench gave an answer that is not one of its own.")
+    remedy = N_("Close what listens at its address, and run the command once more.")
+
+    @property
+    def told(self) -> str:
+        """The code of the error in the running app; empty where it gave none."""
+        return self.params.get("told", "")
 
 
 class AppUnreachable(WorkbenchError):
     """Another process serves the workbench and has the knowledge base, but gave no usable answer."""
 
     code = "WB505"
-
-    @classmethod
-    def at(cls, address: str) -> Self:
-        return cls(
-            f"The workbench at {address} has the knowledge base open and gave no usable answer.",
-            remedy="Start it again, or close it, and run the command once more.",
-            params={"address": address},
-        )
+    fact = N_("The workbench at {address} has the knowledge base open and gave no usable answer.")
+    remedy = N_("Start it again, or close it, and run the command once more.")
 
 
 class EngineClosed(WorkbenchError):
     code = "WB504"
-
-    @classmethod
-    def now(cls) -> Self:
-        return cls("The engine is closed.", remedy="Open a new one with Engine.open().")
+    fact = N_("The engine is closed.")
+    remedy = N_("Open a new one with Engine.open().")

@@ -1,175 +1,102 @@
-"""What can go wrong with a collection that lives somewhere else and was made by another program."""
+"""Collections of other programs."""
 
 from __future__ import annotations
 
-from typing import Self
-
+from engine.errors.base import Message
 from engine.errors.store import StoreError
+from engine.messages import N_
 
 
 class InvalidAddress(StoreError):
     """What was given is no address of a Milvus, or no folder of Milvus Lite."""
 
     code = "WB222"
-
-    @classmethod
-    def given(cls, given: str) -> Self:
-        return cls(
-            f"{given[:120]!r} is not the address of a Milvus.",
-            remedy="Write `http://host:19530`, `https://…`, or the path of a Milvus Lite folder that ends in `.db`.",
-            params={"given": given[:120]},
-        )
-
-    @classmethod
-    def no_folder(cls, path: str) -> Self:
-        return cls(
-            f"There is no Milvus Lite folder at {path!r}.",
-            remedy="Correct the path; it is the one that the other program gives to its Milvus client.",
-            params={"path": path},
-        )
-
-    @classmethod
-    def single_file(cls, path: str) -> Self:
-        return cls(
-            f"{path!r} is one file, but Milvus Lite keeps a folder since version 3.",
-            remedy="Open it once with the Milvus Lite that made it, and copy its collections to a newer one.",
-            params={"file": path},
-        )
+    given = Message(
+        N_("{given!r} is not the address of a Milvus."),
+        N_("Write `http://host:19530`, `https://…`, or the path of a Milvus Lite folder that ends in `.db`."),
+    )
+    no_folder = Message(
+        N_("There is no Milvus Lite folder at {path!r}."),
+        N_("Correct the path; it is the one that the other program gives to its Milvus client."),
+    )
+    single_file = Message(
+        N_("{file!r} is one file, but Milvus Lite keeps a folder since version 3."),
+        N_("Open it once with the Milvus Lite that made it, and copy its collections to a newer one."),
+    )
 
 
 class RemoteUnreachable(StoreError):
     code = "WB223"
-
-    @classmethod
-    def at(cls, address: str) -> Self:
-        return cls(
-            f"The Milvus at {address} does not answer.",
-            remedy="Start it, or correct the address; a connection stays and works again once it answers.",
-            params={"address": address},
-        )
+    fact = N_("The Milvus at {address} does not answer.")
+    remedy = N_("Start it, or correct the address; a connection stays and works again once it answers.")
 
 
 class RemoteRefused(StoreError):
     code = "WB224"
-
-    @classmethod
-    def at(cls, address: str) -> Self:
-        return cls(
-            f"The Milvus at {address} refused the token.",
-            remedy="Connect again with a token (`user:password` or an API key) of an account that may read there.",
-            params={"address": address},
-        )
+    fact = N_("The Milvus at {address} refused the token.")
+    remedy = N_("Connect again with a token (`user:password` or an API key) of an account that may read there.")
 
 
 class UnknownDatabase(StoreError):
     code = "WB225"
-
-    @classmethod
-    def named(cls, database: str, address: str) -> Self:
-        return cls(
-            f"The Milvus at {address} has no database named {database[:80]!r}.",
-            remedy="Correct the name of the database, or leave it empty for the one named `default`.",
-            params={"database": database[:80], "address": address},
-        )
+    fact = N_("The Milvus at {address} has no database named {database!r}.")
+    remedy = N_("Correct the name of the database, or leave it empty for the one named `default`.")
 
 
 class UnusableCollection(StoreError):
-    """A collection that is there, but that questions cannot be answered from; each reason has its own parameter."""
+    """A collection that is there, but that questions cannot be answered from."""
 
     code = "WB226"
+    other_vectors = Message(
+        N_("Collection {name!r} has no vectors of 32-bit floats: its vectors are {types}."),
+        N_("Choose another collection, or have the other program store FLOAT_VECTOR as well."),
+    )
+    no_vectors = Message(
+        N_("Collection {name!r} holds no vectors."),
+        N_("Choose a collection that holds passages with their vectors."),
+    )
+    no_index = Message(
+        N_("The vectors {unindexed!r} of collection {name!r} have no index, so this server does not search them."),
+        N_("Have the other program create an index on that field; nothing is created from here."),
+    )
+    other_metric = Message(
+        N_("Collection {name!r} compares its vectors by {metric}, which says nothing about meaning."),
+        N_("Choose a collection with the metric COSINE, IP or L2."),
+    )
+    unreadable = Message(
+        N_("Collection {name!r} cannot be read: {why}"),
+        N_("Look at the log of the store, or choose another collection."),
+    )
+    gone = Message(
+        N_("There is no collection {gone!r} at {address} any more."),
+        N_("Disconnect it, or have the other program make it again."),
+    )
+    changed = Message(
+        N_("Collection {name!r} no longer has the field {field!r} as it was when it was connected."),
+        N_("Disconnect it and connect it again with the fields it has now."),
+    )
 
-    @classmethod
-    def other_vectors(cls, name: str, types: str) -> Self:
-        return cls(
-            f"Collection {name!r} has no vectors of 32-bit floats: its vectors are {types}.",
-            remedy="Choose another collection, or have the other program store FLOAT_VECTOR as well.",
-            params={"name": name, "types": types},
-        )
 
-    @classmethod
-    def no_vectors(cls, name: str) -> Self:
-        return cls(
-            f"Collection {name!r} holds no vectors.",
-            remedy="Choose a collection that holds passages with their vectors.",
-            params={"name": name, "vectorless": name},
-        )
+class TextlessCollection(UnusableCollection):
+    """Told by its class, because rows that are not there yet may bring a field with text."""
 
-    @classmethod
-    def no_text(cls, name: str) -> Self:
-        return cls(
-            f"Collection {name!r} has no field with text beside its vectors.",
-            remedy="Choose another collection: without their text, passages can be neither graded nor cited.",
-            params={"name": name, "textless": name},
-        )
-
-    @classmethod
-    def no_index(cls, name: str, vector: str) -> Self:
-        return cls(
-            f"The vectors {vector!r} of collection {name!r} have no index, so this server does not search them.",
-            remedy="Have the other program create an index on that field; nothing is created from here.",
-            params={"name": name, "unindexed": vector},
-        )
-
-    @classmethod
-    def other_metric(cls, name: str, metric: str) -> Self:
-        return cls(
-            f"Collection {name!r} compares its vectors by {metric}, which says nothing about meaning.",
-            remedy="Choose a collection with the metric COSINE, IP or L2.",
-            params={"name": name, "metric": metric},
-        )
-
-    @classmethod
-    def unreadable(cls, name: str, why: str) -> Self:
-        return cls(
-            f"Collection {name!r} cannot be read: {why[:200]}",
-            remedy="Look at the log of the store, or choose another collection.",
-            params={"name": name, "why": why[:200]},
-        )
-
-    @classmethod
-    def gone(cls, name: str, address: str) -> Self:
-        return cls(
-            f"There is no collection {name!r} at {address} any more.",
-            remedy="Disconnect it, or have the other program make it again.",
-            params={"gone": name, "address": address},
-        )
-
-    @classmethod
-    def changed(cls, name: str, field: str) -> Self:
-        return cls(
-            f"Collection {name!r} no longer has the field {field!r} as it was when it was connected.",
-            remedy="Disconnect it and connect it again with the fields it has now.",
-            params={"name": name, "field": field},
-        )
+    fact = N_("Collection {name!r} has no field with text beside its vectors.")
+    remedy = N_("Choose another collection: without their text, passages can be neither graded nor cited.")
 
 
 class RemoteLocked(StoreError):
     code = "WB227"
-
-    @classmethod
-    def at(cls, path: str) -> Self:
-        return cls(
-            f"The Milvus Lite folder {path!r} is open in another program.",
-            remedy="Close that program and try again: such a folder can be open in one program at a time.",
-            params={"path": path},
-        )
+    fact = N_("The Milvus Lite folder {path!r} is open in another program.")
+    remedy = N_("Close that program and try again: such a folder can be open in one program at a time.")
 
 
 class ConnectionsDamaged(StoreError):
     code = "WB228"
-
-    @classmethod
-    def kept_aside(cls, path: str, why: str) -> Self:
-        return cls(
-            f"The file of connections could not be read and was kept as {path!r}: {why[:200]}.",
-            remedy="Connect the collections again on the page Knowledge, view Connect, or repair that file.",
-            params={"path": path, "why": why[:200]},
-        )
-
-    @classmethod
-    def not_written(cls, path: str, why: str) -> Self:
-        return cls(
-            f"The connections could not be written to {path!r}: {why[:200]}.",
-            remedy="Free some space, or make the folder of WORKBENCH_DATA_DIR writable.",
-            params={"unwritten": path, "why": why[:200]},
-        )
+    kept_aside = Message(
+        N_("The file of connections could not be read and was kept as {path!r}: {why}."),
+        N_("Connect the collections again on the page Knowledge, view Connect, or repair that file."),
+    )
+    not_written = Message(
+        N_("The connections could not be written to {unwritten!r}: {why}."),
+        N_("Free some space, or make the folder of WORKBENCH_DATA_DIR writable."),
+    )

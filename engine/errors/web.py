@@ -1,10 +1,9 @@
-"""Why the web could not be searched; addresses are shown without user name and password."""
+"""The search of the web; addresses are shown without user name and password."""
 
 from __future__ import annotations
 
-from typing import Self
-
-from engine.errors.base import WorkbenchError
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
 
 
 class WebSearchError(WorkbenchError):
@@ -15,85 +14,52 @@ class WebSearchError(WorkbenchError):
 
 class WebSearchUnreachable(WebSearchError):
     code = "WB901"
-
-    @classmethod
-    def at(cls, address: str) -> Self:
-        return cls(
-            f"No search engine answers at {address}.",
-            remedy="Start SearXNG, or correct WORKBENCH_SEARXNG_URL; leave it empty to search no web.",
-            params={"address": address},
-        )
+    fact = N_("No search engine answers at {address}.")
+    remedy = N_("Start SearXNG, or correct WORKBENCH_SEARXNG_URL; leave it empty to search no web.")
 
 
 class WebSearchSlow(WebSearchError):
     code = "WB902"
-
-    @classmethod
-    def after(cls, address: str, seconds: float) -> Self:
-        return cls(
-            f"The search engine at {address} gave no whole answer within {seconds:g} s.",
-            remedy="Lower `outgoing.request_timeout` in the settings.yml of SearXNG, or use another instance.",
-            params={"address": address, "seconds": f"{seconds:g}"},
-        )
-
-    @classmethod
-    def within(cls, seconds: float) -> Self:
-        """The run did not wait any longer, no matter what the engine's own limit is."""
-        return cls(
-            f"The web search gave no result within the {seconds:.3g} s that the run could wait.",
-            remedy="Raise the time budget of the run, or use a faster search engine.",
-            params={"seconds": f"{seconds:.3g}"},
-        )
+    after = Message(
+        N_("The search engine at {address} gave no whole answer within {seconds} s."),
+        N_("Lower `outgoing.request_timeout` in the settings.yml of SearXNG, or use another instance."),
+    )
+    within = Message(
+        N_("The web search gave no result within the {seconds} s that the run could wait."),
+        N_("Raise the time budget of the run, or use a faster search engine."),
+    )
+    """The run did not wait any longer, no matter what the engine's own limit is."""
 
 
 class WebSearchRefused(WebSearchError):
     """It answered, and would not search."""
 
     code = "WB903"
-
-    @classmethod
-    def json_disabled(cls, address: str) -> Self:
-        """SearXNG answers 403 to a format that its settings do not list, and lists only ``html`` by itself."""
-        return cls(
-            f"The search engine at {address} refuses to answer in JSON (403).",
-            remedy="Add `json` under `search: formats:` in the settings.yml of SearXNG, and restart it.",
-            params={"address": address, "status": "403"},
-        )
-
-    @classmethod
-    def elsewhere(cls, address: str, status: int) -> Self:
-        return cls(
-            f"The search engine at {address} sends the search elsewhere ({status}), which is not followed.",
-            remedy="Set WORKBENCH_SEARXNG_URL to the address where SearXNG itself answers.",
-            params={"address": address, "moved": str(status)},
-        )
-
-    @classmethod
-    def with_status(cls, address: str, status: int) -> Self:
-        return cls(
-            f"The search engine at {address} answered with status {status}.",
-            remedy="Look at the log of SearXNG, or set WORKBENCH_SEARXNG_URL to another instance.",
-            params={"address": address, "refused": str(status)},
-        )
+    json_disabled = Message(
+        N_("The search engine at {address} refuses to answer in JSON ({status})."),
+        N_("Add `json` under `search: formats:` in the settings.yml of SearXNG, and restart it."),
+        status="403",
+    )
+    """SearXNG answers 403 to a format that its settings do not list, and lists only ``html`` by itself."""
+    elsewhere = Message(
+        N_("The search engine at {address} sends the search elsewhere ({moved}), which is not followed."),
+        N_("Set WORKBENCH_SEARXNG_URL to the address where SearXNG itself answers."),
+    )
+    with_status = Message(
+        N_("The search engine at {address} answered with status {refused}."),
+        N_("Look at the log of SearXNG, or set WORKBENCH_SEARXNG_URL to another instance."),
+    )
 
 
 class WebSearchMalformed(WebSearchError):
     """It answered with something that is no list of results."""
 
     code = "WB904"
-
-    @classmethod
-    def not_results(cls, address: str) -> Self:
-        return cls(
-            f"What answers at {address} sends no search results in JSON.",
-            remedy="Check that WORKBENCH_SEARXNG_URL is the address of a SearXNG with `json` among its formats.",
-            params={"address": address},
-        )
-
-    @classmethod
-    def too_large(cls, address: str, limit_mb: float) -> Self:
-        return cls(
-            f"The answer of the search engine at {address} is larger than {limit_mb:g} MB and was not read.",
-            remedy="Check that WORKBENCH_SEARXNG_URL is the address of a SearXNG.",
-            params={"address": address, "limit_mb": f"{limit_mb:g}"},
-        )
+    not_results = Message(
+        N_("What answers at {address} sends no search results in JSON."),
+        N_("Check that WORKBENCH_SEARXNG_URL is the address of a SearXNG with `json` among its formats."),
+    )
+    too_large = Message(
+        N_("The answer of the search engine at {address} is larger than {limit_mb} MB and was not read."),
+        N_("Check that WORKBENCH_SEARXNG_URL is the address of a SearXNG."),
+    )

@@ -9,17 +9,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from engine.config import RunConfig
-from engine.errors import AppUnreachable, EngineClosed, TooManyRuns, UnknownRun, WorkbenchError
+from engine.errors import AppRefused, AppUnreachable, EngineClosed, RunEnded, TooManyRuns, UnknownRun, WorkbenchError
 from engine.evaluation.cases import Case
-from engine.nodes.run_context import fault_of
 from engine.records import BATCH
-from engine.running_app import AppRefused
 from engine.values import Fault, RunRecord
 
 if TYPE_CHECKING:
     from engine.engine import Engine
 
 _FULL_PAUSE_S = 0.1
+_ENDED = {"failed": RunEnded.failed, "cancelled": RunEnded.cancelled, "interrupted": RunEnded.interrupted}
+"""What is said of a run that ended without an answer and without an error of its own, by its outcome."""
 
 
 class Runner(Protocol):
@@ -77,13 +77,11 @@ def ask_all(
             except (AppUnreachable, EngineClosed):
                 raise
             except WorkbenchError as error:
-                failures[case.id] = fault_of(error)
+                failures[case.id] = Fault.of(error)
             else:
                 records[case.id] = record
-                if record.outcome in ("failed", "cancelled", "interrupted"):
-                    failures[case.id] = record.error or Fault(
-                        "WB000", f"The run was {record.outcome}.", "Run it again."
-                    )
+                if record.outcome in _ENDED:
+                    failures[case.id] = record.error or Fault.of(_ENDED[record.outcome]())
             ended()
     except BaseException:
         asking.stop()
@@ -133,4 +131,4 @@ class _Asking:
                 if refused.told != TooManyRuns.code:
                     raise
                 self._stopping.wait(_FULL_PAUSE_S)
-        raise EngineClosed.now()
+        raise EngineClosed()

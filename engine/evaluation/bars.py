@@ -101,7 +101,7 @@ def measure_of(written: str) -> MeasureName:
     name, cutoff = (match[1], match[2]) if match else ("", None)
     if name not in MEASURE_NAMES or (cutoff and (name not in _RANKED or not 1 <= int(cutoff) <= DEEPEST)):
         known = ", ".join(f"{item}@K" if item in _RANKED else item for item in MEASURE_NAMES)
-        raise UnknownMeasure.named(written, f"{known} (K from 1 to {DEEPEST})")
+        raise UnknownMeasure(measure=written, known=f"{known} (K from 1 to {DEEPEST})")
     if name not in _RANKED:
         return MeasureName(name)
     # Without a cut-off the reciprocal rank is that of the whole ranking.
@@ -117,12 +117,7 @@ def bar_of(written: str, relation: Literal[">=", "<="]) -> Bar:
     except ValueError:
         bound = math.nan
     if not math.isfinite(bound):
-        raise InvalidConfig(
-            f"The bar {written[:60]!r} names no number.",
-            remedy="Write it as MEASURE=NUMBER, e.g. recall@5=0.95.",
-            params={"field": written[:60]},
-            field="bar",
-        )
+        raise InvalidConfig.bar_without_number(bar=written)
     return Bar(measure, relation, bound)
 
 

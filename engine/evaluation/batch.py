@@ -25,6 +25,7 @@ from engine.errors import (
     InvalidConfig,
     InvalidQuerySet,
     RecordError,
+    RunEnded,
     TooManyRuns,
     UnknownRun,
     WorkbenchError,
@@ -34,7 +35,6 @@ from engine.evaluation.record_cache import RecordCache
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.stored_runs import stored_outcomes
 from engine.evaluation.values import Batch, BatchProgress
-from engine.nodes.run_context import fault_of
 from engine.records import BATCH, faults
 from engine.records.instance import Instance, alive
 from engine.settings import Settings
@@ -119,11 +119,11 @@ class BatchRunner:
         ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency.
         """
         if isinstance(concurrency, bool) or not 1 <= concurrency <= MOST_AT_ONCE:
-            raise InvalidConfig.out_of_range("concurrency", 1, MOST_AT_ONCE)
+            raise InvalidConfig.out_of_range(field="concurrency", low=1, high=MOST_AT_ONCE)
         wanted = None if case_ids is None else frozenset(case_ids)
         cases = [case for case in self._store.query_set(set_name).cases if wanted is None or case.id in wanted]
         if not cases:
-            raise InvalidQuerySet.empty(set_name)
+            raise InvalidQuerySet.empty(name=set_name)
         created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         names = tuple(case.id for case in cases)
         batch = Batch(uuid.uuid4().hex, set_name, config, concurrency, created_at, names, {}, {})
@@ -142,7 +142,7 @@ class BatchRunner:
         with self._guard:
             self._require_room()
             if not self._store.claim_batch(batch_id, self._owner(), self._lives):
-                raise BatchActive.named(batch_id)
+                raise BatchActive(batch=batch_id)
             try:
                 batch = self._recovered(batch_id)
                 again = (*batch.left, *batch.failures) if failures else batch.left
@@ -250,9 +250,9 @@ class BatchRunner:
 
     def _require_room(self) -> None:
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         if self._going is not None:
-            raise BatchActive.named(self._going.id)
+            raise BatchActive(batch=self._going.id)
 
     def _owner(self) -> str:
         if self._instance is None:
@@ -316,7 +316,7 @@ class BatchRunner:
             # The file of evaluations is gone or full: no case can be noted, so none is begun.
             _log.exception("batch %s stops", going.id)
             with self._guard:
-                self._faults[going.id] = fault_of(error)
+                self._faults[going.id] = Fault.of(error)
             going.stopping.set()
         finally:
             self._leave(going)
@@ -339,7 +339,7 @@ class BatchRunner:
         except EngineClosed:
             raise
         except WorkbenchError as error:
-            self._note_end(going, case, fault_of(error))
+            self._note_end(going, case, Fault.of(error))
             return
         if not begun:
             return
@@ -392,4 +392,4 @@ class BatchRunner:
 def _failure(record: RunRecord) -> Fault | None:
     if record.outcome != "failed":
         return None
-    return record.error or Fault("WB000", "The run failed.", "Open its record to see why.")
+    return record.error or Fault.of(RunEnded.failed())

@@ -70,9 +70,9 @@ def case_from_dict(plain: Mapping[str, Any]) -> Case:
         expected = tuple(Expectation(item["kind"], str(item["value"])) for item in values.pop("expected", ()))
         case = Case(expected=expected, **values)
     except (KeyError, TypeError, AttributeError):
-        raise DataSetUnusable.because("a case", "a field is missing or of another kind") from None
+        raise DataSetUnusable(name="a case", cause="a field is missing or of another kind") from None
     if not isinstance(case.question, str) or any(item.kind not in get_args(ExpectationKind) for item in case.expected):
-        raise DataSetUnusable.because("a case", "a field is missing or of another kind")
+        raise DataSetUnusable(name="a case", cause="a field is missing or of another kind")
     return case
 
 

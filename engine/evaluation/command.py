@@ -104,7 +104,7 @@ def job_of(options: argparse.Namespace) -> Job:
     if options.limit is not None:
         _require("limit", options.limit, 1_000_000)
     if options.json not in ("", "-") and not Path(options.json).absolute().parent.is_dir():
-        raise _unwritable(options.json, "there is no such folder")
+        raise InvalidConfig.result_unwritable(path=options.json, why="there is no such folder")
     config = read_config(options.config, Settings.load().models)
     plan = _plan(options.dataset, options.collection or "", options.limit)
     if plan.items:
@@ -122,19 +122,9 @@ def read_config(path: Path | None, usual: RoleModels = _BUILT_IN) -> RunConfig:
         plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or "it is neither JSON nor, as *.toml, TOML"
-        raise InvalidConfig(
-            f"The config {str(path)[:200]!r} cannot be read: {why}.",
-            remedy="Name a JSON or TOML file with fields of a run's config.",
-            params={"field": str(path)[:200]},
-            field="config",
-        ) from None
+        raise InvalidConfig.file_unreadable(path=path, why=why) from None
     if not isinstance(plain, dict):
-        raise InvalidConfig(
-            f"The config {str(path)[:200]!r} is no object.",
-            remedy='Write it as {"top_k": 5, ...}.',
-            params={"field": str(path)[:200]},
-            field="config",
-        )
+        raise InvalidConfig.file_without_object(path=path)
     return config_from_stored(plain, usual)
 
 
@@ -172,7 +162,7 @@ def _plan(dataset: str, collection: str, limit: int | None) -> ImportPlan:
     path = Path(dataset)
     if dataset != SAMPLE_SET:
         if not path.exists():
-            raise DataSetUnusable.because(dataset, "there is no such file or folder, and no set of that name")
+            raise DataSetUnusable(name=dataset, cause="there is no such file or folder, and no set of that name")
         return read_query_set(path, path.stem or path.name, collection=collection, limit=limit)
     samples = sample_set()
     chosen = samples.cases if limit is None else spread(samples.cases, limit)
@@ -219,18 +209,9 @@ def _write_json(report: Report) -> None:
     try:
         Path(target).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise _unwritable(target, error.strerror or type(error).__name__) from None
-
-
-def _unwritable(target: str, why: str) -> InvalidConfig:
-    return InvalidConfig(
-        f"The result cannot be written to {target[:200]!r}: {why}.",
-        remedy="Name a file in a folder that exists and can be written.",
-        params={"field": "json"},
-        field="json",
-    )
+        raise InvalidConfig.result_unwritable(path=target, why=error.strerror or type(error).__name__) from None
 
 
 def _require(field: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
-        raise InvalidConfig.out_of_range(field, 1, most)
+        raise InvalidConfig.out_of_range(field=field, low=1, high=most)

@@ -65,7 +65,7 @@ def read_query_set(
     parsed = _parsed(data, file, notes, known_sources)
     if not parsed.cases:
         first = f": {notes.kept[0]}" if notes.kept else ""
-        raise DataSetUnusable.because(file, f"no question in it can be used{first}")
+        raise DataSetUnusable(name=file, cause=f"no question in it can be used{first}")
     place = collection or (collection_name(name) if parsed.items else "samples")
     cases = parsed.cases if limit is None else spread(parsed.cases, limit)
     return ImportPlan(QuerySet(name, cases, place, origin=file), parsed.items, notes.all())
@@ -95,7 +95,7 @@ def _parsed(data: Path | bytes, file: str, notes: Notes, known: Collection[str])
         return parse_beir(FolderFiles(data), notes)
     content = data if isinstance(data, bytes) else _bytes(data)
     if len(content) > MOST_BYTES:
-        raise DataSetTooLarge.beyond(file, "megabytes", MOST_BYTES // 1_000_000)
+        raise DataSetTooLarge(name=file, what="megabytes", limit=MOST_BYTES // 1_000_000)
     if content.startswith(_ZIP):
         with zipped(io.BytesIO(content), file) as files:
             return parse_beir(files, notes)
@@ -127,10 +127,10 @@ def _is_jsonl(text: str, file: str) -> bool:
 def _bytes(path: Path) -> bytes:
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise DataSetTooLarge.beyond(path.name, "megabytes", MOST_BYTES // 1_000_000)
+            raise DataSetTooLarge(name=path.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
         return path.read_bytes()
     except OSError as error:
-        raise DataSetUnusable.because(str(path), error.strerror or type(error).__name__) from None
+        raise DataSetUnusable(name=str(path), cause=error.strerror or type(error).__name__) from None
 
 
 def _renamed(case: Case, elsewhere: Mapping[str, str]) -> tuple[Expectation, ...]:

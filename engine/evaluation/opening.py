@@ -55,7 +55,7 @@ class Evaluations:
         from engine.evaluation.store import EvaluationStore
 
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         if self._store is None:
             self._store = EvaluationStore(self._engine.settings.data_dir / "evaluation.db")
         return self._store

@@ -44,7 +44,7 @@ def presence(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> 
 def refuse_elsewhere(found: Presence) -> None:
     """Raises ``SetElsewhere`` where a collection holds nothing of what a set expects."""
     if found.nowhere:
-        raise SetElsewhere.none_of(found.expected, found.collection)
+        raise SetElsewhere(expected=found.expected, collection=found.collection)
 
 
 def _name(text: str) -> str:

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
 from engine.roles import Grader, SilentTrace
 from engine.values import Fault, Passage, PassageId, RunId, RunRecord, Verdict
 
@@ -73,5 +72,5 @@ async def regrade(
                     note(done)
                 await asyncio.sleep(0)
         except WorkbenchError as error:
-            return Regraded(found, fault_of(error))
+            return Regraded(found, Fault.of(error))
     return Regraded(found)

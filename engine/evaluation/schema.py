@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import EvaluationError
+from engine.messages import N_
 from engine.records.faults import is_damage
 
 BUSY_S = 10.0
@@ -46,11 +47,17 @@ FORMAT = len(_STEPS)
 _TABLES = ("query_sets", "cases", "batches", "batch_cases", "labels", "saved_settings")
 
 _CAUSES: dict[int, tuple[str, str]] = {
-    sqlite3.SQLITE_FULL: ("the disk is full", "free some space on that disk and try again"),
-    sqlite3.SQLITE_BUSY: ("another process keeps it locked", "close the tool that has it open and try again"),
-    sqlite3.SQLITE_READONLY: ("it may only be read", "make the folder writable, or set WORKBENCH_DATA_DIR to another"),
-    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "make the folder writable, or set WORKBENCH_DATA_DIR to another"),
-    sqlite3.SQLITE_IOERR: ("the disk reported an error", "look at the disk and the system log"),
+    sqlite3.SQLITE_FULL: (N_("the disk is full"), N_("Free some space on that disk and try again")),
+    sqlite3.SQLITE_BUSY: (N_("another process keeps it locked"), N_("Close the tool that has it open and try again")),
+    sqlite3.SQLITE_READONLY: (
+        N_("it may only be read"),
+        N_("Make the folder writable, or set WORKBENCH_DATA_DIR to another"),
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        N_("it cannot be opened"),
+        N_("Make the folder writable, or set WORKBENCH_DATA_DIR to another"),
+    ),
+    sqlite3.SQLITE_IOERR: (N_("the disk reported an error"), N_("Look at the disk and the system log")),
 }
 
 
@@ -87,8 +94,8 @@ def told(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _fault(path, error) from None
     except OSError as error:
-        cause, remedy = error.strerror or type(error).__name__, "make the folder writable"
-        raise EvaluationError.unusable(str(path), cause, remedy) from None
+        cause = error.strerror or type(error).__name__
+        raise EvaluationError.unusable(path=path, cause=cause, advice=N_("Make the folder writable")) from None
 
 
 @contextmanager
@@ -106,18 +113,20 @@ def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 def _fault(path: Path, error: sqlite3.Error) -> EvaluationError:
     if is_damage(error):
-        remedy = "restore it from a backup, or move it away to begin a new one"
-        return EvaluationError.unusable(str(path), "it is damaged", remedy)
+        advice = N_("Restore it from a backup, or move it away to begin a new one")
+        return EvaluationError.unusable(path=path, cause=N_("it is damaged"), advice=advice)
     code: int = getattr(error, "sqlite_errorcode", None) or -1
     # Extended codes keep the primary one in their lowest byte.
-    cause, remedy = _CAUSES.get(code & 0xFF, (f"{type(error).__name__}: {error}", "look at the log of the workbench"))
-    return EvaluationError.unusable(str(path), cause, remedy)
+    cause, advice = _CAUSES.get(
+        code & 0xFF, (f"{type(error).__name__}: {error}", N_("Look at the log of the workbench"))
+    )
+    return EvaluationError.unusable(path=path, cause=cause, advice=advice)
 
 
 def _require_known(connection: sqlite3.Connection, path: Path) -> None:
     found = _format_of(connection)
     if found > FORMAT:
-        raise EvaluationError.newer(str(path), found, FORMAT)
+        raise EvaluationError.newer(path=str(path), found=found, known=FORMAT)
 
 
 def _format_of(connection: sqlite3.Connection) -> int:

@@ -118,12 +118,7 @@ def _config(plain: Any, form: str) -> RunConfig:
 
 
 def _unreadable(form: str, problem: object) -> InvalidConfig:
-    return InvalidConfig(
-        f"The settings cannot be read as {form}: {str(problem)[:120]}.",
-        remedy="Copy them again from the page Tune, or write one `name = value` a line.",
-        params={"field": "config"},
-        field="config",
-    )
+    return InvalidConfig.unreadable_as(form=form, why=str(problem)[:120])
 
 
 def _toml(value: str | float | bool) -> str:

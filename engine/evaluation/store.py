@@ -18,6 +18,7 @@ from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, Unknow
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.schema import connect, told, writing
 from engine.evaluation.values import Batch, Label
+from engine.messages import N_
 from engine.values import Fault, PassageId, RunId
 
 LONGEST_NAME = 120
@@ -74,7 +75,7 @@ class EvaluationStore:
             query = "SELECT data FROM cases WHERE set_name = ? ORDER BY place"
             rows = connection.execute(query, (_clean(name),)).fetchall()
         if found is None:
-            raise UnknownQuerySet.named(name)
+            raise UnknownQuerySet(name=name)
         return QuerySet(name, tuple(self._case(data) for (data,) in rows), str(found[0]), str(found[1]))
 
     def save_query_set(self, query_set: QuerySet) -> None:
@@ -87,7 +88,7 @@ class EvaluationStore:
         for case in query_set.cases:
             case_id = _clean(case.id)
             if case_id in seen:
-                raise InvalidQuerySet.twice(name, case_id)
+                raise InvalidQuerySet.twice(name=name, case=case_id)
             seen.add(case_id)
         rows = [(name, place, _clean(case.id), _json(case.to_dict())) for place, case in enumerate(query_set.cases)]
         with self._writing() as connection:
@@ -115,21 +116,21 @@ class EvaluationStore:
         Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
         """
         if name == SAMPLE_SET:
-            raise InvalidQuerySet.reserved(name)
+            raise InvalidQuerySet.reserved(name=name)
         with self._writing() as connection:
             change = "UPDATE query_sets SET collection = ? WHERE name = ?"
             changed = connection.execute(change, (_clean(collection), _clean(name))).rowcount
         if not changed:
-            raise UnknownQuerySet.named(name)
+            raise UnknownQuerySet(name=name)
 
     def delete_query_set(self, name: str) -> None:
         """Remove a set; its batches stay. Raises ``UnknownQuerySet``, ``InvalidQuerySet`` for the samples."""
         if name == SAMPLE_SET:
-            raise InvalidQuerySet.reserved(name)
+            raise InvalidQuerySet.reserved(name=name)
         with self._writing() as connection:
             gone = connection.execute("DELETE FROM query_sets WHERE name = ?", (_clean(name),)).rowcount
         if not gone:
-            raise UnknownQuerySet.named(name)
+            raise UnknownQuerySet(name=name)
 
     # -- batches ------------------------------------------------------------------------------------------------
 
@@ -167,7 +168,7 @@ class EvaluationStore:
             query = "SELECT case_id, run_id, ended, fault FROM batch_cases WHERE batch_id = ? ORDER BY place"
             rows = connection.execute(query, (_clean(batch_id),)).fetchall()
         if found is None:
-            raise UnknownBatch.named(batch_id)
+            raise UnknownBatch(batch=batch_id)
         failures = {case_id: self._read(fault, _fault) for case_id, _, _, fault in rows if fault is not None}
         return Batch(
             id=str(found[0]),
@@ -187,7 +188,7 @@ class EvaluationStore:
             query = "SELECT data FROM batch_cases WHERE batch_id = ? ORDER BY place"
             rows = connection.execute(query, (_clean(batch_id),)).fetchall()
         if not rows:
-            raise UnknownBatch.named(batch_id)
+            raise UnknownBatch(batch=batch_id)
         return tuple(self._case(data) for (data,) in rows)
 
     def begin_case(self, batch_id: str, case_id: str, run_id: str) -> None:
@@ -207,7 +208,7 @@ class EvaluationStore:
         with self._open() as connection:
             found = connection.execute("SELECT owner FROM batches WHERE id = ?", (_clean(batch_id),)).fetchone()
         if found is None:
-            raise UnknownBatch.named(batch_id)
+            raise UnknownBatch(batch=batch_id)
         return str(found[0])
 
     def claim_batch(self, batch_id: str, owner: str, lives: Callable[[str], bool]) -> bool:
@@ -229,7 +230,7 @@ class EvaluationStore:
         with self._writing() as connection:
             gone = connection.execute("DELETE FROM batches WHERE id = ?", (_clean(batch_id),)).rowcount
         if not gone:
-            raise UnknownBatch.named(batch_id)
+            raise UnknownBatch(batch=batch_id)
 
     # -- labels -------------------------------------------------------------------------------------------------
 
@@ -284,7 +285,7 @@ class EvaluationStore:
     def _open(self) -> Iterator[sqlite3.Connection]:
         with self._guard, told(self._path):
             if self._connection is None:
-                raise EngineClosed.now()
+                raise EngineClosed()
             yield self._connection
 
     @contextmanager
@@ -296,7 +297,7 @@ class EvaluationStore:
         with self._writing() as connection:
             query = f"UPDATE batch_cases SET {change} WHERE batch_id = ? AND case_id = ?"  # noqa: S608 - our own words
             if not connection.execute(query, (value, batch_id, _clean(case_id))).rowcount:
-                raise UnknownBatch.named(batch_id)
+                raise UnknownBatch(batch=batch_id)
 
     def _case(self, data: str) -> Case:
         case: Case = self._read(data, case_from_dict)
@@ -306,21 +307,21 @@ class EvaluationStore:
         try:
             return read(json.loads(data))
         except (ValueError, TypeError, KeyError, WorkbenchError):
-            remedy = "restore it from a backup, or delete the set or batch that cannot be read"
-            raise EvaluationError.unusable(str(self._path), "an entry is damaged", remedy) from None
+            advice = N_("Restore it from a backup, or delete the set or batch that cannot be read")
+            raise EvaluationError.unusable(path=self._path, cause=N_("an entry is damaged"), advice=advice) from None
 
 
 def usable_set_name(name: str) -> str:
     """The name of a set without the spaces around it; raises ``InvalidQuerySet`` for one that a set cannot have."""
     if name.strip() == SAMPLE_SET:
-        raise InvalidQuerySet.reserved(name)
+        raise InvalidQuerySet.reserved(name=name)
     return _visible(name)
 
 
 def _visible(name: str) -> str:
     trimmed = name.strip()
     if not 1 <= len(trimmed) <= LONGEST_NAME or not trimmed.isprintable():
-        raise InvalidQuerySet.bad_name(name, LONGEST_NAME)
+        raise InvalidQuerySet.bad_name(name=name, longest=LONGEST_NAME)
     return trimmed
 
 

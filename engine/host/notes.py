@@ -57,7 +57,7 @@ class SpeedNotes:
             except FileNotFoundError:
                 self._speeds = ()
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
-                self.damage = HostNotesDamaged.at(str(self.path))
+                self.damage = HostNotesDamaged(path=str(self.path))
                 self._speeds = ()
         return self._speeds
 

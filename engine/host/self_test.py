@@ -80,7 +80,7 @@ async def run_self_test(retriever: CollectionRetriever, grader: Grader, grader_n
     probe = await embedder.embed_query(_UNRELATED[0])
     found = await store.search(info.name, probe, _HITS)
     if not found:
-        raise NothingToTest.in_(info.name)
+        raise NothingToTest(collection=info.name)
     cases = [_dimension(info, probe)]
     count(len(cases))
     sampled = await _sampled(store, embedder, info, found)
@@ -111,7 +111,7 @@ async def _sampled(store: PassageStore, embedder: Embedder, info: CollectionInfo
     vectors = await store.vectors(info.name, [hit.passage.id for hit in hits])
     hits = [hit for hit in hits if hit.passage.id in vectors]
     if not hits:
-        raise NothingToTest.in_(info.name)
+        raise NothingToTest(collection=info.name)
     stored = np.stack([np.asarray(vectors[hit.passage.id], dtype=np.float64) for hit in hits])
     fresh = await embedder.embed_passages([hit.passage.text for hit in hits])
     return _Sampled(hits, _unit(stored), _unit(fresh))

@@ -18,7 +18,6 @@ from engine.host.values import Measuring, PullStatus, SelfTest, SelfTesting, Tas
 from engine.llm.pull import checked_name, pull
 from engine.llm.speed import measure
 from engine.loop_thread import LoopThread
-from engine.nodes.run_context import fault_of
 from engine.resources import Resources
 from engine.roles import Grader
 from engine.values import Fault, Passage
@@ -99,7 +98,7 @@ class Ongoing(Generic[S]):
             raise
         except Exception as error:
             self.error = error
-            self._end("failed", fault_of(error))
+            self._end("failed", Fault.of(error))
         else:
             self._end("done")
 
@@ -124,7 +123,7 @@ class Pulls:
             known = self._pulls.pop(name, None)
             if known is not None and not known.over:
                 self._pulls[name] = known
-                raise HostBusy.with_(name)
+                raise HostBusy(subject=name)
             ongoing = Ongoing(self._loop, PullStatus(name, "running", ""))
             self._pulls[name] = ongoing.start(self._pull)
 
@@ -185,7 +184,7 @@ class Measurements(_OneAtATime[Measuring]):
         model = chat_model(name)
         with self._guard:
             if self._current is not None and not self._current.over:
-                raise HostBusy.with_(self._current.status.model)
+                raise HostBusy(subject=self._current.status.model)
             self._current = Ongoing(self._loop, Measuring(model.model, "running")).start(self._measure)
 
     async def _measure(self, ongoing: Ongoing[Measuring]) -> None:
@@ -207,7 +206,7 @@ class Measurements(_OneAtATime[Measuring]):
             await asyncio.to_thread(notes.keep, speed)
         except OSError as error:
             ongoing.tell(lambda status: replace(status, result=speed))
-            raise HostError.unwritable(str(notes.path), error.strerror or type(error).__name__) from error
+            raise HostError.unwritable(path=str(notes.path), cause=error.strerror or type(error).__name__) from error
         ongoing.tell(lambda status: replace(status, result=speed, elapsed_s=time.perf_counter() - began))
 
 
@@ -219,7 +218,7 @@ class SelfTests(_OneAtATime[SelfTesting]):
         model = RoleModel(grader)
         with self._guard:
             if self._current is not None and not self._current.over:
-                raise HostBusy.with_(self._current.status.collection)
+                raise HostBusy(subject=self._current.status.collection)
             testing = SelfTesting(collection, model.model, "running", total=CASES)
             self._current = Ongoing(self._loop, testing).start(self._test)
             return self._current
@@ -231,7 +230,7 @@ class SelfTests(_OneAtATime[SelfTesting]):
         if ongoing.error is not None:
             raise ongoing.error
         if ongoing.status.result is None:
-            raise HostError("The self-test was stopped.", remedy="Start it again.", params={"subject": collection})
+            raise HostError.stopped()
         return ongoing.status.result
 
     async def _test(self, ongoing: Ongoing[SelfTesting]) -> None:
@@ -259,10 +258,5 @@ def chat_model(name: str) -> RoleModel:
     if model.model.startswith("ollama:"):
         checked_name(model.model)
     if model.built_in:
-        raise InvalidConfig(
-            f"The model {BUILTIN} makes no calls, so there is nothing to measure.",
-            remedy="Choose `ollama:MODEL` or `provider:model`.",
-            params={"field": "models"},
-            field="models",
-        )
+        raise InvalidConfig.nothing_to_measure(model=BUILTIN)
     return model

@@ -118,7 +118,7 @@ class KnowledgeBase:
             return self._new_embedder()
         model = info.embedding_model
         if model == UNKNOWN_MODEL:
-            raise ModelNotRecorded.named(info.name)
+            raise ModelNotRecorded(name=info.name)
         if model.startswith(_OLLAMA):
             key = (model, info.query_prefix, info.passage_prefix)
             return self._cached(
@@ -129,7 +129,7 @@ class KnowledgeBase:
             return self._cached(model, "", "", lambda: hashing)
         builtin = self._builtin_embedder()
         if model != builtin.model_id:
-            raise EmbeddingMismatch.between(info.name, model, builtin.model_id)
+            raise EmbeddingMismatch(collection=info.name, built_with=model, offered=builtin.model_id)
         return builtin
 
     def embedder_called(
@@ -250,12 +250,14 @@ class KnowledgeBase:
             embedder = self._new_embedder(query_prefix, passage_prefix, embedding_model)
         else:
             if info.read_only:
-                raise ForeignCollection.named(collection)
+                raise ForeignCollection(name=collection)
             embedder = self.embedder(info)
             if embedding_model and embedding_model != info.embedding_model:
                 other = self._new_embedder(None, None, embedding_model)
                 if other.model_id != info.embedding_model:
-                    raise EmbeddingMismatch.between(collection, info.embedding_model, other.model_id)
+                    raise EmbeddingMismatch(
+                        collection=collection, built_with=info.embedding_model, offered=other.model_id
+                    )
         _refuse_other(collection, "query_prefix", embedder.query_prefix, query_prefix)
         _refuse_other(collection, "passage_prefix", embedder.passage_prefix, passage_prefix)
         return embedder
@@ -344,7 +346,7 @@ class KnowledgeBase:
     def _refuse_connected(self, collection: str) -> None:
         """Raise ``ForeignCollection`` for a name that leads somewhere else: nothing is written there."""
         if self.foreign.find(collection) is not None:
-            raise ForeignCollection.named(collection)
+            raise ForeignCollection(name=collection)
 
     async def _own_collections(self) -> list[CollectionInfo]:
         store = await self._store()
@@ -422,23 +424,13 @@ def _check_prefix(field: str, prefix: str | None) -> None:
     # Half a surrogate pair has no UTF-8 form, and neither the store nor the model would take it.
     if prefix is None or (len(prefix) <= _LONGEST_PREFIX and not any("\ud800" <= char <= "\udfff" for char in prefix)):
         return
-    raise InvalidConfig(
-        f"{field} must be a text of at most {_LONGEST_PREFIX} characters.",
-        remedy=f"Shorten {field}, or leave it out to take the one known for the model.",
-        params={"field": field},
-        field=field,
-    )
+    raise InvalidConfig.prefix(field=field, most=_LONGEST_PREFIX)
 
 
 def _refuse_other(collection: str, field: str, has: str, asked: str | None) -> None:
     """Raise ``InvalidConfig`` where another prefix is asked for than the one that is fixed."""
     if asked is not None and asked != has:
-        raise InvalidConfig(
-            f"Collection {collection!r} has {has!r} as its {field}.",
-            remedy=f"Leave {field} out, or ingest into a new collection with an embedding model of Ollama.",
-            params={"field": field, "collection": collection},
-            field=field,
-        )
+        raise InvalidConfig.other_in_collection(field=field, collection=collection, has=has)
 
 
 __all__ = ["SAMPLE_COLLECTION", "KnowledgeBase"]

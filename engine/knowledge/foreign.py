@@ -13,9 +13,9 @@ from engine.knowledge.foreign_file import ConnectionFile
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import embedded
 from engine.library.values import Connection, ConnectionState, Place
-from engine.nodes.run_context import fault_of
 from engine.roles import CollectionInfo
 from engine.settings import Settings
+from engine.values import Fault
 
 _LOOKED_AT_EVERY_S = 30.0
 _PATIENCE_S = 1.0
@@ -29,7 +29,7 @@ class ForeignCollections:
         self._settings = settings
         self._file = ConnectionFile(settings.data_dir / "connections.json")
         self._connections, fault = self._file.read()
-        self.fault = fault_of(fault) if fault is not None else None
+        self.fault = Fault.of(fault) if fault is not None else None
         """What was wrong with the file of connections at the start."""
         self._stores: dict[str, ForeignStore] = {}
         self._infos: dict[str, CollectionInfo] = {}
@@ -74,7 +74,7 @@ class ForeignCollections:
         """The open store of a connection; raises ``UnknownCollection``."""
         connection = self._connections.get(name)
         if connection is None:
-            raise UnknownCollection.named(name)
+            raise UnknownCollection(name=name)
         if name not in self._stores:
             self._stores[name] = self.unkept(connection)
         return self._stores[name]
@@ -111,7 +111,7 @@ class ForeignCollections:
     async def remove(self, name: str) -> None:
         """Forget a connection; nothing changes where it leads. Raises ``UnknownCollection``, ``ConnectionsDamaged``."""
         if name not in self._connections:
-            raise UnknownCollection.named(name)
+            raise UnknownCollection(name=name)
         await self._keep(item for item in self._connections.values() if item.name != name)
         del self._connections[name]
         self._forget(name)
@@ -157,7 +157,7 @@ class ForeignCollections:
         try:
             info = await store.describe(name)
         except Exception as error:
-            info = replace(self._info(name), fault=fault_of(error))
+            info = replace(self._info(name), fault=Fault.of(error))
         if self._stores.get(name) is store:
             self._infos[name] = info
             self._looked_at[name] = time.monotonic()

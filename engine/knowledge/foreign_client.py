@@ -51,14 +51,14 @@ def checked_place(place: Place) -> Place:
     if not address:
         return Place("", "", database)
     if len(address) > _LONGEST or not address.isprintable():
-        raise InvalidAddress.given(_without_login(address))
+        raise InvalidAddress.given(given=_without_login(address))
     if embedded(address):
         try:
             folder = Path(address).expanduser().absolute()
         except RuntimeError:  # the home of somebody who is not there
-            raise InvalidAddress.no_folder(address) from None
+            raise InvalidAddress.no_folder(path=address) from None
         if database:
-            raise UnknownDatabase.named(database, str(folder))
+            raise UnknownDatabase(database=database, address=str(folder))
         return Place(str(folder))
     return _server(address, place.token, database)
 
@@ -68,13 +68,13 @@ def _server(address: str, token: str, database: str) -> Place:
         parts = urlsplit(address if "://" in address else f"http://{address}")
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise InvalidAddress.given(_without_login(address)) from None
+        raise InvalidAddress.given(given=_without_login(address)) from None
     # A bare word is more often a mistyped path than a host, so without a scheme the port must be there.
     named = "://" in address or port is not None
     shown_host = f"[{host}]" if ":" in host else host
     odd = parts.query or parts.fragment or "@" in parts.path
     if parts.scheme not in _SCHEMES or not _HOST.fullmatch(shown_host) or not named or odd:
-        raise InvalidAddress.given(_without_login(address))
+        raise InvalidAddress.given(given=_without_login(address))
     login = unquote(parts.netloc.rpartition("@")[0])
     where = shown_host if port is None else f"{shown_host}:{port}"
     return Place(f"{parts.scheme}://{where}{parts.path.rstrip('/')}", token.strip() or login, database)
@@ -95,11 +95,11 @@ def open_client(place: Place, timeout_s: float) -> Client:
         # The client would make a folder that is not there.
         folder = Path(place.address)
         if folder.is_file():
-            raise InvalidAddress.single_file(place.address)
+            raise InvalidAddress.single_file(file=place.address)
         if not folder.is_dir():
-            raise InvalidAddress.no_folder(place.address)
+            raise InvalidAddress.no_folder(path=place.address)
     elif not _listens(place.address, min(timeout_s, _KNOCK_S)):
-        raise RemoteUnreachable.at(place.address)
+        raise RemoteUnreachable(address=place.address)
     with told_as_remote(place):
         client = connect(place.address, place.token, timeout_s, place.database)
         try:
@@ -146,18 +146,18 @@ def _told(error: Exception, place: Place, collection: str) -> WorkbenchError:
     text = str(error)
     # As the embedded store and a server word it.
     if place.database and (getattr(error, "code", None) == 800 or _NO_DATABASE.search(text)):
-        return UnknownDatabase.named(place.database, place.address)
+        return UnknownDatabase(database=place.database, address=place.address)
     ours = translate(error, Called(place.address, collection))
     if isinstance(ours, StoreUnreachable):
-        return RemoteUnreachable.at(place.address)
+        return RemoteUnreachable(address=place.address)
     if isinstance(ours, StoreRefused):
-        return RemoteRefused.at(place.address)
+        return RemoteRefused(address=place.address)
     if isinstance(ours, StoreLocked):
-        return RemoteLocked.at(place.address)
+        return RemoteLocked(path=place.address)
     if type(ours) is not StoreError and not isinstance(ours, StoreUnreadable):
         return ours
     why = _scrubbed(ours.params.get("why", "") or ours.fact, place.token)
-    return UnusableCollection.unreadable(collection or place.address, why)
+    return UnusableCollection.unreadable(name=collection or place.address, why=why)
 
 
 def _scrubbed(text: str, token: str) -> str:

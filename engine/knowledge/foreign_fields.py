@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import UnusableCollection, WorkbenchError
+from engine.errors import TextlessCollection, UnusableCollection, WorkbenchError
 from engine.knowledge.milvus_filter import equals, quoted, within_filter
 from engine.library.values import Connection, FieldMap, RemoteField
 from engine.roles import StoredPassage, Within
@@ -105,16 +105,18 @@ def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") ->
     """What stands against answering questions from a collection, by one vector field or by any; None if nothing."""
     vectors = [item for item in fields if item.type.endswith("_VECTOR")]
     if not vectors:
-        return UnusableCollection.no_vectors(seen.name)
+        return UnusableCollection.no_vectors(name=seen.name)
     floats = [item for item in vectors if item.type == FLOATS and vector in ("", item.name)]
     if not floats:
-        return UnusableCollection.other_vectors(seen.name, ", ".join(sorted({item.type for item in vectors})))
+        return UnusableCollection.other_vectors(
+            name=seen.name, types=", ".join(sorted({item.type for item in vectors}))
+        )
     if not text_fields(fields):
-        return UnusableCollection.no_text(seen.name)
+        return TextlessCollection(name=seen.name)
     if seen.needs_index and not any(item.metric for item in floats):
-        return UnusableCollection.no_index(seen.name, floats[0].name)
+        return UnusableCollection.no_index(name=seen.name, unindexed=floats[0].name)
     if not any(item.metric in ("", *METRICS) for item in floats):
-        return UnusableCollection.other_metric(seen.name, floats[0].metric)
+        return UnusableCollection.other_metric(name=seen.name, metric=floats[0].metric)
     return None
 
 
@@ -190,12 +192,12 @@ def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bo
     chosen = connection.fields
     for name in (chosen.id, chosen.vector, chosen.text, chosen.source, chosen.title, chosen.section):
         if name and _field_of(name) not in fields and not (dynamic and _PLAIN_KEY.fullmatch(name)):
-            raise UnusableCollection.changed(connection.collection, name)
+            raise UnusableCollection.changed(name=connection.collection, field=name)
     key, vector = fields.get(chosen.id), fields.get(chosen.vector)
     if key is None or not key.get("is_primary"):
-        raise UnusableCollection.changed(connection.collection, chosen.id)
+        raise UnusableCollection.changed(name=connection.collection, field=chosen.id)
     if vector is None or type_name(vector) != FLOATS or _dim(vector) != connection.dim:
-        raise UnusableCollection.changed(connection.collection, chosen.vector)
+        raise UnusableCollection.changed(name=connection.collection, field=chosen.vector)
     numbers = [name for name, item in fields.items() if type_name(item).startswith("INT") and name != chosen.id]
     return ForeignLayout(
         name=connection.name,

@@ -69,7 +69,7 @@ class ConnectionFile:
                 os.fsync(file.fileno())
             part.replace(self._path)
         except (OSError, UnicodeEncodeError) as error:
-            raise ConnectionsDamaged.not_written(str(self._path), _why(error)) from None
+            raise ConnectionsDamaged.not_written(unwritten=str(self._path), why=_why(error)) from None
 
     def _set_aside(self, error: Exception) -> ConnectionsDamaged:
         """Rename the file, so that the next change does not overwrite what can be repaired by hand."""
@@ -78,7 +78,7 @@ class ConnectionFile:
             self._path.replace(aside)
         except OSError:
             aside = self._path
-        return ConnectionsDamaged.kept_aside(str(aside), _why(error))
+        return ConnectionsDamaged.kept_aside(path=str(aside), why=_why(error))
 
 
 def _plain(item: Connection) -> dict[str, Any]:

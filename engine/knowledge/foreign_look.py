@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import UnusableCollection, WorkbenchError
+from engine.errors import TextlessCollection, UnusableCollection, WorkbenchError
 from engine.knowledge.foreign_client import told_as_remote
 from engine.knowledge.foreign_fields import FLOATS, METRICS, Seen, fields_of, proposed_fields, why_unusable
 from engine.knowledge.milvus_catalogue import CATALOGUE, Catalogue
 from engine.knowledge.milvus_connection import Client, embedded
 from engine.knowledge.milvus_schema import readable_name
 from engine.library.values import FieldMap, Place, ProposedModel, RemoteCollection
-from engine.nodes.run_context import fault_of
+from engine.values import Fault
 
 _MOST_LISTED = 200
 _ROWS = 5
@@ -38,7 +38,7 @@ def inspect(client: Client, place: Place, name: str, timeout_s: float) -> Remote
     """One collection with a sample of every field; it is loaded if it was not. Raises ``UnusableCollection``."""
     with told_as_remote(place, name):
         if not readable_name(name) or not client.has_collection(name, timeout=timeout_s):
-            raise UnusableCollection.gone(name, place.address)
+            raise UnusableCollection.gone(gone=name, address=place.address)
         recorded = recorded_there(client, timeout_s)
     return _looked_at(client, place, name, recorded.get(name), timeout_s, load=True)
 
@@ -73,7 +73,7 @@ def _looked_at(
             return _described(client, place, name, recorded, timeout_s, load=load)
     except WorkbenchError as error:
         # One collection that cannot be read must not hide the others.
-        return RemoteCollection(name, 0, (), None, fault=fault_of(error), loaded=False)
+        return RemoteCollection(name, 0, (), None, fault=Fault.of(error), loaded=False)
 
 
 def _described(
@@ -84,7 +84,7 @@ def _described(
     seen = Seen(name, description, metrics, (), needs_index=not embedded(place.address))
     unusable = why_unusable(seen, fields_of(seen))
     # Text may be in a dynamic field, which only rows can tell.
-    hopeless = unusable is not None and "textless" not in unusable.params
+    hopeless = unusable is not None and not isinstance(unusable, TextlessCollection)
     if load and not hopeless:
         make_searchable(client, name, timeout_s)
     loaded = _loaded(client, name, timeout_s)
@@ -96,7 +96,7 @@ def _described(
     unusable = why_unusable(seen, fields)
     # An empty dynamic collection, or one not loaded, shows its fields later.
     untold = bool(description.get("enable_dynamic_field")) and not rows and not loaded
-    fault = None if unusable is None or (untold and not hopeless) else fault_of(unusable)
+    fault = None if unusable is None or (untold and not hopeless) else Fault.of(unusable)
     return RemoteCollection(
         name=name,
         passages=_count(client, name, timeout_s, level, loaded=loaded),
@@ -118,9 +118,9 @@ def vector_of(collection: RemoteCollection, fields: FieldMap) -> tuple[int, str]
     """
     chosen = next((item for item in collection.fields if item.name == fields.vector), None)
     if chosen is None or chosen.type != FLOATS:
-        raise UnusableCollection.changed(collection.name, fields.vector)
+        raise UnusableCollection.changed(name=collection.name, field=fields.vector)
     if chosen.metric not in ("", *METRICS):
-        raise UnusableCollection.other_metric(collection.name, chosen.metric)
+        raise UnusableCollection.other_metric(name=collection.name, metric=chosen.metric)
     return chosen.dim, chosen.metric or "COSINE"
 
 

@@ -168,7 +168,7 @@ class ForeignSession:
 
     def _read_layout(self) -> tuple[ForeignLayout, bool]:
         if not self._client.has_collection(self._collection, timeout=self._timeout_s):
-            raise UnusableCollection.gone(self._collection, self._place.address)
+            raise UnusableCollection.gone(gone=self._collection, address=self._place.address)
         description = self._client.describe_collection(self._collection, timeout=self._timeout_s)
         own = self._collection in recorded_there(self._client, self._timeout_s)
         layout = layout_of(self._connection, description, own=own)
@@ -228,13 +228,11 @@ class ForeignSession:
         # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
         if vector.shape[-1] != item.dim:
             built_with = f"{item.embedding_model} ({item.dim} dimensions)"
-            raise EmbeddingMismatch.between(item.name, built_with, f"a model of {vector.shape[-1]} dimensions")
-        if not np.isfinite(vector).all():
-            raise StoreError(
-                f"The vector to search collection {item.name!r} with is not finite.",
-                remedy="Choose another embedding model: this one returned unusable numbers.",
-                params={"collection": item.name},
+            raise EmbeddingMismatch(
+                collection=item.name, built_with=built_with, offered=f"a model of {vector.shape[-1]} dimensions"
             )
+        if not np.isfinite(vector).all():
+            raise StoreError.query_not_finite(collection=item.name)
 
 
 def _source_of(passage: StoredPassage) -> str:

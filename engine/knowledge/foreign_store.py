@@ -85,7 +85,7 @@ class ForeignStore:
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
     ) -> list[Hit]:
         """Raises ``FullTextMissing``: another program's words are not segmented as ours."""
-        raise FullTextMissing.of(collection)
+        raise FullTextMissing.of(collection=collection)
 
     async def search_summaries(
         self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
@@ -149,13 +149,9 @@ class ForeignStore:
 
     async def _read(self, collection: str, work: Callable[[ForeignSession], T]) -> T:
         if collection != self.connection.name:
-            raise UnknownCollection.named(collection)
+            raise UnknownCollection(name=collection)
         if self._closed:
-            raise StoreError(
-                f"The connection {collection!r} is closed.",
-                remedy="Connect the collection again on the page Knowledge.",
-                params={"name": collection},
-            )
+            raise StoreError.connection_closed(name=collection)
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._readers, self._call, work)
@@ -213,4 +209,4 @@ class ForeignStore:
 
 
 def _refuse(collection: str) -> NoReturn:
-    raise ForeignCollection.named(collection)
+    raise ForeignCollection(name=collection)

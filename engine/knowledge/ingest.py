@@ -23,7 +23,6 @@ from engine.errors import (
     SourceUnreadable,
     TextTooLong,
     UnknownCollection,
-    WorkbenchError,
 )
 from engine.knowledge.chunk import chunk, tokens
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
@@ -140,10 +139,10 @@ async def _prepare(store: IngestStore, embedder: Embedder, collection: str, desc
         )
         return
     if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
-        raise EmbeddingMismatch.between(
-            collection,
-            f"{info.embedding_model} ({info.dim} dimensions)",
-            f"{embedder.model_id} ({embedder.dim} dimensions)",
+        raise EmbeddingMismatch(
+            collection=collection,
+            built_with=f"{info.embedding_model} ({info.dim} dimensions)",
+            offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
         )
 
 
@@ -163,7 +162,7 @@ def _cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions)
     try:
         document = read_document(item, limit_mb)
     except SourceError as error:
-        return Entry(position, item.name, "failed", fault=_fault(error)), []
+        return Entry(position, item.name, "failed", fault=Fault.of(error)), []
     passages = chunk(document, chunks, added_at=_now())
     known = Entry(position, document.source, "read", document.content_hash, len(passages), notes=document.notes)
     return known, passages
@@ -175,13 +174,13 @@ def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB) -> Docum
         if item.data is not None:
             return load_bytes(item.name, item.data, limit_mb)
         if item.path is None:
-            raise SourceMissing.at(item.name)
+            raise SourceMissing(name=item.name)
         return load(item.path, item.name, limit_mb)
     except SourceError:
         raise
     except Exception as error:
         # A file can be broken in more ways than a loader thinks of, and must not stop the others.
-        raise SourceUnreadable.named(item.name, f"{type(error).__name__}: {str(error)[:150]}") from error
+        raise SourceUnreadable(name=item.name, why=f"{type(error).__name__}: {str(error)[:150]}") from error
 
 
 async def _planned(into: _Into, chunks: ChunkOptions) -> None:
@@ -259,7 +258,7 @@ async def _source(into: _Into, entry: Entry, *, replaces: bool) -> Fault | None:
         into.pace.writing(entry.name)
         await _write(into.store, into.collection, passages, vectors, summaries, replaces=replaces)
     except (FieldTooLong, TextTooLong) as error:
-        return _fault(error)
+        return Fault.of(error)
     return None
 
 
@@ -339,10 +338,6 @@ async def wholly(work: Coroutine[Any, Any, None]) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-def _fault(error: WorkbenchError) -> Fault:
-    return Fault(error.code, error.fact, error.remedy, error.params)
 
 
 def _now() -> str:

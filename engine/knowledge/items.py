@@ -43,13 +43,13 @@ class IngestItem:
         if self.data is not None:
             return self.data
         if self.path is None:
-            raise SourceMissing.at(self.name)
+            raise SourceMissing(name=self.name)
         try:
             return self.path.read_bytes()
         except FileNotFoundError as error:
-            raise SourceMissing.at(str(self.path)) from error
+            raise SourceMissing(name=str(self.path)) from error
         except OSError as error:
-            raise SourceUnreadable.named(self.name, error.strerror or type(error).__name__) from error
+            raise SourceUnreadable(name=self.name, why=error.strerror or type(error).__name__) from error
 
 
 def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[IngestItem], list[tuple[str, SourceError]]]:
@@ -70,7 +70,7 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
             elif path.exists():
                 items.append(IngestItem(path.name, path=path))
             else:
-                failed.append((str(path), SourceMissing.at(str(path))))
+                failed.append((str(path), SourceMissing(name=str(path))))
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path that somebody typed
             failed.append((str(path), _unreadable(str(path), error)))
     return items, failed
@@ -93,14 +93,14 @@ def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -
             failed.append(passed_over)
             continue
         if len(items) + len(missed) == most:
-            raise TooManyFiles.below(str(folder), most)
+            raise TooManyFiles(folder=str(folder), most=most)
         name = path.relative_to(folder).as_posix()
         if suffix in known:
             items.append(IngestItem(name, path=path))
         else:
             missed.append(name)
     missed.sort(key=lambda name: name.split("/"))
-    failed += ((name, SourceUnsupported.named(name, known)) for name in missed)
+    failed += ((name, SourceUnsupported(name=name, suffixes=known)) for name in missed)
     return sorted(items, key=lambda item: item.name.split("/"))
 
 
@@ -109,12 +109,12 @@ def _passed_over(path: Path, folder: Path, root: Path) -> tuple[str, SourceError
     if path.is_file() and path.resolve().is_relative_to(root):
         return None
     name = path.relative_to(folder).as_posix()
-    return _link(path, folder) if path.is_symlink() else (name, SourcePassedOver.special(name))
+    return _link(path, folder) if path.is_symlink() else (name, SourcePassedOver.special(name=name))
 
 
 def _link(path: Path, folder: Path) -> tuple[str, SourceError]:
     name = path.relative_to(folder).as_posix()
-    return name, SourcePassedOver.link(name)
+    return name, SourcePassedOver.link(link=name)
 
 
 def _below(folder: Path, told: Callable[[OSError], None], linked: Callable[[Path], None]) -> Iterator[Path]:
@@ -129,4 +129,4 @@ def _below(folder: Path, told: Callable[[OSError], None], linked: Callable[[Path
 
 def _unreadable(name: str, error: OSError | ValueError) -> SourceError:
     why = error.strerror if isinstance(error, OSError) else ""
-    return SourceUnreadable.named(name, why or type(error).__name__)
+    return SourceUnreadable(name=name, why=why or type(error).__name__)

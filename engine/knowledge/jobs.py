@@ -30,7 +30,6 @@ from engine.knowledge.manifest import Manifest
 from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobState, JobStatus
-from engine.nodes.run_context import fault_of
 from engine.records.instance import Instance, alive, sweep
 from engine.roles.graph import Extractor
 from engine.values import Fault
@@ -122,16 +121,16 @@ class Jobs:
         """Go on with a job that was stopped, failed or cut off; raises ``JobActive``, ``JobOver``, ``JobDamaged``."""
         job = self._job(job_id)
         if not job.status.over:
-            raise JobActive.named(job_id)
+            raise JobActive(job=job_id)
         if not job.status.resumable:
-            raise JobOver.named(job_id)
+            raise JobOver(job=job_id)
         if job.manifest is None:
             manifests.read(self._folder / job_id)  # raises what is wrong with it
-            raise JobDamaged.named(job_id, "it was damaged when it was found")
+            raise JobDamaged(job=job_id, why="it was damaged when it was found")
         owned = replace(job.manifest, owner=await asyncio.to_thread(self._owner))
         await asyncio.to_thread(manifests.rewrite, self._folder / job_id, owned)
         if not job.status.over:  # somebody else was quicker
-            raise JobActive.named(job_id)
+            raise JobActive(job=job_id)
         job.manifest = owned
         job.over.clear()
         job.status = replace(job.status, state="waiting", fault=None, per_second=0.0, remaining_s=None, source="")
@@ -141,7 +140,7 @@ class Jobs:
     async def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it put into the collection stays. Raises ``JobActive``."""
         if not self._job(job_id).status.over:
-            raise JobActive.named(job_id)
+            raise JobActive(job=job_id)
         await asyncio.to_thread(self._forget, job_id)
 
     async def close(self) -> None:
@@ -173,10 +172,10 @@ class Jobs:
             self._end(job, "stopped")
             raise
         except WorkbenchError as error:
-            self._end(job, "failed", fault_of(error))
+            self._end(job, "failed", Fault.of(error))
         except Exception as error:
             _log.exception("a job of the knowledge base failed")
-            self._end(job, "failed", fault_of(error))
+            self._end(job, "failed", Fault.of(error))
         else:
             job.status = replace(with_report(job.status, report), files_done=job.status.files)
             self._end(job, "done")
@@ -263,7 +262,7 @@ class Jobs:
     def _job(self, job_id: str) -> _Job:
         job = self._known().get(job_id)
         if job is None:
-            raise UnknownJob.named(job_id)
+            raise UnknownJob(job=job_id)
         return job
 
     def _forget(self, job_id: str) -> None:
@@ -315,7 +314,7 @@ class Jobs:
             manifest = manifests.read(folder)
         except JobDamaged as error:
             since = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="seconds")
-            job = _Job(JobStatus(folder.name, "ingest", "", "failed", since, 0, fault=fault_of(error)), None)
+            job = _Job(JobStatus(folder.name, "ingest", "", "failed", since, 0, fault=Fault.of(error)), None)
         else:
             if alive(self._owners, manifest.owner):
                 return None

@@ -213,18 +213,18 @@ class Journal:
 def disk_fault(error: OSError, place: str) -> WorkbenchError:
     """What the file system says of a job's folder, as an error of ours."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return JobDiskFull.at(place)
-    return JobFolderUnusable.at(place, error.strerror or type(error).__name__)
+        return JobDiskFull(path=place)
+    return JobFolderUnusable(path=place, why=error.strerror or type(error).__name__)
 
 
 def _fault(error: Exception, job: str, place: str) -> WorkbenchError:
     # Extended codes keep the primary one in their lowest byte.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
-        return JobDiskFull.at(place)
+        return JobDiskFull(path=place)
     if not isinstance(error, sqlite3.Error) or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return JobDamaged.named(job, str(error))
-    return JobFolderUnusable.at(place, str(error))
+        return JobDamaged(job=job, why=str(error))
+    return JobFolderUnusable(path=place, why=str(error))
 
 
 def _key(model: str, text: str) -> bytes:

@@ -95,15 +95,15 @@ def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
-            raise SourceUnreadable.named(name, os.strerror(errno.EISDIR if path.is_dir() else errno.ENODEV))
+            raise SourceUnreadable(name=name, why=os.strerror(errno.EISDIR if path.is_dir() else errno.ENODEV))
         if found.st_size > limit_mb * 1e6:
-            raise SourceTooLarge.named(name, found.st_size / 1e6, limit_mb)
+            raise SourceTooLarge(name=name, size_mb=f"{found.st_size / 1e6:.1f}", limit_mb=limit_mb)
         with path.open("rb") as file:
             data = file.read(int(limit_mb * 1e6) + 1)  # it may grow meanwhile
     except FileNotFoundError as error:
-        raise SourceMissing.at(str(path)) from error
+        raise SourceMissing(name=str(path)) from error
     except OSError as error:
-        raise SourceUnreadable.named(name, error.strerror or type(error).__name__) from error
+        raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
     return load_bytes(name, data, limit_mb)
 
 
@@ -112,16 +112,16 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     _check_name(name)
     loader = _loader(name)
     if len(data) > limit_mb * 1e6:
-        raise SourceTooLarge.named(name, len(data) / 1e6, limit_mb)
+        raise SourceTooLarge(name=name, size_mb=f"{len(data) / 1e6:.1f}", limit_mb=limit_mb)
     if not data:
-        raise SourceEmpty.named(name)
+        raise SourceEmpty(name=name)
     try:
         contents = whole(name, len(data), loader(name, data))
     except (MemoryError, RecursionError) as error:
-        raise SourceTooDemanding.named(name) from error
+        raise SourceTooDemanding(name=name) from error
     sections = tuple(section for section in contents.sections if section.text.strip())
     if not sections:
-        raise SourceEmpty.named(name)
+        raise SourceEmpty(name=name)
     title = contents.title or PurePosixPath(name).stem
     return Document(
         source=name,
@@ -142,7 +142,7 @@ def _check_name(name: str) -> None:
     except UnicodeEncodeError:  # half a surrogate pair, as file systems hand out for bytes that are no UTF-8
         size = _LONGEST_NAME + 1
     if size > _LONGEST_NAME:
-        raise SourceMisnamed.named(name, _LONGEST_NAME)
+        raise SourceMisnamed(name=name[:80].encode(errors="replace").decode(), most=_LONGEST_NAME)
 
 
 def _suffix(name: str) -> str:
@@ -152,7 +152,7 @@ def _suffix(name: str) -> str:
 def _loader(name: str) -> Loader:
     loader = _LOADERS.get(_suffix(name))
     if loader is None:
-        raise SourceUnsupported.named(name, suffixes())
+        raise SourceUnsupported(name=name, suffixes=suffixes())
     return loader
 
 

@@ -105,9 +105,9 @@ def read(folder: Path) -> Manifest:
         plain = json.loads((folder / _FILE).read_text(encoding="ascii"))
         return _manifest(folder, plain)
     except OSError as error:
-        raise JobDamaged.named(folder.name, error.strerror or type(error).__name__) from error
+        raise JobDamaged(job=folder.name, why=error.strerror or type(error).__name__) from error
     except (ValueError, KeyError, TypeError, AttributeError, InvalidConfig) as error:
-        raise JobDamaged.named(folder.name, str(error)) from error
+        raise JobDamaged(job=folder.name, why=str(error)) from error
 
 
 def is_job(folder: Path) -> bool:

@@ -108,7 +108,7 @@ def _check_described(folder: Path) -> None:
             try:
                 json.loads(path.read_bytes())
             except ValueError:
-                raise StoreDamaged.at(str(folder), f"{path.parent.name}/{name} is not what it wrote.") from None
+                raise StoreDamaged(path=str(folder), why=f"{path.parent.name}/{name} is not what it wrote.") from None
 
 
 @contextmanager

@@ -118,37 +118,26 @@ class Place:
 
 
 def _unknown(place: Place, why: str) -> StoreError:
-    return UnknownCollection.named(place.collection) if place.collection else _failed(place, why)
+    return UnknownCollection(name=place.collection) if place.collection else _failed(place, why)
 
 
 def _failed(place: Place, why: str) -> StoreError:
-    where = f"collection {place.collection!r}" if place.collection else "the store"
-    return StoreError(
-        f"The knowledge base {place.address!r} failed at {where}: {why}",
-        remedy="Try again; if it stays so, drop the collection and ingest its sources again.",
-        params={"address": place.address, "collection": place.collection, "why": why},
-    )
+    if place.collection:
+        return StoreError.failed_at(address=place.address, collection=place.collection, why=why)
+    return StoreError.failed(address=place.address, why=why)
 
 
 _TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
-    "unreachable": lambda place, _: StoreUnreachable.at(place.address),
+    "unreachable": lambda place, _: StoreUnreachable(address=place.address),
     "unknown": _unknown,
-    "refused": lambda place, _: StoreRefused.at(place.address),
-    "full": lambda place, _: StoreFull.at(place.address),
-    "locked": lambda place, _: StoreLocked.at(place.address),
-    "damaged": lambda place, why: StoreDamaged.at(place.address, why),
-    "half_made": lambda place, _: StoreHalfMade.at(place.address),
-    "unreadable": lambda place, why: StoreUnreadable.at(place.address, why),
-    "busy": lambda place, _: StoreError(
-        f"The Milvus server at {place.address} turns requests away: it is overloaded or its memory is full.",
-        remedy="Wait a moment and try again; ask whoever runs the server if it stays so.",
-        params={"address": place.address},
-    ),
-    "old_server": lambda place, _: StoreError(
-        f"The Milvus server at {place.address} is too old for this client.",
-        remedy="Use a Milvus server of version 2.3 or newer, or the embedded store (leave WORKBENCH_MILVUS_URI empty).",
-        params={"address": place.address},
-    ),
+    "refused": lambda place, _: StoreRefused(address=place.address),
+    "full": lambda place, _: StoreFull(path=place.address),
+    "locked": lambda place, _: StoreLocked(path=place.address),
+    "damaged": lambda place, why: StoreDamaged(path=place.address, why=why),
+    "half_made": lambda place, _: StoreHalfMade(path=place.address),
+    "unreadable": lambda place, why: StoreUnreadable(path=place.address, why=why),
+    "busy": lambda place, _: StoreError.busy(address=place.address),
+    "old_server": lambda place, _: StoreError.old_server(address=place.address),
     "failed": _failed,
 }
 

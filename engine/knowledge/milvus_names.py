@@ -46,7 +46,7 @@ class CollectionNames:
     def real(self, name: str) -> str:
         """The collection that a name or an alias stands for; raises ``UnknownCollection``."""
         if not readable_name(name) or not self._there(name):
-            raise UnknownCollection.named(name)
+            raise UnknownCollection(name=name)
         return str(self._client.describe_collection(name, timeout=self._timeout_s)["collection_name"])
 
     def real_or_same(self, name: str) -> str:
@@ -73,7 +73,7 @@ class CollectionNames:
             return
         leads_to = self.real(alias)
         if leads_to == alias:
-            raise CollectionExists.named(alias)
+            raise CollectionExists(name=alias)
         if leads_to != collection:
             self._client.alter_alias(collection, alias, timeout=self._timeout_s)
         self._forget(alias)
@@ -81,7 +81,7 @@ class CollectionNames:
     def drop_alias(self, alias: str) -> None:
         """Raises ``UnknownAlias``."""
         if not readable_name(alias) or not self._there(alias) or self.real(alias) == alias:
-            raise UnknownAlias.named(alias)
+            raise UnknownAlias(alias=alias)
         self._client.drop_alias(alias, timeout=self._timeout_s)
         self._forget(alias)
 
@@ -90,7 +90,7 @@ class CollectionNames:
         check_new_name(name)
         if self._there(name):
             leads_to = self.real(name)
-            raise CollectionExists.named(name) if leads_to == name else AliasTaken.named(name, leads_to)
+            raise CollectionExists(name=name) if leads_to == name else AliasTaken(alias=name, collection=leads_to)
 
     def rename(self, name: str, new_name: str, *, keep_old: bool) -> None:
         """Rename a collection with its sources, summaries and aliases; ``keep_old`` makes the old name an alias."""

@@ -23,7 +23,6 @@ PROBE_VECTORS: Mapping[str, tuple[float, float]] = {
 
 PROBE_QUERY: tuple[float, float] = (1.0, 0.0)
 
-_REMEDY = "Upgrade it (Milvus Lite 3.2, Milvus 2.3 or newer), or point WORKBENCH_MILVUS_URI at another server."
 _TOLERANCE = 0.02
 """Quantised indexes return cosines that are off in the third digit."""
 
@@ -46,21 +45,13 @@ def learn(hits: Sequence[tuple[str, float]], address: str) -> Scores:
     Raises ``ReversedStore`` where the order is not best first, or where scores are no straight line over the cosine.
     """
     if [name for name, _ in hits] != list(PROBE_VECTORS):
-        raise ReversedStore(
-            f"The store at {address} ranks unlike vectors first.",
-            remedy=_REMEDY,
-            params={"address": address},
-        )
+        raise ReversedStore.unlike_first(address=address)
     expected = np.array([vector[0] for vector in PROBE_VECTORS.values()])
     found = np.array([score for _, score in hits])
     spread = found[0] - found[-1]
     slope = 2.0 / spread if abs(spread) > _TOLERANCE else 0.0
     scores = Scores(slope, 1.0 - slope * float(found[0]))
     if np.abs(scores.slope * found + scores.offset - expected).max() > _TOLERANCE:
-        raise ReversedStore(
-            f"The scores of the store at {address} are not cosines.",
-            remedy=_REMEDY,
-            params={"address": address},
-        )
+        raise ReversedStore.no_cosines(address=address)
     exact = abs(scores.slope - 1.0) < _TOLERANCE and abs(scores.offset) < _TOLERANCE
     return Scores() if exact else scores

@@ -39,7 +39,7 @@ _ORDINAL_NAMES = ("ordinal", "chunk_index", "index", "chunk_id")
 def check_new_name(name: str) -> None:
     """Raise ``InvalidCollectionName`` unless the name may be given to a new collection."""
     if not _NAME.fullmatch(name) or name.lower().startswith(RESERVED_PREFIX):
-        raise InvalidCollectionName.named(name)
+        raise InvalidCollectionName(name=name)
 
 
 def readable_name(name: str) -> bool:
@@ -164,11 +164,7 @@ def foreign_layout(name: str, description: Mapping[str, Any], metric: str, sampl
         names += [name for name in sample if name not in names]
     text = _first(_TEXT_NAMES, texts) or next(iter(texts), "")
     if key is None or vector is None or not (text or (dynamic and not sample)):
-        raise StoreError(
-            f"Collection {name!r} has no field of text with a float vector beside it.",
-            remedy="Choose a collection that holds passages, or ingest its sources into a new one.",
-            params={"name": name},
-        )
+        raise StoreError.without_text(name=name)
     numbers = [item for item in names if item not in texts]
     return Layout(
         dim=int(vector.get("params", {}).get("dim", 0)),
@@ -260,7 +256,7 @@ def row(
     for field, limit in LIMITS.items():
         size = len(values[field].encode())
         if size > limit:
-            raise FieldTooLong.of(field, passage.source, size, limit)
+            raise FieldTooLong(field=field, source=passage.source, size=size, limit=limit)
     kind = {"kind": passage.kind} if kinded else {}
     if worded:
         values[WORDS] = full_text.field_of(passage.text)

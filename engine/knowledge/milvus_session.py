@@ -137,7 +137,7 @@ class MilvusSession:
     def create(self, info: CollectionInfo) -> None:
         check_new_name(info.name)
         if self._client.has_collection(info.name, timeout=self._timeout_s):
-            raise CollectionExists.named(info.name)
+            raise CollectionExists(name=info.name)
         # The catalogue first: its row without a collection is never shown, a collection without a row would be foreign.
         self._catalogue.forget_collection(info.name)
         self._summaries.drop(info.name)
@@ -164,7 +164,7 @@ class MilvusSession:
     def drop(self, name: str) -> None:
         """By its own name only: raises ``AliasTaken`` for an alias."""
         if self.real(name) != name:
-            raise AliasTaken.named(name, self.real(name))
+            raise AliasTaken(alias=name, collection=self.real(name))
         self._own(name)
         self.names.drop(name)
 
@@ -207,11 +207,7 @@ class MilvusSession:
         known = self._catalogue.some_sources(name, counts)
         gone = counts.keys() - known.keys()
         if gone:
-            raise StoreError(
-                f"Collection {name!r} has no source {min(gone)!r} that a summary could tell of.",
-                remedy="Ingest the source again.",
-                params={"collection": name, "source": min(gone)},
-            )
+            raise StoreError.without_source(collection=name, source=min(gone))
         self._summaries.forget(name, known)
         self._summaries.put(name, summaries, layout)
         self._catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
@@ -375,13 +371,13 @@ class MilvusSession:
     def _require(self, name: str) -> None:
         if not readable_name(name) or not self._client.has_collection(name, timeout=self._timeout_s):
             self._layouts.pop(name, None)
-            raise UnknownCollection.named(name)
+            raise UnknownCollection(name=name)
 
     def _own(self, name: str) -> Layout:
         """The layout of a collection that is about to be written to; what is read for that must be current."""
         layout = self._layout(name)
         if not layout.own:
-            raise ForeignCollection.named(name)
+            raise ForeignCollection(name=name)
         self._fresh.wrote(name)
         self._catalogue.about_to_change()
         return layout

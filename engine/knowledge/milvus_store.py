@@ -210,8 +210,7 @@ class MilvusStore:
 
     async def _run(self, executor: Executor, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         if self._closed:
-            fact = f"The knowledge base {self.uri!r} is closed."
-            raise StoreError(fact, remedy="Open the engine again.", params={"path": self.uri})
+            raise StoreError.closed(path=self.uri)
         return await asyncio.get_running_loop().run_in_executor(executor, self._call, collection, work)
 
     def _call(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:

@@ -23,13 +23,11 @@ def check_vectors(catalogue: Catalogue, name: str, layout: Layout, vectors: Vect
     if rows and vectors.shape[-1] != layout.dim:
         recorded = catalogue.collection(name) or {"embedding_model": UNKNOWN_MODEL}
         built_with = f"{recorded['embedding_model']} ({layout.dim} dimensions)"
-        raise EmbeddingMismatch.between(name, built_with, f"a model of {vectors.shape[-1]} dimensions")
-    if len(vectors) != rows or not np.isfinite(vectors).all():
-        raise StoreError(
-            f"The vectors for collection {name!r} are not one finite vector a passage.",
-            remedy="Choose another embedding model: this one returned unusable numbers.",
-            params={"collection": name},
+        raise EmbeddingMismatch(
+            collection=name, built_with=built_with, offered=f"a model of {vectors.shape[-1]} dimensions"
         )
+    if len(vectors) != rows or not np.isfinite(vectors).all():
+        raise StoreError.vectors_not_finite(collection=name)
 
 
 def check_summaries(catalogue: Catalogue, name: str, layout: Layout, summaries: Summaries) -> None:

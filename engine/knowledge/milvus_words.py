@@ -78,7 +78,7 @@ class WordIndex:
 
     def missing(self, name: str) -> FullTextMissing:
         """Why a collection has no full text: because its store has none, or because of the collection."""
-        return FullTextMissing.of(name) if self.analyzer else FullTextMissing.at(self._uri)
+        return FullTextMissing.of(collection=name) if self.analyzer else FullTextMissing.at(address=self._uri)
 
     def search(self, name: str, layout: Layout, text: str, limit: int, where: str) -> list[tuple[Any, float]]:
         """Rows with their vectors, best first, each with its BM25 score, 0 and up; none for a text without words."""

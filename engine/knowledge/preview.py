@@ -44,7 +44,7 @@ def preview(
         try:
             found, content_hash = _looked_at(item, chunks, limit_mb)
         except SourceError as error:
-            bad.append((item.name, Fault(error.code, error.fact, error.remedy, error.params)))
+            bad.append((item.name, Fault.of(error)))
             continue
         sources[position] = found
         entries.append(Entry(position, item.name, "read", content_hash, len(found.passages)))

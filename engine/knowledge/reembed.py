@@ -19,7 +19,6 @@ from engine.errors import (
     SamplesStay,
     TextTooLong,
     UnknownCollection,
-    WorkbenchError,
 )
 from engine.knowledge.chunk import tokens
 from engine.knowledge.journal import Entry
@@ -120,7 +119,7 @@ async def reembed(
     origin = await knowledge.describe(collection)
     store = await knowledge.own_store()
     if target in (origin.name, *origin.aliases):
-        raise CollectionExists.named(target)
+        raise CollectionExists(name=target)
     if switch:
         _check_own(origin)
     embedder = await knowledge.embedder_into(target, model)
@@ -148,9 +147,9 @@ async def reembed(
 
 def _check_own(origin: CollectionInfo) -> None:
     if origin.name == SAMPLE_COLLECTION:
-        raise SamplesStay.named(origin.name)
+        raise SamplesStay(collection=origin.name)
     if origin.read_only or origin.embedding_model == UNKNOWN_MODEL:
-        raise ForeignCollection.named(origin.name)
+        raise ForeignCollection(name=origin.name)
 
 
 def _built_with(info: CollectionInfo, embedder: Embedder) -> bool:
@@ -170,7 +169,7 @@ async def _switch(store: TakesPassages, name: str, copy: str) -> None:
     """Give the name to the copy, if it has all that the collection has by now."""
     wanted = {info.source for info in await store.sources(name) if info.passages}
     if wanted - {info.source for info in await store.sources(copy) if info.content_hash}:
-        raise NothingToSwitch.between(name, copy)
+        raise NothingToSwitch(collection=name, copy=copy)
     taken = 1
     before = f"{name[:_STEM]}_before"
     while await _there(store, before):
@@ -197,10 +196,10 @@ async def _make(store: TakesPassages, target: str, embedder: Embedder, origin: C
         )
         return
     if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
-        raise EmbeddingMismatch.between(
-            target,
-            f"{info.embedding_model} ({info.dim} dimensions)",
-            f"{embedder.model_id} ({embedder.dim} dimensions)",
+        raise EmbeddingMismatch(
+            collection=target,
+            built_with=f"{info.embedding_model} ({info.dim} dimensions)",
+            offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
         )
 
 
@@ -246,7 +245,7 @@ async def _copied(copy: _Copy, item: _Source) -> Fault | None:
         copy.pace.writing(item.entry.name)
         await _wholly(_write(copy.store, copy.target, passages, vectors, summaries))
     except (FieldTooLong, TextTooLong) as error:
-        return _fault(error)
+        return Fault.of(error)
     return None
 
 
@@ -302,7 +301,3 @@ async def _wholly(work: Coroutine[Any, Any, object]) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-def _fault(error: WorkbenchError) -> Fault:
-    return Fault(error.code, error.fact, error.remedy, error.params)

@@ -183,10 +183,10 @@ class Connections:
     async def _check_name(self, name: str) -> None:
         check_new_name(name)
         if self._knowledge.foreign.find(name) is not None:
-            raise CollectionExists.named(name)
+            raise CollectionExists(name=name)
         for info in await self._knowledge.collections():
             if name == info.name or name in info.aliases:
-                raise CollectionExists.named(name)
+                raise CollectionExists(name=name)
 
     async def _checked(self, connection: Connection) -> tuple[Connection, Embedder]:
         """The connection with the dimension and metric that are there now, and its embedder, which knows its width."""
@@ -204,8 +204,10 @@ class Connections:
         await embedder.embed_passages(())
         if embedder.dim != dim:
             there = f"a model of {dim} dimensions"
-            raise EmbeddingMismatch.between(
-                checked.collection, there, f"{embedder.model_id} ({embedder.dim} dimensions)"
+            raise EmbeddingMismatch(
+                collection=checked.collection,
+                built_with=there,
+                offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
             )
         return checked, embedder
 

@@ -49,7 +49,7 @@ class Graphs:
         RoleModel(extractor)
         info = self._loop.call(self._resources.knowledge.describe(collection))
         if not info.passages:
-            raise NothingToRead.of(info.name)
+            raise NothingToRead(collection=info.name)
         self._check_idle(info)
         self._ingestions.check_graph(info.name, extractor, replace=replace)
         return info
@@ -165,7 +165,7 @@ class Graphs:
     def _check_idle(self, info: CollectionInfo) -> None:
         names = (info.name, *info.aliases)
         if any(job.kind == "graph" and not job.over and job.collection in names for job in self._ingestions.jobs()):
-            raise GraphBusy.at(info.name)
+            raise GraphBusy(collection=info.name)
 
     def _state(self, info: CollectionInfo, graph: GraphInfo | None) -> GraphState | None:
         names = (info.name, *info.aliases)
@@ -195,5 +195,5 @@ class Graphs:
         by_id, by_name = await asyncio.gather(self._store.entities(name, wanted), self._store.named(name, wanted))
         ids = list(dict.fromkeys(item.id for item in (*by_id, *by_name)))
         if not ids:
-            raise UnknownEntity.named(name, ", ".join(wanted))
+            raise UnknownEntity(collection=name, entity=", ".join(wanted))
         return await self._store.neighbourhood(name, ids, hops, limit)

@@ -123,7 +123,7 @@ class Ingestions:
         RoleModel(extractor)
         has = self._loop.call(self._graph_of(collection))
         if has is not None and has.passages and has.extractor != extractor and not replace:
-            raise GraphReplaced.by(has.collection, has.extractor, extractor)
+            raise GraphReplaced(collection=has.collection, has=has.extractor, wanted=extractor)
 
     async def _graph_of(self, collection: str) -> GraphInfo | None:
         knowledge = self._resources.knowledge
@@ -192,8 +192,4 @@ class Ingestions:
 
 
 def _faults(failed: Iterable[tuple[str, WorkbenchError | Fault]]) -> list[tuple[str, Fault]]:
-    return [(name, fault if isinstance(fault, Fault) else _fault(fault)) for name, fault in failed]
-
-
-def _fault(error: WorkbenchError) -> Fault:
-    return Fault(error.code, error.fact, error.remedy, error.params)
+    return [(name, fault if isinstance(fault, Fault) else Fault.of(fault)) for name, fault in failed]

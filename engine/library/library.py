@@ -159,7 +159,7 @@ class Library:
     async def _set_alias(self, alias: str, collection: str) -> CollectionInfo:
         info = await self._own(collection, samples=True)
         if alias in [item.name for item in await self._knowledge.collections()]:
-            raise CollectionExists.named(alias)
+            raise CollectionExists(name=alias)
         return await (await self._knowledge.own_store()).set_alias(alias, info.name)
 
     async def _drop_alias(self, alias: str) -> None:
@@ -173,7 +173,7 @@ class Library:
     async def _drop(self, collection: str) -> None:
         info = await self._own(collection)
         if info.name != collection:
-            raise AliasTaken.named(collection, info.name)
+            raise AliasTaken(alias=collection, collection=info.name)
         await self._check_idle(info)
         async with dropped(self._knowledge.graphs, collection):
             await (await self._knowledge.own_store()).drop(collection)
@@ -221,14 +221,14 @@ class Library:
         if not query:
             raise InvalidQuestion.blank()
         if len(query) > longest:
-            raise InvalidQuestion.too_long(len(query), longest)
+            raise InvalidQuestion.too_long(length=len(query), limit=longest)
         return query
 
     async def _check_idle(self, info: CollectionInfo) -> None:
         """Raise ``CollectionBusy`` where a job is writing into the collection, by whichever of its names."""
         jobs = await asyncio.to_thread(self._jobs)
         if any(not job.over and job.collection in (info.name, *info.aliases) for job in jobs):
-            raise CollectionBusy.named(info.name)
+            raise CollectionBusy(collection=info.name)
 
     async def _check_free(self, name: str) -> None:
         """Raise unless no collection, connection or alias has the name."""
@@ -236,15 +236,15 @@ class Library:
             info = await self._knowledge.describe(name)
         except UnknownCollection:
             return
-        raise CollectionExists.named(name) if info.name == name else AliasTaken.named(name, info.name)
+        raise CollectionExists(name=name) if info.name == name else AliasTaken(alias=name, collection=info.name)
 
     async def _own(self, collection: str, *, samples: bool = False) -> CollectionInfo:
         """The collection, if it may be changed; raises ``ForeignCollection``, ``SamplesStay`` unless ``samples``."""
         info = await self._knowledge.describe(collection)
         if info.read_only or info.embedding_model == UNKNOWN_MODEL:
-            raise ForeignCollection.named(collection)
+            raise ForeignCollection(name=collection)
         if info.name == SAMPLE_COLLECTION and not samples:
-            raise SamplesStay.named(info.name)
+            raise SamplesStay(collection=info.name)
         return info
 
 
@@ -261,12 +261,7 @@ def _found(item: Passage, stored: StoredPassage) -> FoundPassage:
 
 def _check_description(text: str) -> None:
     if len(text) > LONGEST_DESCRIPTION or any("\ud800" <= char <= "\udfff" for char in text):
-        raise InvalidConfig(
-            f"description must be a text of at most {LONGEST_DESCRIPTION} characters.",
-            remedy="Shorten the description.",
-            params={"field": "description"},
-            field="description",
-        )
+        raise InvalidConfig.description(most=LONGEST_DESCRIPTION)
 
 
 def _now() -> str:

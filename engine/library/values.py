@@ -46,11 +46,13 @@ class ChunkOptions:
         for name, (low, high) in CHUNK_LIMITS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise InvalidConfig.out_of_range(name, low, high)
+                raise InvalidConfig.out_of_range(field=name, low=low, high=high)
         if self.most_tokens < self.target_tokens:
-            raise InvalidConfig.out_of_range("most_tokens", self.target_tokens, CHUNK_LIMITS["most_tokens"][1])
+            raise InvalidConfig.out_of_range(
+                field="most_tokens", low=self.target_tokens, high=CHUNK_LIMITS["most_tokens"][1]
+            )
         if self.overlap_tokens > self.target_tokens // 2:
-            raise InvalidConfig.out_of_range("overlap_tokens", 0, self.target_tokens // 2)
+            raise InvalidConfig.out_of_range(field="overlap_tokens", low=0, high=self.target_tokens // 2)
 
     @property
     def key(self) -> str:

@@ -147,11 +147,7 @@ class ChatModel:
         self._making = threading.Lock()
         self._takes_schema = True
         if not bare_name:
-            raise UnknownProvider(
-                f"The model {model.model!r} has no name after its provider.",
-                remedy="Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows.",
-                params={"model": model.model},
-            )
+            raise UnknownProvider.nameless(model=model.model)
 
     async def ask(
         self,
@@ -223,7 +219,7 @@ class ChatModel:
         by_hand = "call_timeout_s" in self._settings.model_fields_set
         limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
         if limit_s <= 0:
-            raise ModelTimeout.after(self.name, 0)
+            raise ModelTimeout(model=self.name, seconds=f"{0:.0f}")
         reception = _Reception(hear)
         start_ms, began = trace.now_ms(), time.perf_counter()
         trace.calling()
@@ -289,14 +285,14 @@ class ChatModel:
                         limit.reschedule(loop.time() + limit_s)
         except Exception as foreign:
             if limit.expired():
-                raise ModelTimeout.after(self.name, limit_s) from foreign
+                raise ModelTimeout(model=self.name, seconds=f"{limit_s:.0f}") from foreign
             if self.provider == "ollama" and type(foreign) is ValueError and not reception.begun:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
-                raise ModelInterrupted.mid_reply(self.name) from foreign
+                raise ModelInterrupted.mid_reply(model=self.name) from foreign
             raise translate(foreign, self.name, address=self._address, seconds=limit_s) from foreign
         if self.provider in _SAY_WHEN_DONE and not reception.done:
             # A stream that ends in good order, but without its last line, is a reply cut short all the same.
-            raise ModelInterrupted.mid_reply(self.name)
+            raise ModelInterrupted.mid_reply(model=self.name)
 
     async def _pieces(
         self, client: BaseChatModel, messages: Sequence[Message], schema: Schema | None
@@ -367,7 +363,7 @@ class ChatModel:
         # Only Ollama is told how long its context is; a longer prompt would lose its beginning without a word.
         tokens = self.prompt_tokens(messages)
         if self.provider == "ollama" and tokens + SHORTEST_REPLY > self.model.num_ctx:
-            raise PromptTooLong.tokens(self.name, tokens, self.model.num_ctx)
+            raise PromptTooLong(model=self.name, tokens=tokens, num_ctx=self.model.num_ctx)
 
 
 def parsed(value: Reply | None) -> Mapping[str, Any] | None:

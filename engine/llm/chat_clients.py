@@ -96,12 +96,14 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
     except ImportError as missing:
         found = _PACKAGE.search(str(missing))
         package = found.group(1) if found else f"langchain-{provider.replace('_', '-')}"
-        raise UnknownProvider.named(model.model, package) from missing
+        raise UnknownProvider.named(model=model.model, package=package) from missing
     except ValueError as unknown:
         if "provider" not in str(unknown):
             raise
-        raise UnknownProvider.named(model.model, f"langchain-{provider.replace('_', '-')}") from unknown
+        raise UnknownProvider.named(model=model.model, package=f"langchain-{provider.replace('_', '-')}") from unknown
     except Exception as unkeyed:
         if provider != OPENAI or "api_key" not in str(unkeyed):
             raise
-        raise ModelKeyRefused.missing(model.model, key_variable(provider, settings.openai_url)) from unkeyed
+        raise ModelKeyRefused.missing(
+            model=model.model, variable=key_variable(provider, settings.openai_url)
+        ) from unkeyed

@@ -55,4 +55,4 @@ class ChatDirectAnswerer:
                 continue
             if said.text:
                 return before + said.text
-        raise EmptyReply.from_model(self._chat.name)
+        raise EmptyReply(model=self._chat.name)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails
 from engine.llm.connection import client_options, credentials, ollama_client, shown_address
 from engine.llm.faults import translate
@@ -82,7 +81,7 @@ async def ollama_status(settings: Settings) -> OllamaStatus:
         models = await _described(client, listed.models)
     except Exception as foreign:
         error = await asyncio.to_thread(translate, foreign, "ollama:", address=address, seconds=_ANSWER_S)
-        return OllamaStatus(reachable=False, address=address, fault=_fault(error))
+        return OllamaStatus(reachable=False, address=address, fault=Fault.of(error))
     return OllamaStatus(reachable=True, address=address, version=version, models=models)
 
 
@@ -170,7 +169,3 @@ async def _shown(client: Any, names: Sequence[str]) -> list[Any]:
 def _guessed(name: str) -> tuple[Capability, ...]:
     folded = name.casefold()
     return ("embedding",) if any(hint in folded for hint in _EMBEDDING_HINTS) else ("chat",)
-
-
-def _fault(error: WorkbenchError) -> Fault:
-    return Fault(code=error.code, fact=error.fact, remedy=error.remedy, params=error.params)

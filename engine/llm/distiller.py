@@ -35,4 +35,4 @@ class ChatDistiller:
                 continue
             if said.text.strip():
                 return said.text.strip()
-        raise EmptyReply.from_model(self._chat.name)
+        raise EmptyReply(model=self._chat.name)

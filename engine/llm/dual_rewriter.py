@@ -46,7 +46,7 @@ class ChatDualRewriter:
                 strategy = INITIAL if initial(request) else reply.strategy
                 return RewriteProposal(reply.query, reply.reason, reply.keywords, strategy)
             former = said.text
-        raise UnreadableReply.of(self._chat.name)
+        raise UnreadableReply(model=self._chat.name)
 
 
 def _same_language(question: str, query: str) -> bool:

@@ -115,10 +115,10 @@ class OllamaEmbedder:
                 )
         except Exception as foreign:
             if limit.expired():
-                raise ModelTimeout.after(self.model_id, limit_s) from foreign
+                raise ModelTimeout(model=self.model_id, seconds=f"{limit_s:.0f}") from foreign
             ours = translate(foreign, self.model_id, address=shown_address(self._settings), seconds=limit_s)
             if isinstance(ours, ModelRefused) and _TOO_LONG in ours.fact:
-                raise TextTooLong.tokens(self.model_id, max(map(estimate_tokens, texts))) from foreign
+                raise TextTooLong(model=self.model_id, tokens=max(map(estimate_tokens, texts))) from foreign
             raise ours from foreign
         return answer.embeddings
 
@@ -131,18 +131,14 @@ class OllamaEmbedder:
         """The vectors at length 1; ``ModelError`` where number, width or values are not what a model gives."""
         widths = {len(vector) for vector in vectors}
         if len(vectors) != wanted or len(widths) != 1 or 0 in widths:
-            raise ModelGarbled.by(self.model_id)
+            raise ModelGarbled(model=self.model_id)
         rows = np.asarray(vectors, dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or (lengths == 0).any():
-            raise ModelGarbled.by(self.model_id)
+            raise ModelGarbled(model=self.model_id)
         width = rows.shape[1]
         if self.dim and width != self.dim:
-            raise ModelError(
-                f"{self.model_id} gave vectors of {width} numbers where {self.dim} were expected.",
-                remedy=f"Pull the model that was used before with `ollama pull {self._model}`, or ingest again.",
-                params={"model": self.model_id, "dim": str(self.dim), "given": str(width)},
-            )
+            raise ModelError.other_width(model=self.model_id, dim=self.dim, given=width, name=self._model)
         self.dim = width
         unit: Vector = (rows / lengths).astype(np.float32)
         return unit

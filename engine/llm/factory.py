@@ -45,9 +45,5 @@ def make_embedder(
     """
     provider, _, name = model_id.partition(":")
     if provider != _OLLAMA or not name:
-        raise UnknownProvider(
-            f"The embedding model {model_id!r} is not one that can be used here.",
-            remedy="Set WORKBENCH_EMBEDDING_MODEL to `builtin`, `hashing` or `ollama:MODEL`.",
-            params={"model": model_id},
-        )
+        raise UnknownProvider.embedding(model=model_id)
     return OllamaEmbedder(name, settings, query_prefix, passage_prefix)

@@ -109,21 +109,22 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         return _refused_by_ollama(str(getattr(error, "error", error)), model, name, status)
     match kind:
         case "unreachable" if provider == "ollama":
-            return ModelUnreachable.at("Ollama", address)
+            return ModelUnreachable.ollama(address=address)
         case "unreachable":
-            return _provider_unreachable(provider, address)
+            # Only the server of one's own has an address of the settings; providers know their own.
+            return ModelUnreachable.openai(address=address) if address else ModelUnreachable.provider(provider=provider)
         case "timeout":
-            return ModelTimeout.after(model, seconds)
+            return ModelTimeout(model=model, seconds=f"{seconds:.0f}")
         case "interrupted":
-            return ModelInterrupted.mid_reply(model)
+            return ModelInterrupted.mid_reply(model=model)
         case "garbled" if provider == "ollama":
-            return ModelGarbled.by(model)
+            return ModelGarbled(model=model)
         case _ if status in (401, 403) and provider != "ollama":
-            return ModelKeyRefused.by(model, key_variable(provider, address), status)
+            return ModelKeyRefused.by(model=model, variable=key_variable(provider, address), status=status)
         case _ if status == 404 and provider != "ollama":
-            return ModelNotServed.named(model)
+            return ModelNotServed(model=model)
         case _:
-            return ModelRefused.because(model, status, f"{type(error).__name__}: {error}")
+            return ModelRefused(model=model, status=status, message=f"{type(error).__name__}: {error}")
 
 
 def worth_repeating(error: ModelError) -> bool:
@@ -157,15 +158,16 @@ def _kind(error: Exception) -> Kind:
 
 def _refused_by_ollama(message: str, model: str, name: str, status: int) -> ModelError:
     if status == 404 and "model" in message.casefold():
-        return ModelNotPulled.named(name)
+        return not_pulled(name)
     if status < 0:
         # An error inside a stream that had begun with 200: the model's process died under it.
-        return ModelInterrupted(
-            f"{model} stopped in the middle of its reply: {message[:300]}",
-            remedy="Look at Ollama's log, then try again; what had arrived is kept in the record.",
-            params={"model": model, "message": message[:300]},
-        )
-    return ModelRefused.because(model, status, message)
+        return ModelInterrupted.with_reason(model=model, message=message)
+    return ModelRefused(model=model, status=status, message=message)
+
+
+def not_pulled(name: str) -> ModelNotPulled:
+    """Say that Ollama lacks a model, with the command that fetches it."""
+    return ModelNotPulled(model=name, command=f"ollama pull {name}")
 
 
 _KEYS = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY"}
@@ -177,17 +179,3 @@ def key_variable(provider: str, address: str = "") -> str:
     if provider == "openai" and address:
         return "WORKBENCH_OPENAI_API_KEY"
     return _KEYS.get(provider, f"{provider.upper()}_API_KEY")
-
-
-def _provider_unreachable(provider: str, address: str) -> ModelUnreachable:
-    if address:
-        return ModelUnreachable(
-            f"The server of {provider} models at {address} does not answer.",
-            remedy="Start it, or correct WORKBENCH_OPENAI_URL; built-in models need no server.",
-            params={"openai_address": address, "address": address},
-        )
-    return ModelUnreachable(
-        f"The server of the model provider {provider} does not answer.",
-        remedy="Check the network and the provider's own address setting; built-in models need no server.",
-        params={"provider": provider, "address": ""},
-    )

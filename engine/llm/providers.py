@@ -117,7 +117,7 @@ async def offered_models(settings: Settings) -> OfferedModels:
     except Exception as foreign:
         shown = shown_openai_address(settings)
         error = await asyncio.to_thread(translate, foreign, f"{OPENAI}:", address=shown, seconds=_LIST_S)
-        return OfferedModels(OPENAI, (), Fault(error.code, error.fact, error.remedy, error.params))
+        return OfferedModels(OPENAI, (), Fault.of(error))
     return OfferedModels(OPENAI, names)
 
 

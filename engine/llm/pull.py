@@ -45,7 +45,7 @@ def checked_name(name: str) -> str:
     """A model's name as it may be sent, white space around it cut off; raises ``InvalidModelName``."""
     bare = name.strip().removeprefix("ollama:")
     if len(bare) > _LONGEST_NAME or not _NAME.fullmatch(bare):
-        raise InvalidModelName.of(bare[:80])
+        raise InvalidModelName(name=bare[:80])
     return bare
 
 
@@ -109,7 +109,7 @@ async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], fl
         )
         raise _reason(name, str(getattr(foreign, "error", "") or ""), ours) from foreign
     if not download.complete:
-        raise PullInterrupted.of(name)
+        raise PullInterrupted(name=name)
 
 
 async def unload(name: str, settings: Settings) -> None:
@@ -128,13 +128,13 @@ async def unload(name: str, settings: Settings) -> None:
 def _reason(name: str, message: str, ours: WorkbenchError) -> WorkbenchError:
     folded = message.casefold()
     if any(part in folded for part in _NO_SPACE):
-        return DiskFull.during(name)
+        return DiskFull(name=name)
     if isinstance(ours, ModelNotPulled) or any(part in folded for part in _UNKNOWN):
-        return ModelUnknownToRegistry.named(name)
+        return ModelUnknownToRegistry(name=name)
     if message and not any(part in folded for part in _CUT):
-        return PullRefused.because(name, message)
+        return PullRefused(name=name, message=message)
     if isinstance(ours, ModelInterrupted | ModelTimeout | ModelGarbled):
-        return PullInterrupted.of(name)
+        return PullInterrupted(name=name)
     if isinstance(ours, ModelRefused):
-        return PullRefused.because(name, ours.params.get("message", ours.fact))
+        return PullRefused(name=name, message=ours.params.get("message", ours.fact))
     return ours

@@ -62,7 +62,7 @@ class ChatRewriter:
             if reply is not None and _same_language(request.question, reply.query):
                 return RewriteProposal(reply.query, reply.reason, reply.keywords, reply.strategy)
             former = said.text
-        raise UnreadableReply.of(self._chat.name)
+        raise UnreadableReply(model=self._chat.name)
 
 
 def _same_language(question: str, query: str) -> bool:

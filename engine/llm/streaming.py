@@ -71,7 +71,7 @@ async def streamed(chat: ChatModel, messages: Sequence[Message], trace: Trace, f
             return _worded(said.text, fault, chat)
         if fault:
             return await _again(chat, messages, said.text, trace, fault_of)
-    raise EmptyReply.from_model(chat.name)
+    raise EmptyReply(model=chat.name)
 
 
 async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace: Trace, fault_of: Fault) -> str:
@@ -88,7 +88,7 @@ async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace
             raise
     if fault == "wordless":
         if not text:
-            raise EmptyReply.from_model(chat.name)
+            raise EmptyReply(model=chat.name)
         return _worded(text, fault_of(text), chat)
     if text and fault_of(text) != "wordless":
         return text
@@ -99,5 +99,5 @@ async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace
 
 def _worded(text: str, fault: str, chat: ChatModel) -> str:
     if fault == "wordless":
-        raise WordlessReply.of(chat.name)
+        raise WordlessReply(model=chat.name)
     return text

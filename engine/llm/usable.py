@@ -45,4 +45,4 @@ async def usable(
         if taken is not None:
             return taken
         former = said.text
-    raise UnreadableReply.of(chat.name)
+    raise UnreadableReply(model=chat.name)

@@ -104,8 +104,7 @@ class MilvusMemory:
 
     async def _run(self, work: Callable[[MemoryRows], T]) -> T:
         if self._closed:
-            fact = f"The memory in {self.uri!r} is closed."
-            raise StoreError(fact, remedy="Open the engine again.", params={"path": self.uri})
+            raise StoreError.memory_closed(path=self.uri)
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work)
 
     def _call(self, work: Callable[[MemoryRows], T]) -> T:

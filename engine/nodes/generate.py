@@ -43,16 +43,16 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             )
     except TimeoutError:
         _complete(trace.text, context, run)
-        raise BudgetSpent.during(model_of(run, "generator"), trace.limit_s) from None
+        raise BudgetSpent(model=model_of(run, "generator"), seconds=trace.limit_s) from None
     except BaseException:
         # What had arrived stays in the record, no matter what ended the generation.
         _complete(trace.text, context, run)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not _complete(text, context, run).strip():
-        raise EmptyReply.from_model(model_of(run, "generator"))
+        raise EmptyReply(model=model_of(run, "generator"))
     if trace.truncated_at is not None:
-        run.warn(AnswerCut.at(model_of(run, "generator"), trace.truncated_at), "generate")
+        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), "generate")
     return {}
 
 

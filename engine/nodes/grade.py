@@ -91,7 +91,7 @@ async def _judge(
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), trace.node)
+        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
         return dict(trace.verdicts), False
     except ModelError as failure:
         if not any(passed_ids(item, run.config) for item in state["rounds"][:-1]):

@@ -54,5 +54,5 @@ async def _search(query: str, run: RunContext) -> Any:
         async with run.within(run.clock.left_s()):
             return await run.roles.retriever.search(query, run.config.fetch_k)
     except TimeoutError:
-        run.warn(StoreSlow.within(run.config.budget_s), "retrieve")
+        run.warn(StoreSlow(seconds=run.config.budget_s), "retrieve")
         return None

@@ -37,7 +37,7 @@ async def rewrite_for(
         async with run.within(trace.time_left_s()):
             proposal, refused, repeated, by = await _propose(request, tried, run, trace)
     except TimeoutError:
-        error: ModelError = BudgetSpent.during(model_of(run, "rewriter"), trace.over_at_s)
+        error: ModelError = BudgetSpent(model=model_of(run, "rewriter"), seconds=trace.over_at_s)
         return _record(_failed(rounds[-1], request, error, run, trace), history, run)
     except ModelError as failure:
         return _record(_failed(rounds[-1], request, failure, run, trace), history, run)

@@ -225,20 +225,7 @@ class RunContext:
     """Writes a line to the log of the program; a replay writes none."""
 
     def warn(self, error: WorkbenchError, node: str = "") -> None:
-        self.emit(Warned(warning=fault_of(error, node)))
-
-
-def fault_of(error: BaseException, node: str = "") -> Fault:
-    """An exception as a record keeps it; one that is not ours is named by its class alone, without its text."""
-    if isinstance(error, WorkbenchError):
-        return Fault(code=error.code, fact=error.fact, remedy=error.remedy, params=error.params, node=node)
-    return Fault(
-        code="WB000",
-        fact=f"An unexpected {type(error).__name__} stopped the run.",
-        remedy="Look at the log of the workbench for the traceback, and report it.",
-        params={"kind": type(error).__name__},
-        node=node,
-    )
+        self.emit(Warned(warning=Fault.of(error, node)))
 
 
 @dataclass(slots=True)

@@ -220,16 +220,17 @@ def bar_warnings(ceiling: Ceiling, config: RunConfig) -> tuple[WorkbenchError, .
     """What to say of a bar before a run: out of reach of every round, or of the first one only."""
     bar = options_of(config).medium_score
     if not ceiling.reachable:
-        return (BarOutOfReach.above(*_below(ceiling.score, bar)),)
+        score, needed = _below(ceiling.score, bar)
+        return (BarOutOfReach(score=score, bar=needed),)
     if ceiling.first < bar:
-        return (BarNeedsRewrite.above(*_below(ceiling.first, bar)),)
+        score, needed = _below(ceiling.first, bar)
+        return (BarNeedsRewrite(score=score, bar=needed),)
     return ()
 
 
 def _below(score: float, bar: float) -> tuple[str, str]:
     """Both in as many digits as tell them apart."""
-    score_text, bar_text = operands(Comparison("quality_score", score, "<", bar))
-    return score_text, bar_text
+    return operands(Comparison("quality_score", score, "<", bar))
 
 
 def _places(routing: Routing, kinds: Sequence[SourceKind], config: RunConfig) -> dict[SourceKind, int]:

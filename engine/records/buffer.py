@@ -173,4 +173,4 @@ class RunBuffer:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()

@@ -39,10 +39,7 @@ def event_from_json(data: bytes | str) -> Event:
     try:
         event: Event = _events().validate_json(data)
     except (ValidationError, InvalidConfig) as error:
-        raise RecordError(
-            f"A stored event cannot be read ({_faults(error)}).",
-            remedy="The other runs are not affected; delete this one, or restore the file from a backup.",
-        ) from None
+        raise RecordError.damaged_event(why=_faults(error)) from None
     if isinstance(event, PassageGraded) and not _names_its_policy(data):
         return replace(event, verdict=replace(event.verdict, policy=1))
     return event
@@ -69,10 +66,7 @@ def record_from_dict(plain: dict[str, Any]) -> RunRecord:
     try:
         return _records().validate_python(_with_policies(plain))
     except (ValidationError, InvalidConfig) as error:
-        raise RecordError(
-            f"The record cannot be read ({_faults(error)}).",
-            remedy="Export it again, or open another run.",
-        ) from None
+        raise RecordError.unreadable_export(why=_faults(error)) from None
 
 
 def _with_policies(plain: dict[str, Any]) -> dict[str, Any]:

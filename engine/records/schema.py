@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.errors import RecordError
-from engine.records.faults import is_damage, newer_format
+from engine.records.faults import is_damage
 
 Connect = Callable[[Path], sqlite3.Connection]
 
@@ -161,7 +161,7 @@ def _readable(uri: str, path: Path) -> sqlite3.Connection:
 def _require_known(connection: sqlite3.Connection, path: Path) -> None:
     found = _format_of(connection)
     if found > FORMAT:
-        raise newer_format(path, found, FORMAT)
+        raise RecordError.newer(path=path, found=found, known=FORMAT)
 
 
 def _format_of(connection: sqlite3.Connection) -> int:

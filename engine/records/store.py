@@ -108,7 +108,7 @@ class RunStore:
         so far is stored, at most a quarter of a second late, until ``answer_completed`` replaces it.
         """
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         self._buffer.add(run_id, event)
 
     def flush(self) -> bool:
@@ -154,12 +154,12 @@ class RunStore:
     def delete(self, run_id: str) -> None:
         """Remove a run. Raises ``RunActive`` while it runs, ``UnknownRun``, or ``RecordError`` where it cannot."""
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         run = _storable(run_id)
         if self._goes_on(run):
-            raise RunActive.named(run_id)
+            raise RunActive(run=run_id)
         if not self._writer.delete(run):
-            raise UnknownRun.named(run_id)
+            raise UnknownRun(run=run_id)
         self._damaged.discard(run)
 
     def tag(self, run_id: str, tag: str) -> tuple[str, ...]:
@@ -230,10 +230,10 @@ class RunStore:
 
     def _tagged(self, run_id: str, tag: str, *, add: bool) -> tuple[str, ...]:
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         tags = self._writer.tag(_storable(run_id), tag, add=add)
         if tags is None:
-            raise UnknownRun.named(run_id)
+            raise UnknownRun(run=run_id)
         return tags
 
     def _checked(self, connection: sqlite3.Connection, summary: RunSummary) -> RunSummary:
@@ -253,7 +253,7 @@ class RunStore:
         if any(isinstance(event, RunStarted) for event in buffered):
             return [*buffered], self._owner
         if not self._path.exists():
-            raise UnknownRun.named(run_id)
+            raise UnknownRun(run=run_id)
         try:
             with reading(self._path) as connection:
                 owner, rows, pieces = rows_of(connection, run_id)
@@ -262,7 +262,7 @@ class RunStore:
                 raise self._found_damaged(run_id, "its part of the file cannot be read") from None
             raise faults.unreadable(self._path, error) from None
         if owner is None and not rows:
-            raise UnknownRun.named(run_id)
+            raise UnknownRun(run=run_id)
         if not rows:
             raise self._found_damaged(run_id, "it has no events")
         try:
@@ -298,7 +298,7 @@ class RunStore:
 
     def _found_damaged(self, run_id: RunId, cause: str) -> RecordError:
         self._damaged.add(run_id)
-        return faults.damaged_run(run_id, cause)
+        return RecordError.damaged_run(run=run_id, cause=cause)
 
     def _end_instance(self) -> None:
         if self._instance is not None:
@@ -310,5 +310,5 @@ def _storable(run_id: str) -> RunId:
     try:
         run_id.encode()
     except UnicodeEncodeError:
-        raise UnknownRun.named(run_id.encode("utf-8", "replace").decode()) from None
+        raise UnknownRun(run=run_id.encode("utf-8", "replace").decode()) from None
     return RunId(run_id)

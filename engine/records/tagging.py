@@ -29,10 +29,10 @@ def tag_text(tag: str) -> str:
     if not kept:
         raise InvalidTag.blank()
     if len(kept) > LONGEST_TAG:
-        raise InvalidTag.too_long(len(kept), LONGEST_TAG)
+        raise InvalidTag.too_long(length=len(kept), limit=LONGEST_TAG)
     unseen = [mark for mark in kept if mark in _TURNS or unicodedata.category(mark) in _UNSEEN]
     if unseen:
-        raise InvalidTag.control_characters(f"U+{ord(unseen[0]):04X}")
+        raise InvalidTag.control_characters(found=f"U+{ord(unseen[0]):04X}")
     return kept
 
 

@@ -102,7 +102,7 @@ class RecordWriter:
                     future.set_exception(error)
         late: list[_Command] = self._buffer.close()
         for _, future in late:
-            future.set_exception(EngineClosed.now())
+            future.set_exception(EngineClosed())
         self._close()
 
     def _save(self, *, everything: bool) -> None:
@@ -136,7 +136,7 @@ class RecordWriter:
                 self._close()
                 if not faults.is_damage(error):
                     raise
-                self._report(faults.moved_aside(self._path, set_aside(self._path)))
+                self._report(RecordError.moved_aside(path=self._path, moved=set_aside(self._path).name))
             else:
                 return snapshots
         connection = self._open()
@@ -220,13 +220,13 @@ class RecordWriter:
         self._stopping = True
         left = self._buffer.unwritten
         if left:
-            self._report(faults.lost(self._path, left))
+            self._report(RecordError.lost(path=self._path, runs=left))
 
     def _open(self) -> sqlite3.Connection:
         self._connection, moved = connect_or_replace(self._path, self._open_file)
         self._identity = identity_of(self._path)
         if moved is not None:
-            self._report(faults.moved_aside(self._path, moved))
+            self._report(RecordError.moved_aside(path=self._path, moved=moved.name))
         return self._connection
 
     def _close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+import shlex
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +33,8 @@ FOLDER = "rerankers"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 """No part of it may begin with a dot: a name must not lead out of its folder."""
 _MODEL_FILES = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx")
+_FILES = "onnx/model.onnx tokenizer.json tokenizer_config.json special_tokens_map.json config.json"
+"""What is downloaded of a model, by its hub's own command."""
 _registering = threading.Lock()
 
 Score = Callable[[str, Sequence[str]], Sequence[float]]
@@ -45,7 +48,7 @@ def cross_encoder(model: RoleModel, data_dir: Path) -> CrossEncoderReranker:
     """
     name = model.model.partition(":")[2].strip()
     if not _NAME.fullmatch(name) or ".." in name:
-        raise CrossEncoderMisnamed.named(model.model)
+        raise CrossEncoderMisnamed(model=model.model)
     folder = data_dir / FOLDER / name
 
     def score(question: str, texts: Sequence[str]) -> Sequence[float]:
@@ -53,7 +56,7 @@ def cross_encoder(model: RoleModel, data_dir: Path) -> CrossEncoderReranker:
         try:
             return [float(logit) for logit in loaded.rerank(question, texts, batch_size=BATCH)]
         except Exception as foreign:
-            raise CrossEncoderUnusable.because(model.model, str(folder), _why(foreign)) from foreign
+            raise CrossEncoderUnusable(model=model.model, folder=str(folder), why=_why(foreign)) from foreign
 
     return CrossEncoderReranker(model.model, score, str(folder))
 
@@ -114,7 +117,7 @@ class CrossEncoderReranker:
     def _chances(self, logits: Sequence[float], count: int) -> list[float]:
         if len(logits) != count or not all(math.isfinite(logit) for logit in logits):
             why = "its scores are not one finite number for each passage."
-            raise CrossEncoderUnusable.because(self._name, self._folder, why)
+            raise CrossEncoderUnusable(model=self._name, folder=self._folder, why=why)
         return [sigmoid(logit) for logit in logits]
 
 
@@ -140,9 +143,10 @@ def _loaded(model: str, name: str, folder: Path) -> TextCrossEncoder:
         from fastembed.common.model_description import ModelSource
         from fastembed.rerank.cross_encoder import TextCrossEncoder
     except ImportError as foreign:
-        raise CrossEncoderPackageMissing.for_model(model) from foreign
+        raise CrossEncoderPackageMissing.for_model(model=model) from foreign
     if file is None:
-        raise CrossEncoderMissing.at(model, name, str(folder))
+        command = f"hf download {shlex.quote(name)} {_FILES} --local-dir {shlex.quote(str(folder))}"
+        raise CrossEncoderMissing(model=model, folder=folder, command=command)
     # Its own table has only the models it would download; ours are read from their folder, wherever they came from.
     entry = f"{PROVIDER}:{folder}/{file}"
     with _registering:
@@ -153,7 +157,7 @@ def _loaded(model: str, name: str, folder: Path) -> TextCrossEncoder:
             entry, cache_dir=str(folder), specific_model_path=str(folder), local_files_only=True, cuda=False
         )
     except Exception as foreign:
-        raise CrossEncoderUnusable.because(model, str(folder), _why(foreign)) from foreign
+        raise CrossEncoderUnusable(model=model, folder=str(folder), why=_why(foreign)) from foreign
 
 
 def _names(models: Iterable[dict[str, object]]) -> set[str]:

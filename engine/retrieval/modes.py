@@ -205,7 +205,7 @@ def _found_by(near: asyncio.Task[_Part] | None) -> Near:
 
 
 def _failed(name: RetrievalList, failure: TimeoutError | WorkbenchError, waited_s: float) -> _Part:
-    fault = failure if isinstance(failure, WorkbenchError) else StoreSlow.within(round(waited_s, 1))
+    fault = failure if isinstance(failure, WorkbenchError) else StoreSlow(seconds=round(waited_s, 1))
     of_graph = name in ("local", "global") and (isinstance(failure, GraphStoreError | TimeoutError))
     notes = (ModeNote("graph_unreachable", name),) if of_graph else ()
     return _Part(name, notes=notes, fault=fault)

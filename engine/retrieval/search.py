@@ -63,13 +63,13 @@ class CollectionRetriever:
         Raises ``FullTextMissing`` where words are to be searched that the collection does not have.
         """
         if (embedder.model_id, embedder.dim) != (collection.embedding_model, collection.dim):
-            raise EmbeddingMismatch.between(
-                collection.name,
-                f"{collection.embedding_model} ({collection.dim} dimensions)",
-                f"{embedder.model_id} ({embedder.dim} dimensions)",
+            raise EmbeddingMismatch(
+                collection=collection.name,
+                built_with=f"{collection.embedding_model} ({collection.dim} dimensions)",
+                offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
             )
         if method != "vector" and not collection.full_text:
-            raise FullTextMissing.of(collection.name)
+            raise FullTextMissing.of(collection=collection.name)
         return cls(store, embedder, collection, calibration, method)
 
     @property

@@ -106,7 +106,7 @@ class SourceKinds:
             async with asyncio.timeout(GRAPH_S):
                 part = await search.entities(request, near)
         except TimeoutError:
-            raise StoreSlow.within(GRAPH_S) from None
+            raise StoreSlow(seconds=GRAPH_S) from None
         return replace(nearest, passages=tuple(item.passage for item in part.found[:limit]))
 
     async def _of_history(self, query: str, limit: int) -> Retrieval:
@@ -133,7 +133,7 @@ class SourceKinds:
             async with asyncio.timeout(GRAPH_S):
                 info = await self._open_graphs().describe(self._collection)
         except TimeoutError:
-            return StoreSlow.within(GRAPH_S)
+            return StoreSlow(seconds=GRAPH_S)
         except WorkbenchError as failure:
             return failure
         return info if info is not None and info.finished and info.entities else None

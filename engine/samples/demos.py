@@ -130,7 +130,7 @@ def is_demo(run_id: str) -> bool:
 def demo_events(run_id: str) -> tuple[Event, ...]:
     """The events of a demo as its record holds them; raises ``UnknownRun`` for an id that is none."""
     if all(demo.id != run_id for demo in all_demos()):
-        raise UnknownRun.named(run_id)
+        raise UnknownRun(run=run_id)
     entry = files("engine.samples") / "recordings" / f"{run_id}.jsonl.gz"
     lines = gzip.decompress(entry.read_bytes()).splitlines()
     return tuple(event_from_json(line) for line in lines)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from engine.config import RoleName
+from engine.errors import WorkbenchError
 from engine.values.names import PassageId
 
 
@@ -71,3 +72,9 @@ class Fault:
     remedy: str
     params: Mapping[str, str] = field(default_factory=dict)
     node: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException, node: str = "") -> Self:
+        """Return an exception as a record keeps it; one that is not ours is named by its class, without its text."""
+        ours = error if isinstance(error, WorkbenchError) else WorkbenchError(kind=type(error).__name__)
+        return cls(ours.code, ours.fact, ours.remedy, ours.params, node)

@@ -56,7 +56,7 @@ class SearxngSearch:
             async with asyncio.timeout(self._timeout_s):
                 content = await self._answer(wanted)
         except TimeoutError:
-            raise WebSearchSlow.after(self.address, self._timeout_s) from None
+            raise WebSearchSlow.after(address=self.address, seconds=self._timeout_s) from None
         return passages_of(self._results(content), limit)
 
     async def _answer(self, query: str) -> bytes:
@@ -78,20 +78,20 @@ class SearxngSearch:
                 self._check_status(response.status_code)
                 return await self._body(response.aiter_raw())
         except httpx.TimeoutException:
-            raise WebSearchSlow.after(self.address, self._timeout_s) from None
+            raise WebSearchSlow.after(address=self.address, seconds=self._timeout_s) from None
         except (httpx.RemoteProtocolError, httpx.DecodingError, httpx.StreamError):
-            raise WebSearchMalformed.not_results(self.address) from None
+            raise WebSearchMalformed.not_results(address=self.address) from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            raise WebSearchUnreachable.at(self.address) from error
+            raise WebSearchUnreachable(address=self.address) from error
 
     def _check_status(self, status: int) -> None:
         error: WebSearchError | None = None
         if status == 403:
-            error = WebSearchRefused.json_disabled(self.address)
+            error = WebSearchRefused.json_disabled(address=self.address)
         elif 300 <= status < 400:
-            error = WebSearchRefused.elsewhere(self.address, status)
+            error = WebSearchRefused.elsewhere(address=self.address, moved=status)
         elif status != 200:
-            error = WebSearchRefused.with_status(self.address, status)
+            error = WebSearchRefused.with_status(address=self.address, refused=status)
         if error is not None:
             raise error
 
@@ -100,17 +100,17 @@ class SearxngSearch:
         async for piece in pieces:
             content += piece
             if len(content) > MOST_BYTES:
-                raise WebSearchMalformed.too_large(self.address, MOST_BYTES / 1e6)
+                raise WebSearchMalformed.too_large(address=self.address, limit_mb=MOST_BYTES / 1e6)
         return bytes(content)
 
     def _results(self, content: bytes) -> Sequence[Any]:
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):
-            raise WebSearchMalformed.not_results(self.address) from None
+            raise WebSearchMalformed.not_results(address=self.address) from None
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise WebSearchMalformed.not_results(self.address)
+            raise WebSearchMalformed.not_results(address=self.address)
         return results
 
 

@@ -41,7 +41,7 @@ MODULES: Mapping[WorkflowName, str] = {
 def workflow(name: WorkflowName) -> Workflow:
     """The workflow of that name; ``InvalidConfig`` where it does not exist in this version."""
     if name not in MODULES:
-        raise InvalidConfig.not_one_of("workflow", tuple(MODULES))
+        raise InvalidConfig.not_one_of(field="workflow", allowed=tuple(MODULES))
     return cast(Workflow, importlib.import_module(MODULES[name]))
 
 

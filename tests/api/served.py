@@ -51,7 +51,7 @@ class FakeCollections(FakeKnowledge):
 
     async def describe(self, collection: str) -> CollectionInfo:
         if collection != SAMPLES.name:
-            raise UnknownCollection.named(collection)
+            raise UnknownCollection(name=collection)
         return SAMPLES
 
     async def sources(self, collection: str) -> list[SourceInfo]:

@@ -390,7 +390,7 @@ def test_health_says_what_is_going_on(tmp_path: Path) -> None:
     gate = Gate()
     with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, engine):
         engine.start("first")
-        engine._faults.note(StoreLocked.at("knowledge.db"))
+        engine._faults.note(StoreLocked(path="knowledge.db"))
         body = client.get("/api/health").json()
     assert (body["status"], body["ready"], body["active_runs"]) == ("ok", True, 1)
     assert body["version"]

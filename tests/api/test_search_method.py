@@ -29,7 +29,7 @@ def test_another_way_of_searching_is_refused_with_those_there_are(tmp_path: Path
 
 def test_a_collection_without_full_text_is_a_conflict_with_what_to_do(tmp_path: Path) -> None:
     """SC-11: the request is well formed; the collection is not ready for it."""
-    fakes = FakeResources(error=FullTextMissing.of("samples"), knowledge=FakeCollections())
+    fakes = FakeResources(error=FullTextMissing.of(collection="samples"), knowledge=FakeCollections())
     with calling(tmp_path, fakes) as (client, _):
         response = client.post("/api/runs", json={"question": "first", "config": {"search": "fused"}})
     assert response.status_code == 409

@@ -304,7 +304,7 @@ def test_a_verdict_read_at_the_second_asking_is_the_one_told(tmp_path: Path) -> 
 
 
 def test_a_rewriter_that_failed_rewrote_nothing_and_is_a_warning(tmp_path: Path) -> None:
-    rewriter = FakeRewriter(error=ModelUnreachable.at("Ollama", "http://127.0.0.1:1"))
+    rewriter = FakeRewriter(error=ModelUnreachable.ollama(address="http://127.0.0.1:1"))
     response = asked(tmp_path, relevant(grader=FakeGrader(relevant=frozenset({"p1"})), rewriter=rewriter))
     body = response.json()
     assert (response.status_code, body["reason"]) == (200, "rewriter_failed")
@@ -317,14 +317,14 @@ def test_a_rewriter_that_failed_rewrote_nothing_and_is_a_warning(tmp_path: Path)
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (UnknownCollection.named("nowhere"), 404),
-        (EmbeddingMismatch.between("a", "b", "c"), 409),
-        (StoreUnreachable.at("http://milvus:1"), 503),
-        (StoreLocked.at("knowledge.db"), 503),
-        (ModelUnreachable.at("Ollama", "http://127.0.0.1:1"), 503),
-        (ModelTimeout.after("m", 60), 504),
-        (ModelNotPulled.named("m"), 502),
-        (ModelError("It broke.", remedy="Mend it."), 502),
+        (UnknownCollection(name="nowhere"), 404),
+        (EmbeddingMismatch(collection="a", built_with="b", offered="c"), 409),
+        (StoreUnreachable(address="http://milvus:1"), 503),
+        (StoreLocked(path="knowledge.db"), 503),
+        (ModelUnreachable.ollama(address="http://127.0.0.1:1"), 503),
+        (ModelTimeout(model="m", seconds=60), 504),
+        (ModelNotPulled(model="m", command="ollama pull m"), 502),
+        (ModelError.restored("It broke.", "Mend it."), 502),
         (RuntimeError(SECRET), 502),
     ],
 )
@@ -351,7 +351,7 @@ def test_verdicts_none_of_which_could_be_read_are_a_fault_of_the_server(tmp_path
 def test_a_generation_that_broke_off_is_a_fault_only_where_it_had_produced_nothing(
     tmp_path: Path, after: int, status: int
 ) -> None:
-    generator = FakeGenerator(error=ModelTimeout.after("m", 60), error_after=after)
+    generator = FakeGenerator(error=ModelTimeout(model="m", seconds=60), error_after=after)
     response = asked(tmp_path, relevant(generator=generator))
     body = response.json()
     assert response.status_code == status
@@ -362,7 +362,7 @@ def test_a_generation_that_broke_off_is_a_fault_only_where_it_had_produced_nothi
 
 
 def test_a_round_graded_before_a_model_died_mid_reply_is_told(tmp_path: Path) -> None:
-    generator = FakeGenerator(error=ModelInterrupted.mid_reply("m"), error_after=1)
+    generator = FakeGenerator(error=ModelInterrupted.mid_reply(model="m"), error_after=1)
     body = asked(tmp_path, relevant(generator=generator)).json()
     assert (body["reason"], body["retrieval"]["totalDocuments"]) == ("WB404", 5)
 

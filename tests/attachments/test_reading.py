@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from components.i18n import words_for
-from components.phrases import fault_text
 from engine.attachments.admission import MOST_PIXELS, MOST_ROWS
 from engine.attachments.image_header import image_header
 from engine.attachments.passages import attached_query, attachment_passages, tables_of
@@ -25,20 +23,12 @@ from engine.errors import (
     AttachmentEmpty,
     AttachmentError,
     AttachmentMissing,
-    AttachmentsNotTaken,
     AttachmentTooLarge,
     AttachmentUnsupported,
     ImageTooLarge,
-    InvalidAttachment,
-    ModelCannotSee,
-    ReaderMissing,
-    ReadingFailed,
-    ReadingTimedOut,
     SourceBomb,
     SourceEmpty,
-    TooManyAttachments,
 )
-from engine.nodes.run_context import fault_of
 from engine.values import Attachment
 from tests.support.office_files import xlsx
 
@@ -232,28 +222,3 @@ def test_text_of_images_becomes_passages_and_joins_the_query_and_tables_are_coun
     assert len(query) < 800
     assert attached_query("What first?", (table,)) == "What first?"
     assert tables_of(attachments) == (table,)
-
-
-FAULTS = (
-    AttachmentDamaged.named("a"),
-    AttachmentEmpty.named("a"),
-    AttachmentEmpty.table("a"),
-    AttachmentMissing.at("a", "No such file."),
-    AttachmentsNotTaken.by("dual_loop"),
-    AttachmentTooLarge.named("a", 30.0, 20.0),
-    AttachmentUnsupported.named("a", ("PNG",)),
-    ImageTooLarge.pixels("a", 9, 9, 40),
-    InvalidAttachment.not_base64("a"),
-    InvalidAttachment.one_of("a"),
-    ModelCannotSee.named("ollama:qwen3:8b"),
-    ReaderMissing.ocr(),
-    ReadingFailed.now(),
-    ReadingTimedOut.after(60),
-    TooManyAttachments.limit(9, 6),
-)
-
-
-@pytest.mark.parametrize("error", FAULTS, ids=lambda error: f"{error.code}-{len(error.params)}")
-def test_every_fault_has_a_chinese_sentence(error: AttachmentError) -> None:
-    fact, remedy = fault_text(fault_of(error), words_for("zh"))
-    assert all(any("\u4e00" <= sign <= "\u9fff" for sign in text) for text in (fact, remedy))

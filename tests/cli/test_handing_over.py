@@ -23,10 +23,10 @@ from engine.api.knowledge_routes import AT_ONCE
 from engine.cli import main
 from engine.config import RunConfig
 from engine.engine import Engine
-from engine.errors import AppUnreachable, JobDiskFull
+from engine.errors import AppRefused, AppUnreachable, JobDiskFull
 from engine.ingest_command import ingest_there
 from engine.knowledge.ingest import IngestItem
-from engine.running_app import NOTE, AppRefused, RunningApp
+from engine.running_app import NOTE, RunningApp
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant, serving
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate
@@ -137,13 +137,13 @@ def test_a_large_file_is_followed_as_a_job_of_the_app(
 def test_a_job_that_fails_in_the_app_is_said_for_its_file(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class Full(FakeCollections):
         async def ingest(self, *arguments: Any, **options: Any) -> Any:
-            raise JobDiskFull.at("ingest")
+            raise JobDiskFull(path="ingest")
 
     (data_dir / "large.md").write_text("t" * (AT_ONCE + 1))
     with handed_over(data_dir, knowledge=Full()):
         assert main(["ingest", str(data_dir / "large.md"), "--collection", "mine"]) == 1
     shown = said(capsys)
-    assert f"large.md: {JobDiskFull.at('ingest').fact}" in shown
+    assert f"large.md: {JobDiskFull(path='ingest').fact}" in shown
     assert "1 failed" in shown
 
 

@@ -32,7 +32,7 @@ from tests.support.dual_fakes import (
 from tests.support.fakes import FakeGrader, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import LoopResources, ScriptedReranker
 
-_GONE = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+_GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
 _REMEMBERED = RouteChoice("direct", "remembered", without_memory="direct_chunk_search")
 
 

@@ -15,7 +15,6 @@ from components.i18n import Words, words_for
 from components.phrases import (
     decision_text,
     duration_text,
-    fault_text,
     inequality_text,
     outcome_text,
     probability_text,
@@ -23,39 +22,11 @@ from components.phrases import (
     verdict_reason,
 )
 from components.words import AREAS
-from components.words.faults import FAULTS_ZH
 from engine.config import RoleName
-from engine.errors import (
-    CollectionChanged,
-    EmbeddingMismatch,
-    EmptyReply,
-    EngineClosed,
-    ForkRefused,
-    GraderFailed,
-    InvalidCollectionName,
-    InvalidConfig,
-    InvalidQuestion,
-    ModelInterrupted,
-    ModelNotPulled,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    PromptTooLong,
-    RunActive,
-    RunNotOver,
-    StoreLocked,
-    StoreUnreachable,
-    TooManyRuns,
-    UnknownCollection,
-    UnknownProvider,
-    UnknownRun,
-    WorkbenchError,
-)
 from engine.values import (
     AnswerKind,
     Comparison,
     Decision,
-    Fault,
     Gate,
     Outcome,
     Quantity,
@@ -186,61 +157,6 @@ def test_durations_have_two_figures(milliseconds: float, text: str) -> None:
 
 def test_probabilities_have_two_decimals() -> None:
     assert probability_text(0.9) == "0.90"
-
-
-FAULTS: tuple[WorkbenchError, ...] = (
-    InvalidConfig.out_of_range("top_k", 1, 20),
-    InvalidConfig.not_one_of("mode", ("naive", "mix")),
-    InvalidQuestion.blank(),
-    InvalidQuestion.too_long(3000, 2000),
-    StoreLocked.at("knowledge.db"),
-    StoreUnreachable.at("http://127.0.0.1:19530"),
-    UnknownCollection.named("notes"),
-    EmbeddingMismatch.between("notes", "builtin", "hashing"),
-    InvalidCollectionName.named("1 2"),
-    ModelUnreachable.at("Ollama", "http://127.0.0.1:11434"),
-    ModelNotPulled.named("qwen3:8b"),
-    ModelTimeout.after("ollama:qwen3:8b", 60),
-    ModelInterrupted.mid_reply("ollama:qwen3:8b"),
-    ModelRefused.because("ollama:qwen3:8b", 500, "out of {memory}"),
-    UnknownProvider.named("x:y", "langchain-x"),
-    PromptTooLong.tokens("m", 9000, 8192),
-    EmptyReply.from_model("m"),
-    GraderFailed.all_unreadable("m", 5),
-    UnknownRun.named("r1"),
-    RunActive.named("r1"),
-    RunNotOver.named("r1"),
-    ForkRefused.round_out_of_range(4, 3),
-    ForkRefused.round_out_of_range(0, 0),
-    ForkRefused.unseen_passage("tea.md#1"),
-    ForkRefused.elsewhere("collection"),
-    ForkRefused.query_too_long(3000, 2000),
-    CollectionChanged.since("tea", "0" * 32),
-    TooManyRuns.limit(8),
-    EngineClosed.now(),
-)
-
-
-@pytest.mark.parametrize("error", FAULTS, ids=lambda error: f"{type(error).__name__}-{len(error.params)}")
-def test_a_fault_has_chinese_words_with_all_its_parameters(error: WorkbenchError) -> None:
-    fact, remedy = fault_text(Fault(error.code, error.fact, error.remedy, error.params), ZH)
-    assert re.search("[\u4e00-\u9fff]", fact)
-    assert re.search("[\u4e00-\u9fff]", remedy)
-    assert "command" not in error.params or error.params["command"] in remedy
-    assert fault_text(Fault(error.code, error.fact, error.remedy, error.params), EN) == (error.fact, error.remedy)
-
-
-def test_a_fault_without_translation_or_parameters_keeps_its_own_words() -> None:
-    fault = Fault("WB205", "The store ranks unlike vectors first.", "Use another store.")
-    assert fault_text(fault, ZH) == (fault.fact, fault.remedy)
-    bare = Fault("WB402", "No such model.", "Pull it.")
-    assert fault_text(bare, ZH) == (bare.fact, bare.remedy)
-
-
-def test_the_most_specific_sentence_of_a_code_comes_first() -> None:
-    for code, sentences in FAULTS_ZH.items():
-        sizes = [len(fields(fact) | fields(remedy)) for fact, remedy in sentences]
-        assert sizes == sorted(sizes, reverse=True), code
 
 
 def test_chinese_sentences_follow_each_other_without_a_gap() -> None:

@@ -80,7 +80,7 @@ class Case:
 def case(request: pytest.FixtureRequest) -> Iterator[Case]:
     if request.param == "fake":
         fake = FakeWebSearch()
-        yield Case(fake, lambda: setattr(fake, "error", WebSearchUnreachable.at("nowhere")))
+        yield Case(fake, lambda: setattr(fake, "error", WebSearchUnreachable(address="nowhere")))
         return
     with SearxngStandIn() as engine:
         yield Case(SearxngSearch(engine.url, 5.0), lambda: engine.script(Status(500)))
@@ -335,14 +335,14 @@ def test_the_setting_refuses_anything_else(address: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "error",
     [
-        WebSearchUnreachable.at("http://a"),
-        WebSearchSlow.after("http://a", 3.0),
-        WebSearchRefused.json_disabled("http://a"),
-        WebSearchRefused.elsewhere("http://a", 302),
-        WebSearchRefused.with_status("http://a", 500),
-        WebSearchMalformed.not_results("http://a"),
-        WebSearchMalformed.too_large("http://a", 2.0),
-        UnknownMemory.named("m1"),
+        WebSearchUnreachable(address="http://a"),
+        WebSearchSlow.after(address="http://a", seconds=3.0),
+        WebSearchRefused.json_disabled(address="http://a"),
+        WebSearchRefused.elsewhere(address="http://a", moved=302),
+        WebSearchRefused.with_status(address="http://a", refused=500),
+        WebSearchMalformed.not_results(address="http://a"),
+        WebSearchMalformed.too_large(address="http://a", limit_mb=2.0),
+        UnknownMemory(memory="m1"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -316,7 +316,7 @@ def test_the_longest_run_is_known_before_it_begins(engine: Engine) -> None:
 
 def test_faults_of_a_disk_that_comes_and_goes_for_days_are_not_all_kept(engine: Engine) -> None:
     for number in range(200):
-        engine._faults.note(WorkbenchError(f"fault {number}", remedy="None."))
+        engine._faults.note(WorkbenchError.restored(f"fault {number}", "None."))
     assert [fault.fact for fault in engine.faults] == [f"fault {number}" for number in range(150, 200)]
 
 

@@ -2,76 +2,102 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
-import pytest
+import engine.errors
+from engine.errors import Message, WorkbenchError, classes, message_of
+from engine.values import Fault
 
-import engine
-from engine.errors import WorkbenchError
-from engine.nodes.run_context import fault_of
-
-for _module in pkgutil.walk_packages(engine.__path__, "engine."):
-    if not _module.name.endswith("__main__"):
-        importlib.import_module(_module.name)
-
-_SAMPLES = {"int": 3, "float": 2.5, "str": "name", "tuple[str, ...]": ("a", "b")}
-
-_FOREIGN_SENTENCES = frozenset({"message", "why", "reason", "cause"})
+ROOT = Path(engine.errors.__file__).parents[2]
+KINDS = {kind.__name__: kind for kind in classes(WorkbenchError)}
+MESSAGES = [(kind, message) for kind in KINDS.values() for message in kind.messages()]
 
 
-def classes(root: type[WorkbenchError] = WorkbenchError) -> Iterator[type[WorkbenchError]]:
-    yield root
-    for child in root.__subclasses__():
-        yield from classes(child)
+def filled(kind: type[WorkbenchError], message: Message) -> WorkbenchError:
+    """The error as it is raised; what a system says ends its sentence itself."""
+    ends = {"message", "why"} if message.fact.endswith("}") else set[str]()
+    given = {name: "It said so." if name in ends else f"<{name}>" for name in message.fields - message.fixed.keys()}
+    return kind(message, **given)
 
 
-def factories() -> Iterator[tuple[str, WorkbenchError]]:
-    """Each error as its own class method makes it, with a value of the right type for every parameter."""
-    for kind in classes():
-        for name, made_by in vars(kind).items():
-            if isinstance(made_by, classmethod):
-                parameters = list(inspect.signature(getattr(kind, name)).parameters.values())
-                values = [
-                    # What a server or the system says is a sentence already.
-                    "It said so." if item.name in _FOREIGN_SENTENCES else _SAMPLES.get(str(item.annotation), "name")
-                    for item in parameters
-                ]
-                yield f"{kind.__name__}.{name}", getattr(kind, name)(*values)
+def calls() -> Iterator[tuple[str, type[WorkbenchError], str, ast.Call]]:
+    """Every place that makes an error by its class, with the name of the message, empty for the class's own."""
+    for folder in ("engine", "components", "pages", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=which)) if name in KINDS:
+                        if which != "restored":
+                            yield f"{path.relative_to(ROOT)}:{node.lineno}", KINDS[name], which, node
+                    case ast.Call(func=ast.Name(id=name)) if name in KINDS:
+                        yield f"{path.relative_to(ROOT)}:{node.lineno}", KINDS[name], "", node
 
 
-MADE = dict(factories())
+def test_every_call_names_the_parameters_of_its_message() -> None:
+    seen = 0
+    for place, kind, which, call in calls():
+        message = vars(kind).get(which) if which else next(iter(kind.messages()), None)
+        assert isinstance(message, Message) and (which or "fact" in vars(kind)), f"{place} states no message"
+        assert not call.args, f"{place} gives a parameter without its name"
+        assert {item.arg for item in call.keywords} == message.fields - message.fixed.keys(), place
+        seen += 1
+    assert seen > 400
 
 
-def test_every_class_has_a_code_of_its_own() -> None:
-    codes = [kind.code for kind in classes()]
-    assert len(codes) > 40
-    assert len(codes) == len(set(codes))
-    assert all(re.fullmatch(r"WB\d{3}", code) for code in codes)
+def test_every_code_belongs_to_one_class_and_its_subclasses() -> None:
+    stated = [kind.code for kind in KINDS.values() if "code" in vars(kind)]
+    assert len(stated) == len(set(stated)) > 100
+    assert all(re.fullmatch(r"WB\d{3}", code) for code in stated)
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_every_error_says_what_happened_and_what_to_do(name: str) -> None:
-    error = MADE[name]
-    assert error.fact.endswith((".", ":"))
-    assert error.remedy.endswith(".")
-    assert str(error) == f"{error.fact} {error.remedy}"
-    first = error.remedy.split()[0]
-    assert first[0].isupper(), "a remedy is a sentence that tells what to do"
+def test_the_tree_in_the_description_of_the_package_is_that_of_the_classes() -> None:
+    def drawn(kind: type[WorkbenchError], depth: int = 0) -> Iterator[str]:
+        yield f"{'  ' * depth}· {kind.__name__}"
+        for child in sorted(kind.__subclasses__(), key=lambda child: child.__name__):
+            yield from drawn(child, depth + 1)
+
+    described = [line for line in str(engine.errors.__doc__).splitlines() if line.lstrip().startswith("·")]
+    assert described == list(drawn(WorkbenchError))
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_a_record_keeps_what_a_page_needs_to_say_it_in_another_language(name: str) -> None:
-    error = MADE[name]
-    fault = fault_of(error, "grade")
-    assert (fault.code, fault.fact, fault.remedy, fault.node) == (error.code, error.fact, error.remedy, "grade")
-    assert all(isinstance(value, str) for value in fault.params.values())
+def test_every_error_says_what_happened_and_what_to_do() -> None:
+    for kind, message in MESSAGES:
+        error = filled(kind, message)
+        assert error.fact.endswith((".", ":")), message.fact
+        assert error.remedy.endswith("."), message.remedy
+        assert str(error) == f"{error.fact} {error.remedy}"
+        first = message.remedy.split()[0]
+        assert first[0].isupper() or first.startswith("{advice}"), "a remedy is a sentence that tells what to do"
+
+
+def test_a_record_keeps_what_a_page_needs_to_say_it_in_another_language() -> None:
+    for kind, message in MESSAGES:
+        error = filled(kind, message)
+        fault = Fault.of(error, "grade")
+        assert (fault.code, fault.fact, fault.remedy, fault.node) == (error.code, error.fact, error.remedy, "grade")
+        assert all(isinstance(value, str) for value in fault.params.values())
+        found = message_of(fault.code, fault.fact, fault.params)
+        assert found is not None and (found.fact, found.remedy) == (message.fact, message.remedy)
+
+
+def test_parameters_are_kept_as_they_stand_in_the_sentences() -> None:
+    error = engine.errors.InvalidConfig.not_one_of(field="mode", allowed=("naive", "mix"))
+    assert error.params == {"field": "mode", "allowed": "naive, mix"}
+    assert error.fact == "mode must be one of: naive, mix."
+    assert engine.errors.StoreSlow(seconds=0.1 + 0.2).params == {"seconds": "0.3"}
+    assert len(engine.errors.UnknownRun(run="r" * 100_000).params["run"]) == 1000
+    assert engine.errors.InvalidTag.blank().params == {"field": "tag"}
+
+
+def test_an_error_of_another_process_keeps_its_sentences() -> None:
+    error = engine.errors.SourceEmpty.restored("'{a}' is empty.", "Fill it.", {"name": "{a}"})
+    assert (error.code, str(error), error.params) == ("WB303", "'{a}' is empty. Fill it.", {"name": "{a}"})
 
 
 def test_a_foreign_exception_is_named_without_its_text() -> None:
-    fault = fault_of(RuntimeError("password=secret"))
+    fault = Fault.of(RuntimeError("password=secret"))
     assert "secret" not in f"{fault.fact}{fault.remedy}{dict(fault.params)}"
     assert "RuntimeError" in fault.fact

@@ -20,7 +20,7 @@ from tests.support.fakes import FakeGrader, FakeResources, FakeRewriter
 # The fakes report chat calls, so prices are those of chat models.
 CHAT = RoleModel("ollama:fake")
 CONFIG = RunConfig(gate="pass_rate", models=RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT))
-DOWN = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+DOWN = ModelUnreachable.ollama(address="http://127.0.0.1:1")
 
 
 @pytest.fixture

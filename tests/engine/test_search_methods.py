@@ -84,4 +84,4 @@ def test_a_run_that_cannot_search_by_words_fails_at_its_start_and_says_what_to_d
 def _refusing(*_: object) -> None:
     from engine.errors import FullTextMissing
 
-    raise FullTextMissing.of("samples")
+    raise FullTextMissing.of(collection="samples")

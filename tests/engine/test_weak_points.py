@@ -157,8 +157,8 @@ def test_the_command_lists_deletes_and_switches(
     told = capsys.readouterr().out
     assert "own: the history is on" in told and ASKED in told
     assert main(["history", "--collection", "absent", "--off"]) == 1
-    assert UnknownCollection.named("absent").fact in capsys.readouterr().err
+    assert UnknownCollection(name="absent").fact in capsys.readouterr().err
     assert main(["history", "--off"]) == 2
     assert main(["history", "--delete", "w1"]) == 0
     assert main(["history", "--delete", "w1"]) == 1
-    assert UnknownWeakPoint.named("w1").fact in capsys.readouterr().err
+    assert UnknownWeakPoint(point="w1").fact in capsys.readouterr().err

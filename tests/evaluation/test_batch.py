@@ -165,7 +165,7 @@ class FailsAt(FakeRetriever):
 
     async def search(self, query: str, limit: int):  # type: ignore[no-untyped-def]
         if query in self._questions:
-            raise ModelTimeout.after("embedder", 60)
+            raise ModelTimeout(model="embedder", seconds=60)
         return await super().search(query, limit)
 
 

@@ -17,9 +17,9 @@ from engine.errors import StoreLocked
 from engine.host import health as healths
 from engine.host.host import Host
 from engine.host.values import PartHealth, PartName
-from engine.nodes.run_context import fault_of
 from engine.noted_faults import NotedFaults
 from engine.settings import Settings
+from engine.values import Fault
 from tests.host.hosting import NOWHERE, hosting
 from tests.support.ollama_stand_in import Hangs, OllamaStandIn
 from tests.support.openai_stand_in import OpenAIStandIn
@@ -226,7 +226,7 @@ def test_a_missing_reader_of_documents_is_named_with_its_format(
 
 
 def test_what_went_wrong_lately_is_a_warning_with_the_last_of_it(tmp_path: Path) -> None:
-    fault = fault_of(StoreLocked.at("x"))
+    fault = Fault.of(StoreLocked(path="x"))
     with hosting(tmp_path, faults=[fault]) as host:
         faults = part(host, "faults")
     assert (faults.health, faults.detail, faults.fault) == ("warning", {"count": "1", "code": "WB201"}, fault)
@@ -235,13 +235,13 @@ def test_what_went_wrong_lately_is_a_warning_with_the_last_of_it(tmp_path: Path)
 def test_what_is_over_is_counted_and_no_warning_any_more(tmp_path: Path) -> None:
     noted = NotedFaults()
     for place in ("x", "y"):
-        noted.note(StoreLocked.at(place))
-    noted.over(StoreLocked.at("y"))
+        noted.note(StoreLocked(path=place))
+    noted.over(StoreLocked(path="y"))
     with hosting(tmp_path, faults=list(noted.all())) as host:
         lasting = part(host, "faults")
-    noted.over(StoreLocked.at("x"))
+    noted.over(StoreLocked(path="x"))
     with hosting(tmp_path, faults=list(noted.all())) as host:
         over = part(host, "faults")
     assert lasting.health == "warning"
-    assert lasting.fault is not None and lasting.fault.fact == StoreLocked.at("x").fact
+    assert lasting.fault is not None and lasting.fault.fact == StoreLocked(path="x").fact
     assert (over.health, over.detail, over.fault) == ("ok", {"count": "2"}, None)

@@ -18,9 +18,9 @@ from engine.errors import StoreUnreachable
 from engine.host.masking import MASK, Redactor, masked_addresses
 from engine.host.setting_values import setting_values
 from engine.host.values import SettingValue
-from engine.nodes.run_context import fault_of
 from engine.running_app import NOTE
 from engine.settings import Settings
+from engine.values import Fault
 from tests.api.served import app_of, serving
 from tests.host.hosting import NOWHERE, hosting
 from tests.support.ollama_stand_in import OllamaStandIn
@@ -127,7 +127,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         with Engine.open(settings) as opened:
             opened.wait_until_ready()
             opened.run(QUESTION, RunConfig(top_k=1))
-            opened._faults.note(StoreUnreachable.at("http://planted-user:PLANTED-milvus@10.0.0.9:19530"))
+            opened._faults.note(StoreUnreachable(address="http://planted-user:PLANTED-milvus@10.0.0.9:19530"))
             yield opened
 
 
@@ -209,6 +209,6 @@ def test_doctor_ends_with_1_where_something_that_is_wanted_is_down(
 
 
 def test_faults_are_told_with_their_codes(tmp_path: Path) -> None:
-    with hosting(tmp_path, faults=[fault_of(StoreUnreachable.at("http://u:hush-hush@h:1"))]) as host:
+    with hosting(tmp_path, faults=[Fault.of(StoreUnreachable(address="http://u:hush-hush@h:1"))]) as host:
         text = host.diagnosis()
     assert "- WB202:" in text and "hush-hush" not in text

@@ -82,21 +82,21 @@ def test_of_several_vectors_the_first_with_an_index_that_compares_meaning_is_pro
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (seen([KEY, field("text", "VARCHAR")]), "vectorless"),
-        (seen([KEY, VECTOR]), "textless"),
-        (seen([KEY, field("text", "VARCHAR"), field("v", "FLOAT16_VECTOR", dim=4)], v="COSINE"), "types"),
-        (seen([KEY, field("text", "VARCHAR"), field("v", "BFLOAT16_VECTOR", dim=4)], v="COSINE"), "types"),
-        (seen([KEY, field("text", "VARCHAR"), field("v", "BINARY_VECTOR", dim=16)], v="HAMMING"), "types"),
-        (seen([KEY, field("text", "VARCHAR"), field("v", "SPARSE_FLOAT_VECTOR")], v="BM25"), "types"),
-        (seen([KEY, field("text", "VARCHAR"), VECTOR], needs_index=True), "unindexed"),
-        (seen([KEY, field("text", "VARCHAR"), VECTOR], embedding="MHJACCARD"), "metric"),
+        (seen([KEY, field("text", "VARCHAR")]), "holds no vectors"),
+        (seen([KEY, VECTOR]), "no field with text"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "FLOAT16_VECTOR", dim=4)], v="COSINE"), "its vectors are"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "BFLOAT16_VECTOR", dim=4)], v="COSINE"), "its vectors are"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "BINARY_VECTOR", dim=16)], v="HAMMING"), "its vectors are"),
+        (seen([KEY, field("text", "VARCHAR"), field("v", "SPARSE_FLOAT_VECTOR")], v="BM25"), "its vectors are"),
+        (seen([KEY, field("text", "VARCHAR"), VECTOR], needs_index=True), "have no index"),
+        (seen([KEY, field("text", "VARCHAR"), VECTOR], embedding="MHJACCARD"), "by MHJACCARD"),
     ],
     ids=["no vectors", "no text", "half", "bfloat", "binary", "sparse", "no index", "metric"],
 )
 def test_a_collection_that_cannot_be_asked_is_refused_with_the_reason(found: Seen, reason: str) -> None:
     error = why_unusable(found, fields_of(found))
     assert isinstance(error, UnusableCollection)
-    assert reason in error.params
+    assert reason in error.fact
     assert error.remedy
 
 

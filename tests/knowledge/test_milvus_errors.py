@@ -92,7 +92,7 @@ def test_errors_of_the_disk_are_told_as_such() -> None:
 
 
 def test_our_own_errors_and_interrupts_pass_unchanged() -> None:
-    ours = StoreLocked.at("x.db")
+    ours = StoreLocked(path="x.db")
     with pytest.raises(StoreLocked) as caught, told_as_ours(PLACE):
         raise ours
     assert caught.value is ours

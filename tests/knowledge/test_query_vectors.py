@@ -29,7 +29,7 @@ class Slow(HashingEmbedder):
         self.asked.append(text)
         await self.free.wait()
         if len(self.asked) <= self.fails:
-            raise StoreError("no", remedy="again")
+            raise StoreError.restored("no", "again")
         return await HashingEmbedder.embed_query(self, text)
 
 

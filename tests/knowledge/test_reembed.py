@@ -53,7 +53,7 @@ class CountingEmbedder:
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
         await asyncio.sleep(0)
         if self.unreadable and self.unreadable in texts:
-            raise TextTooLong.tokens(self.model_id, 9)
+            raise TextTooLong(model=self.model_id, tokens=9)
         self.texts += texts
         rows = np.asarray([[len(text), 1, 2, 3] for text in texts], dtype=np.float32).reshape(len(texts), 4)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)

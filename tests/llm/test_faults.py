@@ -130,11 +130,11 @@ def test_only_a_404_that_speaks_of_a_model_means_that_it_is_not_pulled() -> None
 
 
 def test_errors_of_ours_pass_through() -> None:
-    error = UnknownCollection.named("x")
+    error = UnknownCollection(name="x")
     assert translate(error, "ollama:m", address="", seconds=1) is error
 
 
 def test_a_call_is_repeated_where_the_server_failed_and_not_where_it_refused() -> None:
-    assert worth_repeating(ModelRefused.because("m", 503, "busy"))
-    assert not worth_repeating(ModelRefused.because("m", 400, "no"))
-    assert not worth_repeating(ModelTimeout.after("m", 1))
+    assert worth_repeating(ModelRefused(model="m", status=503, message="busy"))
+    assert not worth_repeating(ModelRefused(model="m", status=400, message="no"))
+    assert not worth_repeating(ModelTimeout(model="m", seconds=1))

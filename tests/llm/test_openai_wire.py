@@ -140,7 +140,7 @@ def test_nobody_at_the_address_names_the_setting() -> None:
     with pytest.raises(ModelUnreachable) as caught:
         grade(settings_at(NOWHERE), RecordingTrace())
     assert "WORKBENCH_OPENAI_URL" in caught.value.remedy
-    assert caught.value.params["openai_address"] == f"{NOWHERE}/v1"
+    assert caught.value.params["address"] == f"{NOWHERE}/v1"
 
 
 def test_the_key_of_the_settings_is_sent_and_a_wrong_one_named() -> None:

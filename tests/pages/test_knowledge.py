@@ -14,7 +14,6 @@ from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import ChunkOptions, JobStatus
-from engine.nodes.run_context import fault_of
 from engine.process import use_engine
 from engine.settings import Settings
 from engine.values import Fault
@@ -223,7 +222,7 @@ def test_a_long_preview_can_be_cancelled_and_the_page_is_there_meanwhile(jobs: F
 
 
 def test_a_preview_that_fails_says_why(jobs: FakeIngestions) -> None:
-    jobs.error = StoreLocked.at("/somewhere/knowledge.db")
+    jobs.error = StoreLocked(path="/somewhere/knowledge.db")
     app = opened("knowledge")
     choose_files(app, ("cats.md", CATS))
     previewed(app)
@@ -288,7 +287,7 @@ def test_finished_jobs_beyond_the_newest_are_folded_away(jobs: FakeIngestions) -
 def test_a_fault_at_the_start_keeps_the_files(jobs: FakeIngestions) -> None:
     app = opened("knowledge")
     choose_files(app, ("cats.md", CATS))
-    jobs.error = StoreLocked.at("/somewhere/knowledge.db")
+    jobs.error = StoreLocked(path="/somewhere/knowledge.db")
     press(app, "kb_start")
     assert "WB201" in inline(app)
     assert not next(item for item in app.button if item.key == "kb_start").disabled
@@ -303,7 +302,7 @@ class LockedEngine(Engine):
 
     @property
     def opening_fault(self) -> Fault:
-        return fault_of(StoreLocked.at("/somewhere/knowledge.db"))
+        return Fault.of(StoreLocked(path="/somewhere/knowledge.db"))
 
 
 @pytest.mark.parametrize("shown", ["", "knowledge"])

@@ -266,7 +266,7 @@ def test_a_search_that_finds_nothing_or_fails_says_what_to_do(
     assert EN("kb.search.nothing") in visible(app)
 
     def fails(*_asked: Any) -> list[FoundPassage]:
-        raise StoreLocked.at("/somewhere/knowledge.db")
+        raise StoreLocked(path="/somewhere/knowledge.db")
 
     monkeypatch.setattr(library, "search", fails)
     app.text_input(key="kb_query").set_value("another").run()

@@ -287,7 +287,7 @@ def test_a_store_that_is_locked_is_said_with_a_button_that_tries_again(
     own: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def locked() -> list[Memory]:
-        raise StoreLocked.at("knowledge.db")
+        raise StoreLocked(path="knowledge.db")
 
     monkeypatch.setattr(own, "memories", locked)
     app = opened("memory")

@@ -234,7 +234,7 @@ class UnreadableEngine(Engine):
     """An engine whose records cannot be read."""
 
     def tags(self) -> dict[str, int]:
-        raise RecordError("The run records 'runs.db' cannot be read: the disk reported an error.", remedy="Look at it.")
+        raise RecordError.unreadable(path="runs.db", cause="the disk reported an error", advice="Look at it")
 
 
 def test_records_that_cannot_be_read_are_explained_with_a_button_that_tries_again(folder: Path) -> None:

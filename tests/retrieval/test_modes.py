@@ -226,11 +226,11 @@ class Unreachable:
     async def describe(self, collection: str) -> Any:
         if self.hangs:
             await asyncio.Event().wait()
-        raise GraphUnreachable.at("bolt://127.0.0.1:1")
+        raise GraphUnreachable(address="bolt://127.0.0.1:1")
 
 
 def refused() -> GraphStore:
-    raise GraphUnreachable.at("bolt://127.0.0.1:1")
+    raise GraphUnreachable(address="bolt://127.0.0.1:1")
 
 
 @pytest.mark.parametrize("trouble", ["gone", "hangs", "refused"])
@@ -261,7 +261,7 @@ def test_a_passage_store_that_is_gone_is_a_fault_of_every_list(town: Place, monk
     """SC-13"""
 
     async def gone(*_: Any) -> Any:
-        raise StoreUnreachable.at("http://127.0.0.1:1")
+        raise StoreUnreachable(address="http://127.0.0.1:1")
 
     for name in ("search", "get"):
         monkeypatch.setattr(town.retriever.parts[0], name, gone)

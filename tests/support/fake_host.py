@@ -74,7 +74,7 @@ class FakeHost:
 
     def start_pull(self, name: str) -> None:
         if " " in name:
-            raise InvalidModelName.of(name)
+            raise InvalidModelName(name=name)
         self.told.append(f"pull {name}")
         self.downloads = (PullStatus(name, "running", "pulling 3f2a", 40, 100, 10.0, 6.0), *self.downloads)
 
@@ -90,7 +90,7 @@ class FakeHost:
 
     def start_measure(self, model: str) -> None:
         if self.measuring is not None and not self.measuring.over:
-            raise HostBusy.with_(self.measuring.model)
+            raise HostBusy(subject=self.measuring.model)
         self.told.append(f"measure {model}")
         self.measuring = Measuring(model, "running", "at_once", 4, 30, 100, 12.0)
 
@@ -150,4 +150,4 @@ class BrokenHost(FakeHost):
     """A machine of which nothing can be learned."""
 
     def health(self) -> tuple[PartHealth, ...]:
-        raise WorkbenchError("The engine is closed.", remedy="Start the app again.")
+        raise WorkbenchError.restored("The engine is closed.", "Start the app again.")

@@ -31,7 +31,7 @@ class FakeExtractor:
     async def extract(self, passages: Sequence[StoredPassage], trace: Trace = SILENT) -> list[PassageGraph]:
         self.calls += 1
         if self.calls - 1 == self.fails_at:
-            raise ModelError("The model is gone.", remedy="Start it.")
+            raise ModelError.restored("The model is gone.", "Start it.")
         self.asked += [item.id for item in passages]
         self.unreadable += tuple(item.id for item in passages if item.id in self.garbled)
         return [self._read(item) for item in passages]

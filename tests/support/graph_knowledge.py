@@ -43,7 +43,7 @@ class GraphCollections(FakeCollections):
 
     async def describe(self, collection: str) -> CollectionInfo:
         if collection not in ("farm", "alias"):
-            raise UnknownCollection.named(collection)
+            raise UnknownCollection(name=collection)
         told = hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()[:16]
         count = len(self.texts)
         return CollectionInfo("farm", "fake", 3, "", "", "", passages=count, fingerprint=told, aliases=("alias",))

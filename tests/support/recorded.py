@@ -301,6 +301,6 @@ def _answer(
 
 
 def _failure(kept: int) -> RunFinished:
-    error = GraderFailed.all_unreadable(GRADER, kept)
+    error = GraderFailed(model=GRADER, passages=kept)
     fault = Fault(error.code, error.fact, error.remedy, error.params, "grade")
     return RunFinished(outcome="failed", reason="grader_failed", error=fault)

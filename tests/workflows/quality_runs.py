@@ -18,8 +18,8 @@ from tests.support.loop_fakes import (
     a_list,
 )
 
-GONE = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
-NO_STORE = StoreUnreachable.at("http://127.0.0.1:1")
+GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+NO_STORE = StoreUnreachable(address="http://127.0.0.1:1")
 ONE_LOOP = ["question_router", "retrieve", "fuse", "rerank", "grade_documents"]
 
 

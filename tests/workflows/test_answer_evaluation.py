@@ -38,7 +38,7 @@ from tests.support.answer_fakes import (
 from tests.support.fakes import FakeGrader, FakeRetriever
 
 SEARCH = ["retrieve", "grade", "prepare"]
-GONE = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
 
 
 def ended(record: RunRecord) -> tuple[str | None, str]:
@@ -111,7 +111,7 @@ def test_unreadable_verdicts_alone_end_the_run() -> None:
     assert ended(record) == ("failed", "grader_failed")
 
 
-@pytest.mark.parametrize("fault", [GONE, UnreadableReply.of("fake"), StoreUnreachable.at("http://127.0.0.1:1")])
+@pytest.mark.parametrize("fault", [GONE, UnreadableReply(model="fake"), StoreUnreachable(address="http://127.0.0.1:1")])
 @pytest.mark.parametrize("former", [[], [FAILED]])
 def test_an_evaluator_that_fails_leaves_the_newest_answer_standing(
     fault: Exception, former: list[Evaluation | Exception | None]
@@ -126,7 +126,9 @@ def test_an_evaluator_that_fails_leaves_the_newest_answer_standing(
     assert not resources.observed, "an answer that nobody passed is no observation"
 
 
-@pytest.mark.parametrize("fault", [GONE, PromptTooLong.tokens("fake", 9000, 8192), ModelInterrupted.mid_reply("fake")])
+@pytest.mark.parametrize(
+    "fault", [GONE, PromptTooLong(model="fake", tokens=9000, num_ctx=8192), ModelInterrupted.mid_reply(model="fake")]
+)
 def test_a_revision_that_does_not_come_about_leaves_the_answer_before_it_standing(fault: Exception) -> None:
     """AE-07"""
     record = finished(AnswerResources(evaluator=FakeEvaluator([FAILED] * 9), writer=FakeWriter(["First [1].", fault])))
@@ -139,7 +141,7 @@ def test_a_revision_that_does_not_come_about_leaves_the_answer_before_it_standin
 
 def test_a_first_answer_that_breaks_off_is_kept_and_fails_the_run() -> None:
     """SC-13"""
-    record = finished(AnswerResources(writer=FakeWriter([ModelInterrupted.mid_reply("fake")])))
+    record = finished(AnswerResources(writer=FakeWriter([ModelInterrupted.mid_reply(model="fake")])))
     assert ended(record) == ("failed", "WB404")
     assert record.answer == "Half"
     assert record.error is not None
@@ -173,7 +175,7 @@ def test_passages_beyond_top_k_are_counted_for_the_evaluator_and_not_shown() -> 
 
 def test_a_full_disk_is_warned_of_and_loses_no_run() -> None:
     """AE-08"""
-    record = finished(AnswerResources(observing=ObservationLost.because("o.json", "No space left on device.")))
+    record = finished(AnswerResources(observing=ObservationLost.because(path="o.json", why="No space left on device.")))
     assert ended(record) == ("answered", "evaluation_passed")
     assert codes(record) == ["WB512"]
 

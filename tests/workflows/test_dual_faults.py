@@ -53,8 +53,8 @@ from tests.support.dual_fakes import (
 )
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter
 
-LOCKED = StoreLocked.at("knowledge.db")
-DOWN = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+LOCKED = StoreLocked(path="knowledge.db")
+DOWN = ModelUnreachable.ollama(address="http://127.0.0.1:1")
 SECTION = frozenset({"s1"})
 SOON = 0.12
 """Seconds that a run has in tests where something hangs."""
@@ -116,7 +116,7 @@ def test_a_web_search_that_hangs_is_bounded_and_noted_as_failed() -> None:
 
 def test_a_web_search_that_fails_leaves_what_was_found_locally() -> None:
     """DL-07"""
-    web = FakeWeb(error=WebSearchUnreachable.at("http://127.0.0.1:1"))
+    web = FakeWeb(error=WebSearchUnreachable(address="http://127.0.0.1:1"))
     record = finished(relevant(frozenset(), web=web), dual(web_search=True))
     assert record.tried_routes[-1].why == "WB901"
     assert (record.outcome, record.reason) == ("fallback", "strategies_exhausted")
@@ -128,7 +128,7 @@ def test_a_web_search_that_fails_leaves_what_was_found_locally() -> None:
 
 def test_a_search_that_fails_leaves_the_other_strategies() -> None:
     """DL-03"""
-    sections = FakeSections(FakeRetriever(error=StoreUnreachable.at("http://127.0.0.1:1")))
+    sections = FakeSections(FakeRetriever(error=StoreUnreachable(address="http://127.0.0.1:1")))
     record = finished(relevant(frozenset({"p1"}), sections=sections))
     assert [(item.status, item.why) for item in record.tried_routes] == [("failed", "WB202"), ("searched", "")]
     assert [item.searched for item in record.rounds] == [False, True]
@@ -177,7 +177,7 @@ def test_an_evaluator_out_of_reach_lets_the_answer_stand_marked() -> None:
 
 
 def test_an_evaluation_that_cannot_be_read_lets_the_answer_stand() -> None:
-    record = finished(relevant(evaluator=FakeEvaluator(error=UnreadableReply.of("fake"))))
+    record = finished(relevant(evaluator=FakeEvaluator(error=UnreadableReply(model="fake"))))
     assert (record.outcome, record.reason) == ("answered_forced", "evaluator_failed")
 
 
@@ -215,7 +215,7 @@ def test_only_unreadable_verdicts_fail_the_run() -> None:
 
 def test_a_first_answer_that_breaks_off_keeps_what_had_arrived() -> None:
     """SC-13"""
-    generator = FakeGenerator(error=ModelInterrupted.mid_reply("fake"), error_after=2)
+    generator = FakeGenerator(error=ModelInterrupted.mid_reply(model="fake"), error_after=2)
     record = finished(relevant(generator=generator))
     assert (record.outcome, record.reason, record.answer) == ("failed", "WB404", "It is")
 
@@ -228,7 +228,7 @@ def test_a_later_answer_that_breaks_off_leaves_the_one_before_it() -> None:
         async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
             if self.requests:
                 trace.token("Half an ")
-                raise ModelInterrupted.mid_reply("fake")
+                raise ModelInterrupted.mid_reply(model="fake")
             return await super().generate(request, trace)
 
     record = finished(relevant(generator=Breaking(), evaluator=FakeEvaluator(says=(OFF,))))

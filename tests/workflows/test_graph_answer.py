@@ -86,7 +86,7 @@ def test_the_generator_is_given_graph_tables_and_passages_within_the_budget() ->
 
 def test_what_had_arrived_stays_when_the_generator_fails() -> None:
     """GH-07"""
-    gone = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+    gone = ModelUnreachable.ollama(address="http://127.0.0.1:1")
     record = fold_all(told(SayingGenerator(["The text of g1 [1]", ". And"], error=gone)))
     assert (record.outcome, record.answer) == ("failed", "The text of g1 [1]. And")
     assert [item.marker for item in record.citations] == [1]

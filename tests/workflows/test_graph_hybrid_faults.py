@@ -28,10 +28,10 @@ from tests.support.mode_fakes import (
     graph_config,
 )
 
-GONE = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
-NO_STORE = StoreUnreachable.at("http://127.0.0.1:1")
-NO_GRAPH = GraphUnreachable.at("bolt://127.0.0.1:1")
-OTHER_MODEL = EmbeddingMismatch.between("c", "a", "b")
+GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+NO_STORE = StoreUnreachable(address="http://127.0.0.1:1")
+NO_GRAPH = GraphUnreachable(address="bolt://127.0.0.1:1")
+OTHER_MODEL = EmbeddingMismatch(collection="c", built_with="a", offered="b")
 ALL = frozenset(f"{letter}{place}" for letter in "vgca" for place in range(1, 9))
 SOON = Settings(generation_allowance_s=1.0)
 
@@ -40,7 +40,7 @@ def codes(record: RunRecord) -> list[str]:
     return [item.code for item in record.warnings]
 
 
-@pytest.mark.parametrize("failure", [GONE, UnreadableReply.of("ollama:m")])
+@pytest.mark.parametrize("failure", [GONE, UnreadableReply(model="ollama:m")])
 def test_an_analyst_that_fails_is_stood_in_for_and_the_run_goes_on(failure: Exception) -> None:
     """GH-01"""
     resources = GraphResources(analyst=ScriptedAnalyst([failure]), grader=FakeGrader(relevant=ALL))

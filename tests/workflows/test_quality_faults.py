@@ -27,7 +27,7 @@ from tests.workflows.quality_runs import GONE, NO_STORE, config, good, hanging, 
 # What a role that breaks down, or breaks its contract, costs.
 
 
-@pytest.mark.parametrize("said", [UnreadableReply.of("x"), GONE, HANG], ids=["unreadable", "gone", "hangs"])
+@pytest.mark.parametrize("said", [UnreadableReply(model="x"), GONE, HANG], ids=["unreadable", "gone", "hangs"])
 def test_a_router_that_fails_is_replaced_by_the_built_in_one(said: object) -> None:
     """QL-03, SC-13"""
     resources = LoopResources(router=ScriptedRouter([said]), reranker=ScriptedReranker(otherwise=0.9))
@@ -133,7 +133,7 @@ def test_a_reranker_that_names_strangers_and_forgets_some_is_read_as_far_as_it_g
     assert record.outcome == "answered_forced"
 
 
-@pytest.mark.parametrize("said", [GONE, UnreadableReply.of("x")])
+@pytest.mark.parametrize("said", [GONE, UnreadableReply(model="x")])
 def test_a_rewriter_that_fails_leaves_what_there_is(said: Exception) -> None:
     """SC-13"""
     resources = LoopResources(reranker=ScriptedReranker(relevance={"v1": 0.9}), rewriter=ScriptedRewriter([said]))
@@ -144,7 +144,7 @@ def test_a_rewriter_that_fails_leaves_what_there_is(said: Exception) -> None:
 
 def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
     """SC-13"""
-    generator = FakeGenerator(error=ModelInterrupted.mid_reply("fake"), error_after=2)
+    generator = FakeGenerator(error=ModelInterrupted.mid_reply(model="fake"), error_after=2)
     record = finished(replace(good(), generator=generator), question="图论")
     assert (record.outcome, record.reason, record.answer) == ("failed", "WB404", "It is")
 

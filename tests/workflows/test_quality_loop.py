@@ -303,7 +303,7 @@ def test_the_longest_run_is_counted_before_it_begins() -> None:
     assert module.recursion_limit(config()) == 20
 
 
-SAID = st.sampled_from([GONE, UnreadableReply.of("x"), RuntimeError("secret"), None])
+SAID = st.sampled_from([GONE, UnreadableReply(model="x"), RuntimeError("secret"), None])
 ROUTINGS = st.sampled_from(
     [
         Routing("q", {"vector": 1.0}),

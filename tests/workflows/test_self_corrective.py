@@ -149,7 +149,7 @@ def test_the_rewriter_never_sees_a_threshold_and_its_input_is_hashed_into_the_ro
 
 def test_a_failing_rewriter_loses_nothing_that_had_passed() -> None:
     """SC-13"""
-    rewriter = FakeRewriter(error=ModelUnreachable.at("Ollama", "http://127.0.0.1:1"))
+    rewriter = FakeRewriter(error=ModelUnreachable.ollama(address="http://127.0.0.1:1"))
     record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p1"})), rewriter=rewriter))
     assert (record.outcome, record.reason) == ("answered_forced", "rewriter_failed")
     assert [item.code for item in record.warnings] == ["WB401"]
@@ -157,7 +157,7 @@ def test_a_failing_rewriter_loses_nothing_that_had_passed() -> None:
 
 def test_a_grader_that_dies_later_loses_nothing_that_had_passed() -> None:
     """SC-13"""
-    gone = ModelUnreachable.at("Ollama", "http://127.0.0.1:1")
+    gone = ModelUnreachable.ollama(address="http://127.0.0.1:1")
     hits = {"second": {"x1": 0.9, "x2": 0.8}}
     grader = FakeGrader(relevant=frozenset({"p1"}), errors=[None, gone])
     record = finished(FakeResources(retriever=FakeRetriever(hits=hits), grader=grader))
@@ -169,7 +169,7 @@ def test_a_grader_that_dies_later_loses_nothing_that_had_passed() -> None:
 
 def test_a_grader_that_is_never_there_fails_the_run() -> None:
     """SC-13"""
-    grader = FakeGrader(errors=[ModelUnreachable.at("Ollama", "http://127.0.0.1:1")])
+    grader = FakeGrader(errors=[ModelUnreachable.ollama(address="http://127.0.0.1:1")])
     record = finished(FakeResources(grader=grader))
     assert (record.outcome, record.reason) == ("failed", "WB401")
 
@@ -178,7 +178,7 @@ def test_the_inequality_of_a_forced_exit_is_its_cause() -> None:
     """SC-04"""
     repeated = finished(FakeResources(rewriter=FakeRewriter(queries=("first",))))
     assert repeated.decisions[-1].inequality == "pass rate 0.00 < 0.60 and repeated rewrites 1 >= 1"
-    failing = FakeRewriter(error=ModelUnreachable.at("Ollama", "http://127.0.0.1:1"))
+    failing = FakeRewriter(error=ModelUnreachable.ollama(address="http://127.0.0.1:1"))
     failed = finished(FakeResources(rewriter=failing))
     assert failed.decisions[-1].inequality == "pass rate 0.00 < 0.60 and failed rewrites 1 >= 1"
 
@@ -272,7 +272,7 @@ def test_verdicts_that_came_in_time_count_when_the_grader_is_cut_off() -> None:
 
 def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
     """SC-13"""
-    generator = FakeGenerator(error=ModelInterrupted.mid_reply("fake"), error_after=2)
+    generator = FakeGenerator(error=ModelInterrupted.mid_reply(model="fake"), error_after=2)
     record = finished(FakeResources(grader=FakeGrader(relevant=ALL), generator=generator))
     assert (record.outcome, record.reason, record.answer) == ("failed", "WB404", "It is")
     assert record.error is not None
@@ -306,7 +306,7 @@ def test_an_empty_answer_is_a_failure_and_not_an_answer() -> None:
     assert (record.outcome, record.reason) == ("failed", "WB408")
 
 
-@pytest.mark.parametrize("error", [StoreUnreachable.at("http://127.0.0.1:1"), RuntimeError("secret text")])
+@pytest.mark.parametrize("error", [StoreUnreachable(address="http://127.0.0.1:1"), RuntimeError("secret text")])
 def test_a_fault_of_the_store_is_said_without_foreign_text(error: Exception) -> None:
     record = finished(FakeResources(retriever=FakeRetriever(error=error)))
     assert record.outcome == "failed"

@@ -56,10 +56,10 @@ class FolderFiles:
         path = self._folder / name
         try:
             if path.stat().st_size > self._left:
-                raise DataSetTooLarge.beyond(self.name, "megabytes", MOST_BYTES // 1_000_000)
+                raise DataSetTooLarge(name=self.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
             data = path.read_bytes()
         except OSError as error:
-            raise DataSetUnusable.because(str(path), error.strerror or type(error).__name__) from None
+            raise DataSetUnusable(name=str(path), cause=error.strerror or type(error).__name__) from None
         self._left -= len(data)
         return data
 
@@ -73,7 +73,7 @@ class ZipFiles:
         self._left = MOST_BYTES
         members = [item for item in archive.infolist() if not item.is_dir()]
         if len(members) > _MOST_MEMBERS:
-            raise DataSetTooLarge.beyond(name, "files", _MOST_MEMBERS)
+            raise DataSetTooLarge(name=name, what="files", limit=_MOST_MEMBERS)
         self._members = {item.filename.replace("\\", "/"): item for item in members}
         roots = [path.removesuffix(_CORPUS) for path in self._members if PurePosixPath(path).name == _CORPUS]
         self._root = min(roots, key=lambda root: (root.count("/"), root), default="")
@@ -87,7 +87,7 @@ class ZipFiles:
             while piece := stream.read(_PIECE):
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise DataSetTooLarge.beyond(self.name, "megabytes", MOST_BYTES // 1_000_000)
+                    raise DataSetTooLarge(name=self.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
                 pieces.append(piece)
         return b"".join(pieces)
 
@@ -110,7 +110,7 @@ def parse_beir(files: Files, notes: Notes) -> Parsed:
     names = files.names()
     for name in (_CORPUS, _QUERIES):
         if name not in names:
-            raise DataSetUnusable.because(files.name, f"it holds no {name}")
+            raise DataSetUnusable(name=files.name, cause=f"it holds no {name}")
     qrels = [name for name in names if PurePosixPath(name).parent.name == "qrels" and name.endswith(".tsv")]
     relevant = _relevance(files, _chosen(qrels, files.name, notes), notes)
     documents, by_id = Documents(files.name, notes), dict[str, str]()
@@ -205,4 +205,4 @@ def _unpacking(name: str) -> Iterator[None]:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         # RuntimeError: a member is encrypted. NotImplementedError: a compression that Python does not have.
         why = "it is encrypted" if type(error) is RuntimeError else "the archive is damaged or of an unknown kind"
-        raise DataSetUnusable.because(name, why) from None
+        raise DataSetUnusable(name=name, cause=why) from None

@@ -124,7 +124,7 @@ class Documents:
         if known is not None:
             return known
         if len(self.items) >= MOST_DOCUMENTS:
-            raise DataSetTooLarge.beyond(self._name, "documents", MOST_DOCUMENTS)
+            raise DataSetTooLarge(name=self._name, what="documents", limit=MOST_DOCUMENTS)
         source = self._free(source_name(wanted))
         self._by_content[key] = source
         self.items.append(IngestItem(source, data=content.encode("utf-8", "replace")))
@@ -146,7 +146,7 @@ class Cases:
 
     def add(self, case: Case, line: int | None = None) -> None:
         if len(self.found) >= MOST_CASES:
-            raise DataSetTooLarge.beyond(self._name, "questions", MOST_CASES)
+            raise DataSetTooLarge(name=self._name, what="questions", limit=MOST_CASES)
         given = plain_text(case.id)
         case_id = self._ids.take(given, lambda number: f"{given}-{number}")
         if case_id != given:
@@ -177,7 +177,7 @@ def text_of(name: str, data: bytes) -> str:
     try:
         return decode(name, data)
     except SourceError as error:
-        raise DataSetUnusable.because(name, error.fact) from None
+        raise DataSetUnusable(name=name, cause=error.fact) from None
 
 
 def json_of(name: str, text: str) -> Any:
@@ -185,11 +185,11 @@ def json_of(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise DataSetUnusable.because(name, "it is nested too deeply") from None
+        raise DataSetUnusable(name=name, cause="it is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise DataSetUnusable.because(name, f"line {error.lineno} is not JSON ({error.msg})") from None
+        raise DataSetUnusable(name=name, cause=f"line {error.lineno} is not JSON ({error.msg})") from None
     except ValueError:
-        raise DataSetUnusable.because(name, "a number in it is too large") from None
+        raise DataSetUnusable(name=name, cause="a number in it is too large") from None
 
 
 def json_line(line: str) -> Any:

@@ -57,5 +57,5 @@ def _add(cases: Cases, qa: Mapping[str, Any], source: str, name: str, notes: Not
 def _list(plain: Mapping[str, Any], key: str, name: str) -> list[Mapping[str, Any]]:
     found = plain.get(key, [])
     if not isinstance(found, list) or not all(isinstance(item, Mapping) for item in found):
-        raise DataSetUnusable.because(name, f"{key!r} is not a list of objects, as SQuAD has it")
+        raise DataSetUnusable(name=name, cause=f"{key!r} is not a list of objects, as SQuAD has it")
     return found

@@ -91,7 +91,7 @@ def _csv_rows(text: str, name: str) -> Iterator[_Row]:
             names = _named(cells)
             if "question" not in names:
                 known = ", ".join(cell.strip()[:30] for cell in cells[:10])
-                raise DataSetUnusable.because(name, f"its first line names no column 'question', only: {known}")
+                raise DataSetUnusable(name=name, cause=f"its first line names no column 'question', only: {known}")
             continue
         if len(cells) <= names["question"]:
             yield line, "it has too few columns"

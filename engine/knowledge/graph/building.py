@@ -67,7 +67,7 @@ async def build_graph(
     name = info.name
     ids = await source.ids(name)
     if not ids:
-        raise NothingToRead.of(name)
+        raise NothingToRead(collection=name)
     before = await store.describe(name)
     if before is not None and _complete(before, extractor, info, len(ids)):
         return before
@@ -126,7 +126,7 @@ class _Reading:
                 await self._batch(todo[first : first + size])
         unreadable = len(self._extractor.unreadable)
         if unreadable and not await self._store.done(self._collection):
-            raise ExtractorFailed.all_unreadable(self._extractor.name, unreadable)
+            raise ExtractorFailed(model=self._extractor.name, passages=unreadable)
 
     async def _batch(self, passages: Sequence[StoredPassage]) -> None:
         self._pace.reading(passages[0].source)

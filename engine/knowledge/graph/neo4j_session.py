@@ -155,7 +155,7 @@ class Neo4jSession:
 
     def _session(self, access: str) -> neo4j.AsyncSession:
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         self._driver = self._driver or self._connect()
         return self._driver.session(database=self._database or None, default_access_mode=access)
 
@@ -183,13 +183,13 @@ class Neo4jSession:
         # What the driver raises of itself has the class of a server's error, and no code.
         code: str = getattr(error, "code", None) or ""
         if code == _NO_DATABASE:
-            return GraphDatabaseMissing.named(self._database, self.address)
+            return GraphDatabaseMissing(database=self._database, address=self.address)
         if code.startswith(_REFUSED_CODES) or isinstance(error, REFUSED):
-            return GraphRefused.at(self.address)
+            return GraphRefused(address=self.address)
         if isinstance(error, UNREACHABLE):
-            return GraphUnreachable.at(self.address)
+            return GraphUnreachable(address=self.address)
         told = " ".join(str(error).split())[:_LONGEST_SAID].rstrip(".")
-        return GraphStoreError.answered(self.address, f"{told or type(error).__name__}.")
+        return GraphStoreError(address=self.address, why=f"{told or type(error).__name__}.")
 
 
 async def rows(tx: Transaction, query: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

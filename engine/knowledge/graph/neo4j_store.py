@@ -59,7 +59,7 @@ class Neo4jGraphs:
 
     async def add(self, collection: str, read: Sequence[PassageGraph]) -> None:
         if not await self._change(collection, writing.add, read):
-            raise GraphMissing.of(collection)
+            raise GraphMissing(collection=collection)
 
     async def forget(self, collection: str, passages: Sequence[PassageId]) -> None:
         await self._change(collection, writing.forget, passages)
@@ -68,10 +68,10 @@ class Neo4jGraphs:
         self, collection: str, communities: Sequence[Community], fingerprint: str, built_at: str
     ) -> GraphInfo:
         if not await self._change(collection, writing.complete, communities, fingerprint, built_at):
-            raise GraphMissing.of(collection)
+            raise GraphMissing(collection=collection)
         info = await self.describe(collection)
         if info is None:
-            raise GraphMissing.of(collection)
+            raise GraphMissing(collection=collection)
         return info
 
     async def named(self, collection: str, names: Sequence[str]) -> list[Entity]:

@@ -36,7 +36,7 @@ def graph_store(settings: Settings) -> KeptGraphs:
         # Collections of another passage store may have the same names, and the file stays where it is.
         return SqliteGraphs(path, settings.milvus_uri)
     if find_spec("neo4j") is None:
-        raise GraphDriverMissing.now()
+        raise GraphDriverMissing()
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 
     space = settings.milvus_uri or str(settings.store_path.absolute())

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
+from engine.messages import N_
 
 FORMAT = 1
 _AGAIN_S = 0.01
@@ -79,13 +80,13 @@ TABLES = (
 
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _CAUSES = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_BUSY: "another process keeps it locked",
-    sqlite3.SQLITE_LOCKED: "another process keeps it locked",
-    sqlite3.SQLITE_READONLY: "it may only be read",
-    sqlite3.SQLITE_PERM: "it may only be read",
-    sqlite3.SQLITE_IOERR: "the disk reported an error",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_FULL: N_("the disk is full"),
+    sqlite3.SQLITE_BUSY: N_("another process keeps it locked"),
+    sqlite3.SQLITE_LOCKED: N_("another process keeps it locked"),
+    sqlite3.SQLITE_READONLY: N_("it may only be read"),
+    sqlite3.SQLITE_PERM: N_("it may only be read"),
+    sqlite3.SQLITE_IOERR: N_("the disk reported an error"),
+    sqlite3.SQLITE_CANTOPEN: N_("it cannot be opened"),
 }
 
 
@@ -157,13 +158,13 @@ class GraphFile:
 
     def _open(self) -> sqlite3.Connection:
         if self._closed:
-            raise EngineClosed.now()
+            raise EngineClosed()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             found = int(db.execute("PRAGMA user_version").fetchone()[0])
             if found > FORMAT:
-                raise GraphFileNewer.at(str(self.path), found, FORMAT)
+                raise GraphFileNewer(path=str(self.path), found=found, known=FORMAT)
             # SQLite answers at once, regardless of the timeout, where two connections ask for the log at the same time.
             _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
             db.execute("PRAGMA synchronous = NORMAL")
@@ -184,13 +185,13 @@ class GraphFile:
     def _fault(self, error: sqlite3.Error | OSError) -> GraphStoreError:
         place = str(self.path)
         if isinstance(error, OSError):
-            return GraphFileUnusable.at(place, error.strerror or type(error).__name__)
+            return GraphFileUnusable(path=place, found=error.strerror or type(error).__name__)
         # Extended codes keep the primary one in their lowest byte; errors of the module itself carry none.
         code: int = getattr(error, "sqlite_errorcode", -1) & 0xFF
         torn = isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such")
         if torn or code in _DAMAGE:
-            return GraphDamaged.at(place)
-        return GraphFileUnusable.at(place, _CAUSES.get(code, f"{type(error).__name__}: {error}"))
+            return GraphDamaged(path=place)
+        return GraphFileUnusable(path=place, found=_CAUSES.get(code, f"{type(error).__name__}: {error}"))
 
 
 def _patiently(work: Callable[[], object]) -> None:

@@ -63,7 +63,7 @@ class SqliteGraphs:
         await asyncio.to_thread(self._change, collection, complete, must=True)
         info = await self.describe(collection)
         if info is None:
-            raise GraphMissing.of(collection)
+            raise GraphMissing(collection=collection)
         return info
 
     async def named(self, collection: str, names: Sequence[str]) -> list[Entity]:
@@ -134,7 +134,7 @@ class SqliteGraphs:
             if graph is not None:
                 change(db, graph)
             elif must:
-                raise GraphMissing.of(collection)
+                raise GraphMissing(collection=collection)
             return graph is not None
 
     async def _read(

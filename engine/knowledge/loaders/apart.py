@@ -81,7 +81,7 @@ class Reader:
             timer.cancel()
         if found is None:
             self.close()
-            raise SourceTimedOut.after(name, seconds) if late.is_set() else SourceTooDemanding.named(name)
+            raise SourceTimedOut(name=name, seconds=seconds) if late.is_set() else SourceTooDemanding(name=name)
         if isinstance(found, SourceError):
             raise found
         return found
@@ -160,7 +160,7 @@ class Readers:
         try:
             return Reader(self._module)
         except OSError as error:
-            raise SourceUnreadable.named(name, error.strerror or type(error).__name__) from error
+            raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
 
     def _give_back(self, reader: Reader) -> None:
         if reader.files >= MOST_FILES or reader.grown or not reader.alive:

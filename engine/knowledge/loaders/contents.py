@@ -93,7 +93,7 @@ class Allowance:
     def line(self, text: str) -> str:
         self._given += len(text) + 1
         if self._given > self._most:
-            raise SourceBomb.text(self.name, self._most // 1_000_000)
+            raise SourceBomb.text(name=self.name, limit_mb=self._most // 1_000_000)
         return text
 
     def lines(self, texts: Iterable[str]) -> Iterator[str]:

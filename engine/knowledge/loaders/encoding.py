@@ -8,23 +8,24 @@ from collections import Counter
 from dataclasses import dataclass
 
 from engine.errors import SourceEncoding, SourceMislabelled
+from engine.messages import N_
 
 ENCODINGS: tuple[str, ...] = ("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1252")
 
 MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"%PDF-", "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive or an Office document"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document"),
-    (b"{\\rtf", "an RTF document"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"RIFF", "a sound or image file"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"SQLite format 3", "a database"),
+    (b"%PDF-", N_("a PDF document")),
+    (b"PK\x03\x04", N_("a ZIP archive or an Office document")),
+    (b"\xd0\xcf\x11\xe0", N_("an old Office document")),
+    (b"{\\rtf", N_("an RTF document")),
+    (b"\x89PNG", N_("a PNG image")),
+    (b"\xff\xd8\xff", N_("a JPEG image")),
+    (b"GIF8", N_("a GIF image")),
+    (b"RIFF", N_("a sound or image file")),
+    (b"\x1f\x8b", N_("a gzip archive")),
+    (b"7z\xbc\xaf", N_("a 7-Zip archive")),
+    (b"\x7fELF", N_("a program")),
+    (b"MZ\x90", N_("a program")),
+    (b"SQLite format 3", N_("a database")),
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_CONTROL = 0.01
@@ -62,8 +63,8 @@ def kind_of(data: bytes) -> str:
         return found
     head = data[:1000].lstrip().lower()
     if head.startswith((b"<!doctype html", b"<html")):
-        return "an HTML page"
-    return "binary data" if b"\x00" in data or _CONTROL.search(head.decode("latin-1")) else "text"
+        return N_("an HTML page")
+    return N_("binary data") if b"\x00" in data or _CONTROL.search(head.decode("latin-1")) else N_("plain text")
 
 
 def decode(name: str, data: bytes) -> str:
@@ -80,14 +81,14 @@ def read_text(name: str, data: bytes, declared: str = "") -> Decoded:
     """
     found = next((kind for magic, kind in MAGIC if data.startswith(magic)), "")
     if found:
-        raise SourceMislabelled.named(name, found)
+        raise SourceMislabelled(name=name, found=found)
     decoded = _declared(data, declared) or _decoded(data)
     if decoded is None:
         if b"\x00" in data:
-            raise SourceMislabelled.named(name, "binary data")
-        raise SourceEncoding.named(name, ENCODINGS)
+            raise SourceMislabelled(name=name, found=N_("binary data"))
+        raise SourceEncoding(name=name, tried=ENCODINGS)
     if len(_CONTROL.findall(decoded.text)) > _MOST_CONTROL * len(decoded.text):
-        raise SourceMislabelled.named(name, "binary data")
+        raise SourceMislabelled(name=name, found=N_("binary data"))
     text = decoded.text.lstrip("\ufeff")  # a second byte-order mark, as some editors write
     # A stray control character (an old form feed, a NUL) means nothing to a reader, and Milvus may choke on it.
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -6,7 +6,7 @@ import json
 import struct
 from typing import IO, Any
 
-from engine.errors import SourceError, SourceUnreadable
+from engine.errors import SourceError, SourceUnreadable, classes
 from engine.knowledge.loaders.contents import Contents, Section
 from engine.values import SourceNote, kind_named
 
@@ -61,10 +61,5 @@ def packed_error(error: SourceError) -> dict[str, Any]:
 
 
 def unpacked_error(head: dict[str, Any]) -> SourceError:
-    kinds = {kind.code: kind for kind in _tree(SourceError)}
-    kind = kinds.get(head["code"], SourceUnreadable)
-    return kind(head["fact"], remedy=head["remedy"], params=head["params"])
-
-
-def _tree(root: type[SourceError]) -> list[type[SourceError]]:
-    return [root, *(kind for child in root.__subclasses__() for kind in _tree(child))]
+    kind = next((kind for kind in classes(SourceError) if kind.code == head["code"]), SourceUnreadable)
+    return kind.restored(head["fact"], head["remedy"], head["params"])

@@ -22,6 +22,7 @@ from engine.knowledge.loaders.contents import Contents, Section, document_title,
 from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, read_pages
 from engine.knowledge.loaders.radicals import unified
+from engine.messages import N_
 
 MOST_PAGES = 2000
 """The longest handbooks have about as many; reading them takes half a minute, embedding them hours."""
@@ -40,21 +41,21 @@ def load_pdf(name: str, data: bytes) -> Contents:
     where fonts hide their characters, ``SourceDamaged`` for a file that was cut short.
     """
     if b"%PDF-" not in data[:_HEAD]:
-        raise SourceMislabelled.named(name, kind_of(data))
+        raise SourceMislabelled(name=name, found=kind_of(data))
     import pypdfium2
 
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower() or "security" in str(error).lower():
-            raise SourceEncrypted.named(name) from error
-        raise SourceDamaged.named(name, "its list of objects cannot be read") from error
+            raise SourceEncrypted(name=name) from error
+        raise SourceDamaged.named(name=name, found=N_("its list of objects cannot be read")) from error
     try:
         return _contents(name, data, document)
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # an object of a type that the standard does not allow there
-        raise SourceDamaged.named(name, "a page or its outline cannot be read") from error
+        raise SourceDamaged.named(name=name, found=N_("a page or its outline cannot be read")) from error
     finally:
         document.close()
 
@@ -62,9 +63,9 @@ def load_pdf(name: str, data: bytes) -> Contents:
 def _contents(name: str, data: bytes, document: Any) -> Contents:
     count = len(document)
     if count > MOST_PAGES:
-        raise SourceTooManyPages.named(name, count, MOST_PAGES)
+        raise SourceTooManyPages(name=name, pages=count, limit=MOST_PAGES)
     if b"%%EOF" not in data[-_TAIL:]:
-        raise SourceDamaged.named(name, "its end is missing")
+        raise SourceDamaged.named(name=name, found=N_("its end is missing"))
     pages, pictures, lost = [], [], []
     for number in range(count):
         try:
@@ -81,7 +82,7 @@ def _contents(name: str, data: bytes, document: Any) -> Contents:
     if not text:
         raise _why_empty(name, count, pictures, lost)
     if len(_UNKNOWN.findall(text)) > _GARBLED_SHARE * len(text):
-        raise SourceGarbled.named(name)
+        raise SourceGarbled(name=name)
     title = document_title(unified(without_control(_title(document))))
     entries = _entries(document)
     if entries and all(entry.level > entries[0].level for entry in entries[1:]) and len(entries) > 1:
@@ -100,8 +101,8 @@ def _contents(name: str, data: bytes, document: Any) -> Contents:
 
 def _why_empty(name: str, count: int, pictures: Sequence[int], lost: Sequence[int]) -> SourceError:
     if lost or not count:
-        return SourceDamaged.named(name, "none of its pages can be read")
-    return SourceScanned.named(name, count) if pictures else SourceEmpty.named(name)
+        return SourceDamaged.named(name=name, found=N_("none of its pages can be read"))
+    return SourceScanned(name=name, pages=count) if pictures else SourceEmpty(name=name)
 
 
 def _page(document: Any, number: int) -> tuple[list[Line], bool]:

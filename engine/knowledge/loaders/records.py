@@ -10,6 +10,7 @@ from engine.errors import SourceDamaged
 from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, note, numbers
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.markdown import encoding_notes
+from engine.messages import N_
 from engine.values import SourceNote
 
 TEXT_FIELDS = (
@@ -31,9 +32,11 @@ def load_json(name: str, data: bytes) -> Contents:
     try:
         value = json.loads(decoded.text)
     except json.JSONDecodeError as error:
-        raise SourceDamaged.at_line(name, error.lineno) from error
+        raise SourceDamaged.at_line(name=name, line=error.lineno) from error
     except (RecursionError, ValueError) as error:
-        raise SourceDamaged.named(name, "it is nested too deeply or holds a number that is too long") from error
+        raise SourceDamaged.named(
+            name=name, found=N_("it is nested too deeply or holds a number that is too long")
+        ) from error
     title, sections, cut = _contents(Allowance(name, len(data)), value)
     return Contents(title, sections, notes=encoding_notes(decoded) + cut, encoding=decoded.encoding)
 
@@ -51,7 +54,7 @@ def load_json_lines(name: str, data: bytes) -> Contents:
             except (RecursionError, ValueError):
                 bad.append(number)
     if bad and len(bad) >= len(records):
-        raise SourceDamaged.at_line(name, bad[0])
+        raise SourceDamaged.at_line(name=name, line=bad[0])
     notes = encoding_notes(decoded)
     if bad:
         notes += (note("lines_unreadable", count=len(bad), lines=numbers(bad)),)
@@ -116,7 +119,7 @@ def _lines_text(allowance: Allowance, value: Any) -> str:
     try:
         return "\n".join(allowance.lines(_lines(value, "", 0)))
     except RecursionError as error:
-        raise SourceDamaged.named(allowance.name, "it is nested too deeply") from error
+        raise SourceDamaged.named(name=allowance.name, found=N_("it is nested too deeply")) from error
 
 
 def _lines(value: Any, path: str, depth: int) -> Iterator[str]:

@@ -13,6 +13,7 @@ from engine.knowledge.loaders.contents import Allowance, Contents, Section, note
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import table_lines
+from engine.messages import N_
 
 MOST_ROWS = 50_000
 """Rows of one file that are read: more would take hours to embed, and no one reads them as text."""
@@ -60,7 +61,7 @@ def _rows(name: str, text: str, delimiter: str) -> list[list[str]]:
         try:
             return read(csv.QUOTE_NONE)
         except csv.Error as error:
-            raise SourceDamaged.named(name, "a cell is longer than any table's") from error
+            raise SourceDamaged.named(name=name, found=N_("a cell is longer than any table's")) from error
 
 
 def _delimiter(lines: list[str], usual: str) -> str:

@@ -10,6 +10,7 @@ from engine.knowledge.loaders.contents import Contents, Section, document_title,
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import checked_package
 from engine.knowledge.loaders.tables import table_text
+from engine.messages import N_
 
 MOST_SLIDES = 2000
 
@@ -23,7 +24,7 @@ def load_slides(name: str, data: bytes) -> Contents:
         deck = pptx.Presentation(package)
         slides = list(deck.slides)
         if len(slides) > MOST_SLIDES:
-            raise SourceTooManyPages.named(name, len(slides), MOST_SLIDES)
+            raise SourceTooManyPages(name=name, pages=len(slides), limit=MOST_SLIDES)
         title = document_title(without_control(deck.core_properties.title or ""))
         sections, empty = [], []
         for number, slide in enumerate(slides, 1):
@@ -37,7 +38,7 @@ def load_slides(name: str, data: bytes) -> Contents:
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # the parser has no errors of its own
-        raise SourceDamaged.named(name, "its slides are missing or broken") from error
+        raise SourceDamaged.named(name=name, found=N_("its slides are missing or broken")) from error
     notes = (note("slides_without_text", count=len(empty), slides=numbers(empty)),) if empty and sections else ()
     return Contents(title, tuple(sections), notes=notes)
 

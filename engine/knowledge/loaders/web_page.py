@@ -12,6 +12,7 @@ from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import table_text
 from engine.knowledge.loaders.wrapping import joined_lines
+from engine.messages import N_
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -74,8 +75,8 @@ def _parsed(name: str, data: bytes) -> tuple[HtmlElement, Decoded]:
         root = html.document_fromstring(decoded.text.encode(errors="ignore"), parser=parser)
     except (etree.LxmlError, ValueError) as error:
         if not decoded.text.strip():
-            raise SourceEmpty.named(name) from error
-        raise SourceDamaged.named(name, "it holds no HTML") from error
+            raise SourceEmpty(name=name) from error
+        raise SourceDamaged.named(name=name, found=N_("it holds no HTML")) from error
     return root, decoded
 
 

@@ -11,6 +11,7 @@ from engine.knowledge.loaders.contents import Contents, Outline, document_title
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import checked_package
 from engine.knowledge.loaders.tables import table_text
+from engine.messages import N_
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -33,7 +34,7 @@ def load_word(name: str, data: bytes) -> Contents:
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # the parser has no errors of its own
-        raise SourceDamaged.named(name, "its main part is missing or broken") from error
+        raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken")) from error
 
 
 class _Walk:

@@ -13,6 +13,7 @@ from engine.knowledge.loaders.contents import Allowance, Contents, Section, docu
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import checked_package
 from engine.knowledge.loaders.tables import table_lines
+from engine.messages import N_
 from engine.values import SourceNote
 
 MOST_ROWS = 50_000
@@ -62,7 +63,7 @@ def _opened(name: str, data: bytes) -> Iterator[Any]:
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # the parser has no errors of its own
-        raise SourceDamaged.named(name, "its sheets are missing or broken") from error
+        raise SourceDamaged.named(name=name, found=N_("its sheets are missing or broken")) from error
 
 
 def _sheets(book: Any, allowance: Allowance) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:

@@ -49,9 +49,9 @@ def answer(suffix: str, name: str, data: bytes) -> dict[str, Any]:
     except SourceError as error:
         # The XML parser tells of full memory as of a mistake in the file.
         full = getattr(error.__cause__, "code", None) == _XML_NO_MEMORY
-        return {"error": packed_error(SourceTooDemanding.named(name) if full else error)}
+        return {"error": packed_error(SourceTooDemanding(name=name) if full else error)}
     except (MemoryError, RecursionError):
-        return {"error": packed_error(SourceTooDemanding.named(name))}
+        return {"error": packed_error(SourceTooDemanding(name=name))}
 
 
 def main() -> None:

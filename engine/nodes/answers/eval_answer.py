@@ -72,14 +72,14 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
         async with run.within(max(0.0, run.clock.left_s())):
             evaluation = await answer_roles(run).evaluator.evaluate(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(model_of(run, "evaluator"), run.config.budget_s), NODE)
+        run.warn(BudgetSpent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), NODE)
         return None
     except WorkbenchError as failure:
         run.warn(failure, NODE)
         return None
     if not usable(evaluation):
         # Neither the page nor a revision could make anything of it.
-        run.warn(UnreadableReply.of(model_of(run, "evaluator")), NODE)
+        run.warn(UnreadableReply(model=model_of(run, "evaluator")), NODE)
         return None
     run.emit(Evaluated(draft=draft.index, evaluation=evaluation, seen=seen))
     return evaluation
@@ -114,14 +114,14 @@ async def _observe(state: Mapping[str, Any], run: RunContext) -> None:
         async with run.within(_OBSERVING_S):
             await answer_roles(run).observe(made)
     except TimeoutError:
-        run.warn(ObservationLost.slow(_OBSERVING_S), NODE)
+        run.warn(ObservationLost.slow(seconds=_OBSERVING_S), NODE)
     except WorkbenchError as failure:
         run.warn(failure, NODE)
 
 
 def _say_limit(decision: Decision, run: RunContext) -> None:
     limit, left = gener_epoch(run.config), int(decision.comparisons[0].value)
-    reached = EpochsSpent.after(limit, left)
+    reached = EpochsSpent(answers=limit, suggestions=left)
     # The document asks for a line in the log as well (SPEC AE-01).
     run.log(f"run {run.run_id}: {reached.fact}")
     run.warn(reached, NODE)

@@ -46,7 +46,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     run.emit(Drafted(draft=draft))
     run.emit(_completed(draft))
     if trace.truncated_at is not None:
-        run.warn(AnswerCut.at(model_of(run, "generator"), trace.truncated_at), _NODE)
+        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
     return {
         "messages": (*state["messages"], _answer_message(draft.text)),
         "epoch": state["epoch"] + 1,
@@ -62,16 +62,16 @@ async def _written(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     """One answer; every way in which none comes about is a ``ModelError``."""
     model, limit_s = model_of(run, "generator"), trace.limit_s or 0.0
     if limit_s <= 0:
-        raise BudgetSpent.during(model, run.config.budget_s)
+        raise BudgetSpent(model=model, seconds=run.config.budget_s)
     try:
         async with run.within(limit_s):
             text = await answer_roles(run).writer.write(state["messages"], trace)
     except TimeoutError:
-        raise BudgetSpent.during(model, limit_s) from None
+        raise BudgetSpent(model=model, seconds=limit_s) from None
     draft = _draft(state["epoch"], text, state["context"])
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not draft.text.strip():
-        raise EmptyReply.from_model(model)
+        raise EmptyReply(model=model)
     return draft
 
 

@@ -29,7 +29,7 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         run.emit(AnswerCompleted(answer=answer))
         return {"context": context, "final_answer": answer, "retrieved_nodes_score": scores}
     if (model := shared_model(run.config)) is not None:
-        run.warn(SharedModel.of(model), "prepare")
+        run.warn(SharedModel(model=model), "prepare")
     request = GenerationRequest(
         question=state["question"],
         passages=context.passages,

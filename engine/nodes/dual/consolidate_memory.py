@@ -41,7 +41,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
         async with run.within(limit_s):
             await dual_roles(run).memory.keep(memory)
     except TimeoutError:
-        run.warn(MemorySlow.within(limit_s), _NODE)
+        run.warn(MemorySlow(seconds=f"{limit_s:.3g}"), _NODE)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
     else:
@@ -81,7 +81,7 @@ async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace
         async with run.within(limit_s):
             claim = await distiller.distil(DistilRequest(question, said, language_of(question)), trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(distiller.name, round(limit_s, 1)), _NODE)
+        run.warn(BudgetSpent(model=distiller.name, seconds=round(limit_s, 1)), _NODE)
         return ""
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
@@ -89,10 +89,10 @@ async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace
     if not distiller.name:
         return claim
     if formless(claim, said):
-        run.warn(ClaimRefused.formless(distiller.name), _NODE)
+        run.warn(ClaimRefused.formless(model=distiller.name), _NODE)
         return ""
     if new := unsaid(claim, said):
-        run.warn(ClaimRefused.adding(distiller.name, new), _NODE)
+        run.warn(ClaimRefused.adding(model=distiller.name, what=new[:80]), _NODE)
         return ""
     return claim
 

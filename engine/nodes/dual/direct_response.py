@@ -46,12 +46,12 @@ async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> st
         async with run.within(trace.limit_s):
             text = await dual_roles(run).direct.answer(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(model, trace.limit_s or 0.0), _NODE)
+        run.warn(BudgetSpent(model=model, seconds=trace.limit_s or 0.0), _NODE)
         return None
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
         return None
     if not text.strip():
-        run.warn(EmptyReply.from_model(model), _NODE)
+        run.warn(EmptyReply(model=model), _NODE)
         return None
     return text

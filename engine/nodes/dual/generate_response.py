@@ -45,7 +45,7 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
         _fall_back_on(state, context, run, trace)
         raise
     if trace.truncated_at is not None:
-        run.warn(AnswerCut.at(model_of(run, "generator"), trace.truncated_at), _NODE)
+        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
     return drafted(run, state, draft, context)
 
 
@@ -53,18 +53,18 @@ async def _written(state: Mapping[str, Any], context: Context, run: RunContext, 
     """One answer; every way in which none comes about is an error of ours."""
     model = model_of(run, "generator")
     if not trace.limit_s:
-        raise BudgetSpent.during(model, run.config.budget_s)
+        raise BudgetSpent(model=model, seconds=run.config.budget_s)
     question = state["question"]
     request = GenerationRequest(question, context.passages, language_of(question), verified=context.verified)
     try:
         async with run.within(trace.limit_s):
             text = await run.roles.generator.generate(request, trace)
     except TimeoutError:
-        raise BudgetSpent.during(model, trace.limit_s) from None
+        raise BudgetSpent(model=model, seconds=trace.limit_s) from None
     draft = _draft(state, text, context)
     if not draft.text.strip():
         # Also where it was nothing but markers that point nowhere.
-        raise EmptyReply.from_model(model)
+        raise EmptyReply(model=model)
     return draft
 
 

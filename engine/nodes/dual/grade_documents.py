@@ -80,7 +80,7 @@ async def _judge(
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent.during(model_of(run, "grader"), run.config.budget_s), _NODE)
+        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), _NODE)
         return dict(trace.verdicts), False
     except WorkbenchError as failure:
         if not state["drafts"] and not any(item.passes(run.config.min_confidence) for item in trace.verdicts.values()):

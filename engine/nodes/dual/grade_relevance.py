@@ -56,7 +56,7 @@ async def _evaluate(
         async with run.within(run.clock.left_s()):
             evaluation = settled(await dual_roles(run).evaluator.evaluate(request, trace))
     except TimeoutError:
-        run.warn(BudgetSpent.during(model_of(run, "evaluator"), run.config.budget_s), _NODE)
+        run.warn(BudgetSpent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), _NODE)
         return None, ()
     except WorkbenchError as failure:
         run.warn(failure, _NODE)

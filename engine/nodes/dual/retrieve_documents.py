@@ -97,7 +97,11 @@ async def _found(
         async with run.within(limit_s):
             return await _asked(strategy, query, run)
     except TimeoutError:
-        failures.append(WebSearchSlow.within(limit_s) if strategy == WEB else StoreSlow.within(float(f"{limit_s:.2g}")))
+        failures.append(
+            WebSearchSlow.within(seconds=f"{limit_s:.3g}")
+            if strategy == WEB
+            else StoreSlow(seconds=float(f"{limit_s:.2g}"))
+        )
     except WorkbenchError as failure:
         failures.append(failure)
     run.warn(failures[-1], _NODE)

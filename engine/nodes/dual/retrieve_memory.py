@@ -32,7 +32,7 @@ async def _recall(question: str, run: RunContext) -> Recall:
         async with run.within(limit_s):
             found = await roles.memory.recall(question, collection, MOST_RECALLED + run.trial)
     except TimeoutError:
-        run.warn(MemorySlow.within(limit_s), _NODE)
+        run.warn(MemorySlow(seconds=f"{limit_s:.3g}"), _NODE)
         return Recall(failed=True)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)

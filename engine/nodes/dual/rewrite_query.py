@@ -113,7 +113,7 @@ async def _asked(request: RewriteRequest, run: RunContext, trace: NodeTrace) -> 
         async with run.within(max(0.0, run.clock.left_s())):
             return await run.roles.rewriter.rewrite(request, trace)
     except TimeoutError:
-        failure: WorkbenchError = BudgetSpent.during(model_of(run, "rewriter"), run.config.budget_s)
+        failure: WorkbenchError = BudgetSpent(model=model_of(run, "rewriter"), seconds=run.config.budget_s)
     except WorkbenchError as raised:
         failure = raised
     run.warn(failure, _NODE)

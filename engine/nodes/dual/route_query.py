@@ -45,7 +45,7 @@ async def _chosen(request: StrategyRequest, run: RunContext, trace: NodeTrace) -
         async with run.within(max(0.0, run.clock.left_s())):
             return await dual_roles(run).router.choose(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(model_of(run, "router"), run.config.budget_s), _NODE)
+        run.warn(BudgetSpent(model=model_of(run, "router"), seconds=run.config.budget_s), _NODE)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
     return choose(request)

@@ -49,7 +49,7 @@ async def _analysed(request: AnalysisRequest, run: RunContext, trace: NodeTrace)
         async with run.within(max(0.0, run.clock.left_s() / 2)):
             said = await graph_roles(run).analyst.analyse(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(model_of(run, "router"), round(run.clock.elapsed_s(), 1)), trace.node)
+        run.warn(BudgetSpent(model=model_of(run, "router"), seconds=round(run.clock.elapsed_s(), 1)), trace.node)
     except WorkbenchError as failure:
         run.warn(failure, trace.node)
     else:

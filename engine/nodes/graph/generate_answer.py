@@ -82,15 +82,15 @@ async def _answered(writing: Any, attaching: AttachingCitations, run: RunContext
             await writing
     except TimeoutError:
         _complete(attaching, run, trace)
-        raise BudgetSpent.during(model, trace.limit_s or 0.0) from None
+        raise BudgetSpent(model=model, seconds=trace.limit_s or 0.0) from None
     except BaseException:
         _complete(attaching, run, trace)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not _complete(attaching, run, trace).strip():
-        raise EmptyReply.from_model(model)
+        raise EmptyReply(model=model)
     if trace.truncated_at is not None:
-        run.warn(AnswerCut.at(model, trace.truncated_at), _NODE)
+        run.warn(AnswerCut(model=model, tokens=trace.truncated_at), _NODE)
 
 
 def _complete(attaching: AttachingCitations, run: RunContext, trace: NodeTrace) -> str:

@@ -37,7 +37,7 @@ async def scored_anew(
     judged, whole = await _reranked(state["question"], asked, run, trace)
     if whole and not shared and any(_unscored(judged.get(passage.id)) for passage in asked):
         # These come last because nothing is known of them, and their verdicts are shown nowhere.
-        run.warn(UnreadableReply.of(_judge_of(run)), trace.node)
+        run.warn(UnreadableReply(model=_judge_of(run)), trace.node)
     if shared:
         opened = replace(opened, verdicts={**reused, **judged}, reused=tuple(reused))
     # Where only some were judged, an order by their scores would put these above the others for no reason.
@@ -63,7 +63,7 @@ async def _reranked(
         async with run.within(max(0.0, run.clock.left_s())):
             ranked = await graph_roles(run).reranker.rerank(question, passages, heard)
     except TimeoutError:
-        run.warn(BudgetSpent.during(_judge_of(run), run.config.budget_s), trace.node)
+        run.warn(BudgetSpent(model=_judge_of(run), seconds=run.config.budget_s), trace.node)
         return heard.verdicts, False
     except WorkbenchError as failure:
         run.warn(failure, trace.node)

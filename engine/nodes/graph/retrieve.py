@@ -77,13 +77,13 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
         async with run.within(max(0.0, run.clock.left_s())):
             found = await graph_roles(run).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
     except TimeoutError:
-        run.warn(StoreSlow.within(run.config.budget_s), trace.node)
+        run.warn(StoreSlow(seconds=run.config.budget_s), trace.node)
         return None
     _say(found, run, trace, first=first)
     if _without_graph(found.evidence, {name for name, items in found.lists.items() if items}) and not any(
         item.graph and _without_graph(item.graph, _searched(item)) for item in state["rounds"]
     ):
-        run.warn(ModeFellBack.of(request.mode, run.config.collection), trace.node)
+        run.warn(ModeFellBack(mode=request.mode, collection=run.config.collection), trace.node)
     # Lists that were searched and are empty are a result; lists that could not be searched are none.
     return found if found.anything or len(found.faults) < len(found.lists) else None
 

@@ -18,7 +18,7 @@ async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     decision = decide_route(state["analysis"], run.config, attached=bool(run.attachments), tables=tables)
     run.emit(Decided(decision=decision))
     if decision.reason == "tables_only" and images_of(run.attachments):
-        run.warn(AttachmentsNotTaken.beside_tables(len(images_of(run.attachments))), trace.node)
+        run.warn(AttachmentsNotTaken.beside_tables(images=len(images_of(run.attachments))), trace.node)
     if decision.reason == "bypass" and run.attachments:
-        run.warn(AttachmentsNotTaken.in_mode("bypass"), trace.node)
+        run.warn(AttachmentsNotTaken.in_mode(mode="bypass"), trace.node)
     return {"decision": decision, "mode": mode_of(run.config, state["analysis"])}

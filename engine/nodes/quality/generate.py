@@ -19,5 +19,6 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     decision: Decision = state["decision"]
     # An abstention streams nothing, and is based on nothing.
     if trace.text and decision.reason != "quality_met":
-        run.warn(QualityLow.below(*operands(decision.comparisons[0])), trace.node)
+        score, bar = operands(decision.comparisons[0])
+        run.warn(QualityLow(score=score, bar=bar), trace.node)
     return changes

@@ -50,7 +50,7 @@ async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) ->
         async with run.within(trace.time_left_s()):
             return await quality_roles(run).retriever.kinds(state["question"]) or ("vector",)
     except TimeoutError:
-        run.warn(StoreSlow.within(deadline_s(run.config)), trace.node)
+        run.warn(StoreSlow(seconds=deadline_s(run.config)), trace.node)
     except WorkbenchError as failure:
         if not state["rounds"]:
             raise
@@ -63,7 +63,7 @@ async def _routing(request: RoutingRequest, run: RunContext, trace: NodeTrace) -
         async with run.within(trace.time_left_s()):
             answered = await quality_roles(run).router.route(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent.during(model_of(run, "router"), deadline_s(run.config)), trace.node)
+        run.warn(BudgetSpent(model=model_of(run, "router"), seconds=deadline_s(run.config)), trace.node)
     except ModelError as failure:
         run.warn(failure, trace.node)
     else:

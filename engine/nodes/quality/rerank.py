@@ -49,7 +49,7 @@ async def _judge(
             ranked = await quality_roles(run).reranker.rerank(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent.during(model_of(run, "grader"), deadline_s(run.config)), trace.node)
+        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=deadline_s(run.config)), trace.node)
         return dict(trace.verdicts), False
     except ModelError as failure:
         judged = dict(trace.verdicts)

@@ -76,7 +76,7 @@ async def _list(query: str, kind: SourceKind, run: RunContext, trace: NodeTrace)
         async with run.within(trace.time_left_s()):
             return await quality_roles(run).retriever.search_kind(query, kind, run.config.fetch_k)
     except TimeoutError:
-        return StoreSlow.within(deadline_s(run.config))
+        return StoreSlow(seconds=deadline_s(run.config))
     except WorkbenchError as failure:
         # Of the store, or of the model that embeds the query.
         return failure

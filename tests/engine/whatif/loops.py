@@ -198,7 +198,7 @@ class _Everyone:
         digest = request.digest()
         self._called(trace, "rewriter", digest)
         if self.world.unlucky("rewriter", digest):
-            raise ModelUnreachable.at("nowhere", "m")
+            raise ModelUnreachable.ollama(address="nowhere")
         dice = self.world.dice("rewrite", digest)
         query = request.current_query if dice.random() < 0.15 else f"query {dice.randint(0, 10**6)}"
         return RewriteProposal(query, "why", ("word",), strategy="feedback")
@@ -216,7 +216,7 @@ class _Everyone:
     def _written(self, trace: Trace, text: str) -> str:
         self._called(trace, "generator", text)
         if self.world.unlucky("generator", text):
-            raise ModelUnreachable.at("nowhere", "m")
+            raise ModelUnreachable.ollama(address="nowhere")
         trace.token(text)
         return text
 
@@ -224,7 +224,7 @@ class _Everyone:
         about = (request.answer, [item.text for item in request.passages], request.unseen)
         self._called(trace, "evaluator", *about)
         if self.world.unlucky("evaluator", *about):
-            raise ModelUnreachable.at("nowhere", "m")
+            raise ModelUnreachable.ollama(address="nowhere")
         dice = self.world.dice("evaluate", *about)
         if dice.random() >= self.world.strict:
             return Evaluation(True, (), "fake")
@@ -274,7 +274,7 @@ class _Web:
 
     async def search(self, query: str, limit: int) -> Retrieval:
         if self.everyone.world.unlucky("web", query):
-            raise WebSearchError("The web is gone.", remedy="Wait.")
+            raise WebSearchError.restored("The web is gone.", "Wait.")
         return self.everyone._searched(query, "web_search", limit)
 
 

@@ -153,7 +153,7 @@ def test_contents_and_errors_come_out_of_a_frame_as_they_went_in() -> None:
     contents = Contents("题", (Section(("a", "b"), "文\n字"),), "temporal", (note("x", n=1),), "big5")
     assert unpacked(packed(contents)) == contents
     for kind in _tree(SourceError):
-        error = unpacked_error(packed_error(kind("Fact.", remedy="Remedy.", params={"a": "b"})))
+        error = unpacked_error(packed_error(kind.restored("Fact.", "Remedy.", {"a": "b"})))
         assert (type(error), error.fact, error.remedy, error.params) == (kind, "Fact.", "Remedy.", {"a": "b"})
 
 

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.words.fragments import FRAGMENTS_ZH
 from engine.errors import SourceError
-from engine.knowledge import loaders
 from engine.knowledge.load import load, load_bytes, suffixes
 from engine.knowledge.loaders.encoding import MAGIC
 from tests.support import office_files as made
@@ -69,10 +67,3 @@ def test_a_folder_of_mixed_files_has_every_broken_one_named_with_its_reason(tmp_
         with pytest.raises(SourceError, match=re.escape(name)) as raised:
             load(folder.path / name, name)
         assert (name, raised.value.code) == (name, code)
-
-
-def test_what_a_file_was_found_to_be_has_chinese_words() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in Path(str(loaders.__file__)).parent.glob("*.py"))
-    said = set(re.findall(r"Source(?:Damaged|Mislabelled)\.named\(\s*name, \"([^\"]+)\"", source))
-    assert len(said) > 10
-    assert said | {kind for _, kind in MAGIC} <= FRAGMENTS_ZH.keys()

@@ -1,0 +1,211 @@
+"""Settings, questions, and what the settings of a run keep it from reaching."""
+
+from __future__ import annotations
+
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
+
+
+class InvalidConfig(WorkbenchError):
+    """A setting lies outside its range, or something else of a request cannot be used; ``field`` names it."""
+
+    code = "WB100"
+    out_of_range = Message(
+        N_("{field} must lie between {low} and {high}."), N_("Set {field} to a value in that range.")
+    )
+    not_one_of = Message(N_("{field} must be one of: {allowed}."), N_("Set {field} to one of these values."))
+    not_whole = Message(
+        N_("{field} must be a whole number."),
+        N_("Set {field} to a whole number from {low} to {high}."),
+    )
+    not_an_object = Message(N_("{field} must be an object."), N_("Send {field} as a JSON object."))
+    unknown_setting = Message(N_("There is no setting named {field!r}."), N_("Known settings: {known}."))
+    weights = Message(
+        N_("The four quality weights sum to {sum}."),
+        N_("Set {weights} so that they sum to 1."),
+        field="coverage_weight",
+    )
+    options_of_another_workflow = Message(
+        N_("These options are not those of the workflow {workflow!r}."),
+        N_("Leave options out, or send those of the workflow."),
+        field="options",
+    )
+    collection_name = Message(
+        N_("collection must have 1 to 60 characters."),
+        N_("Name an existing collection."),
+        field="collection",
+    )
+    address_too_long = Message(
+        N_("milvus_address must have at most {most} characters."),
+        N_("Leave milvus_address empty, or name an address of WORKBENCH_MILVUS_ADDRESSES."),
+        field="milvus_address",
+    )
+    only_reranks = Message(
+        N_("{only_reranks} can only rerank; it cannot be the {role}."),
+        N_("Choose it as the reranker, and `builtin`, `ollama:MODEL` or `provider:model` here."),
+        field="models",
+    )
+    model_not_text = Message(
+        N_("The name of a model must be a text."),
+        N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),
+        field="models",
+    )
+    model_without_provider = Message(
+        N_("The model {model!r} has no provider."),
+        N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),
+        field="models",
+    )
+    provider_without_model = Message(
+        N_("The model {model!r} names a provider and no model."),
+        N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),
+        field="models",
+    )
+    nothing_to_measure = Message(
+        N_("The model {model} makes no calls, so there is nothing to measure."),
+        N_("Choose `ollama:MODEL` or `provider:model`."),
+        field="models",
+    )
+    prefix = Message(
+        N_("{field} must be a text of at most {most} characters."),
+        N_("Shorten {field}, or leave it out to take the one known for the model."),
+    )
+    other_in_collection = Message(
+        N_("Collection {collection!r} has {has!r} as its {field}."),
+        N_("Leave {field} out, or ingest into a new collection with an embedding model of Ollama."),
+    )
+    description = Message(
+        N_("The description must be a text of at most {most} characters."),
+        N_("Shorten the description."),
+        field="description",
+    )
+    not_base64 = Message(
+        N_("content_base64 is not base64."), N_("Encode the file's bytes as base64."), field="content_base64"
+    )
+    file_unreadable = Message(
+        N_("The config {path!r} cannot be read: {why}."),
+        N_("Name a JSON or TOML file with fields of a run's config."),
+        field="config",
+    )
+    file_without_object = Message(
+        N_("The config {path!r} is no object."),
+        N_('Write it as {{"top_k": 5, ...}}.'),
+        field="config",
+    )
+    unreadable_as = Message(
+        N_("The settings cannot be read as {form}: {why}."),
+        N_("Copy them again from the page Tune, or write one `name = value` a line."),
+        field="config",
+    )
+    bar_without_number = Message(
+        N_("The bar {bar!r} names no number."),
+        N_("Write it as MEASURE=NUMBER, e.g. recall@5=0.95."),
+        field="bar",
+    )
+    result_unwritable = Message(
+        N_("The result cannot be written to {path!r}: {why}."),
+        N_("Name a file in a folder that exists and can be written."),
+        field="json",
+    )
+
+    @property
+    def field(self) -> str:
+        """The setting or the field of a request that is at fault."""
+        return self.params["field"]
+
+
+class AddressNotListed(WorkbenchError):
+    """A request named a Milvus address that the settings do not list."""
+
+    code = "WB704"
+    fact = N_("This Milvus address is not one that the settings list.")
+    remedy = N_("Leave {field} out, or add the address to WORKBENCH_MILVUS_ADDRESSES.")
+
+
+class InvalidQuestion(WorkbenchError):
+    """The question is blank or too long."""
+
+    code = "WB101"
+    blank = Message(N_("The question is empty."), N_("Type a question and run it again."))
+    too_long = Message(
+        N_("The question has {length} characters; the limit is {limit}."),
+        N_("Shorten the question, or raise WORKBENCH_MAX_QUESTION_CHARS."),
+    )
+
+
+class InvalidSettings(WorkbenchError):
+    """A ``WORKBENCH_*`` variable or ``workbench.toml`` cannot be used."""
+
+    code = "WB102"
+    unusable = Message(N_("{name} cannot be used: {why}."), N_("Correct or remove {name}."))
+    unknown = Message(
+        N_("There is no setting named {name}."),
+        N_("Correct or remove {name}; the nearest known name is {nearest}."),
+    )
+    unreadable = Message(
+        N_(".env or workbench.toml cannot be read: {why}."),
+        N_("Correct that file, or remove it."),
+        name=".env / workbench.toml",
+    )
+
+
+class GateOutOfReach(WorkbenchError):
+    """The gate cannot be met: by any run, by its first round, or by the one passage that answers (SPEC SC-05)."""
+
+    code = "WB121"
+    ever = Message(
+        N_(
+            "The gate asks for {wanted} passages, and a run with these settings grades at most {most}: it cannot "
+            "be met."
+        ),
+        N_("Ask for fewer passages (min_relevant), or raise top_k."),
+    )
+    in_one_round = Message(
+        N_(
+            "The gate asks for {wanted} passages, and a round keeps at most {top_k}: it cannot be met without a "
+            "rewrite."
+        ),
+        N_("Ask for fewer passages (min_relevant), or raise top_k."),
+    )
+    by_one_passage = Message(
+        N_(
+            "With {kept} passages kept, a pass rate of {threshold} asks that {needed} of them pass: where one "
+            "passage alone holds the answer, the gate cannot be met."
+        ),
+        N_("Let a number of passages be the gate (min_relevant), or lower the pass rate."),
+    )
+
+
+class ModeFellBack(WorkbenchError):
+    """No list of a mode could do its work, and vectors were searched in their place (SPEC GH-02)."""
+
+    code = "WB120"
+    fact = N_("The mode {mode!r} could not do its own work in the collection {collection!r}; vectors were searched.")
+    remedy = N_(
+        "Build the knowledge graph of the collection, name an entity of it in the question, or choose another mode."
+    )
+
+
+class QualityLow(WorkbenchError):
+    """An answer was given although its passages never reached the wanted quality; a warning, not a failure."""
+
+    code = "WB601"
+    fact = N_("The answer is based on passages of low quality: their score is {score}, below {bar}.")
+    remedy = N_("Ask more specifically, add sources that cover the question, or check the answer yourself.")
+
+
+class BarOutOfReach(WorkbenchError):
+    """The quality that a run is to reach is above what any of its rounds can come to; a warning, not a failure."""
+
+    code = "WB602"
+    fact = N_("The score of a round is at most {score} here, below the {bar} that it needs: none can be good enough.")
+    remedy = N_("Raise top-k, lower the bar, grade on the best three, or add sources of a kind that is missing.")
+
+
+class BarNeedsRewrite(WorkbenchError):
+    """Round 0 cannot reach the wanted quality, a later one may; a warning, not a failure."""
+
+    code = "WB603"
+    fact = N_(
+        "The score of the first round is at most {score}, below the {bar} that it needs: the query will be rewritten."
+    )
+    remedy = N_("Raise top-k or lower the bar to let the first round be enough.")
