@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from components.workflow_geometry import Box, Label, Route
+from components.workflow_geometry import Anchor, Box, Label, Route
 from components.workflow_ranks import LONGEST_ROW, Grid, Slot, folded, grid_of
 from components.workflow_routes import STUB, Plan, Side, SideCosts, Wanted, side_costs
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
@@ -77,7 +77,7 @@ def layout_of(graph: WorkflowGraph, *, vertical: bool = False, longest: int = LO
     """
     grid = grid_of(graph) if vertical else folded(grid_of(graph), graph, longest)
     boxes = _boxes(graph, grid, vertical=vertical)
-    plan = Plan.of(boxes)
+    plan = Plan.of(boxes, keeps_away=not vertical)
     routes: list[Route] = []
     for edge in sorted(graph.edges, key=lambda item: _difficulty(item, grid)):
         leave, enter = _side_costs(edge, grid, vertical=vertical)
@@ -243,8 +243,10 @@ def _label_places(route: Route, width: float, boxes: Sequence[Box], frame: Box) 
                 over = ((y - tall - CHIP_HEIGHT - 6, 30.0), (y + tall + 6, 36.0))
                 for top, cost in (*tops, *over):
                     for left in (x - width / 2, min(x0, x1) + 10, frame.right - width):
-                        off = 0.1 * abs(left + width / 2 - x)
-                        yield slid + tight + cost + off, Label(left, top, width, CHIP_HEIGHT, "middle")
+                        off = left + width / 2 - x
+                        # A shorter text is laid towards its way.
+                        anchor: Anchor = "middle" if abs(off) < 1 else "start" if off > 0 else "end"
+                        yield slid + tight + cost + 0.35 * abs(off), Label(left, top, width, CHIP_HEIGHT, anchor)
             else:
                 yield slid + 2, Label(x + 8, y - CHIP_HEIGHT / 2, width, CHIP_HEIGHT, "start")
                 yield slid + 8, Label(x - 8 - width, y - CHIP_HEIGHT / 2, width, CHIP_HEIGHT, "end")

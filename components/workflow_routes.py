@@ -23,6 +23,8 @@ CLEAR = 6.0
 """Distance that a way keeps from boxes that are not its own."""
 PORT_OFFSET = 16.0
 LENGTH, BEND, CROSSING, SHARED, OFF_CENTRE, USED_PORT = 0.4, 46.0, 34.0, 6.0, 14.0, 60.0
+BESIDE = 0.08
+"""What a pixel along a box costs where words have to stand there, above or below a way between two boxes."""
 
 _STEPS: Mapping[Side, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
 _SIDES: tuple[Side, ...] = ("left", "right", "top", "bottom")
@@ -47,12 +49,15 @@ class Plan:
     boxes: Mapping[str, Box]
     xs: list[float]
     ys: list[float]
+    keeps_away: bool = False
+    """Whether ways leave room beside boxes for the words of others."""
     shared: dict[tuple[int, int, str], list[tuple[str, str]]] = field(default_factory=dict)
     ports: dict[Point, list[tuple[str, str]]] = field(default_factory=dict)
     clear: dict[tuple[int, int, int, int], bool] = field(default_factory=dict)
+    beside: dict[tuple[int, int, int, int], bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, boxes: Sequence[Box], tracks: int = 2) -> Plan:
+    def of(cls, boxes: Sequence[Box], tracks: int = 2, *, keeps_away: bool = False) -> Plan:
         """Lay the grid: lines through ports, beside boxes, and ``tracks`` free ones around the drawing."""
         xs: set[float] = set()
         ys: set[float] = set()
@@ -60,10 +65,12 @@ class Plan:
             (cx, cy), stub = box.center, STUB
             xs |= {box.x - stub, box.right + stub, *(cx + shift for shift in _shifts(box, "top"))}
             ys |= {box.y - stub, box.bottom + stub, *(cy + shift for shift in _shifts(box, "left"))}
+        rows = sorted({(box.y, box.bottom) for box in boxes})
+        ys |= {(below + above) / 2 for (_, below), (above, _) in pairwise(rows) if above - below > 4 * STUB}
         for _ in range(tracks):
             xs |= {min(xs) - STUB, max(xs) + STUB}
             ys |= {min(ys) - STUB, max(ys) + STUB}
-        return cls({box.name: box for box in boxes}, sorted(xs), sorted(ys))
+        return cls({box.name: box for box in boxes}, sorted(xs), sorted(ys), keeps_away)
 
     def route(self, wanted: Wanted) -> tuple[Point, ...]:
         """The cheapest way from border to border; a straight line where the boxes leave no other."""
@@ -136,6 +143,8 @@ class Plan:
         others = self.shared.get((*low, along), [])
         kin = sum(1 for other in others if other[0] == edge[0] or other[1] == edge[1])
         cost = length * SHARED * (len(others) - kin) + length * 0.25 * kin
+        if self.keeps_away and along == "h" and self._touches(cell, to, self.beside, STUB + 1):
+            cost += length * BESIDE
         across = "v" if along == "h" else "h"
         x, y = to
         before = (x, y - 1, "v") if across == "v" else (x - 1, y, "h")
@@ -167,11 +176,17 @@ class Plan:
             self.ports.setdefault(port, []).append(edge)
 
     def _free(self, cell: tuple[int, int], to: tuple[int, int]) -> bool:
+        return not self._touches(cell, to, self.clear, CLEAR)
+
+    def _touches(
+        self, cell: tuple[int, int], to: tuple[int, int], known: dict[tuple[int, int, int, int], bool], margin: float
+    ) -> bool:
+        """Whether a stretch comes closer than ``margin`` to a box; ``known`` keeps the answers."""
         key = (*min(cell, to), *max(cell, to))
-        if key not in self.clear:
+        if key not in known:
             start, stop = (self.xs[cell[0]], self.ys[cell[1]]), (self.xs[to[0]], self.ys[to[1]])
-            self.clear[key] = not any(box.grown(CLEAR).crossed_by(start, stop) for box in self.boxes.values())
-        return self.clear[key]
+            known[key] = any(box.grown(margin).crossed_by(start, stop) for box in self.boxes.values())
+        return known[key]
 
     @staticmethod
     def _at(lines: Sequence[float], value: float) -> int:

@@ -65,6 +65,17 @@ def test_a_page_that_is_not_wide_enough_gets_a_drawing_that_is_no_wider_than_it_
     assert all(route.label for route in middle.routes if route.conditional)
 
 
+@pytest.mark.parametrize("workflow", [*LOOPS, "graph_hybrid"])
+def test_what_is_printed_of_a_choice_stands_at_its_own_way(workflow: WorkflowName) -> None:
+    for route in (route for plan in layouts(drawn(workflow)).values() for route in plan.routes):
+        if route.label is None:
+            continue
+        box = route.label.box
+        x = {"start": box.x, "middle": box.center[0], "end": box.right}[route.label.anchor]
+        beside = min(max(0.0, min(x0, x1) - x, x - max(x0, x1)) for (x0, _), (x1, _) in route.segments)
+        assert beside <= 60, (route.source, route.target)
+
+
 def test_what_leads_back_from_the_second_row_stands_before_it() -> None:
     layout = layout_of(drawn("quality_loop"), longest=5)
     rewrite, grade = layout.box("rewrite"), layout.box("grade_documents")
