@@ -22,10 +22,7 @@ def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> N
 
 def caution_texts(words: Words, config: RunConfig) -> list[str]:
     """What keeps the gate from being met by any result, and what to do."""
-    return [
-        words.joined(fault_text(Fault(item.code, item.fact, item.remedy, params=item.params), words))
-        for item in gate_warnings(config)
-    ]
+    return [words.joined(fault_text(Fault.of(item), words)) for item in gate_warnings(config)]
 
 
 def extent_text(words: Words, config: RunConfig) -> str:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import EvaluationError
+from engine.errors.files import cause_of, is_damage
 from engine.messages import N_
-from engine.records.faults import is_damage
 
 BUSY_S = 10.0
 """How long one statement waits for another process that is writing."""
@@ -45,20 +45,7 @@ _STEPS: tuple[tuple[str, ...], ...] = (
 
 FORMAT = len(_STEPS)
 _TABLES = ("query_sets", "cases", "batches", "batch_cases", "labels", "saved_settings")
-
-_CAUSES: dict[int, tuple[str, str]] = {
-    sqlite3.SQLITE_FULL: (N_("the disk is full"), N_("Free some space on that disk and try again")),
-    sqlite3.SQLITE_BUSY: (N_("another process keeps it locked"), N_("Close the tool that has it open and try again")),
-    sqlite3.SQLITE_READONLY: (
-        N_("it may only be read"),
-        N_("Make the folder writable, or set WORKBENCH_DATA_DIR to another"),
-    ),
-    sqlite3.SQLITE_CANTOPEN: (
-        N_("it cannot be opened"),
-        N_("Make the folder writable, or set WORKBENCH_DATA_DIR to another"),
-    ),
-    sqlite3.SQLITE_IOERR: (N_("the disk reported an error"), N_("Look at the disk and the system log")),
-}
+_DAMAGED = (N_("it is damaged"), N_("Restore it from a backup, or move it away to begin a new one"))
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -91,11 +78,9 @@ def told(path: Path) -> Iterator[None]:
     """What SQLite or the system say about the file, as ``EvaluationError``."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise _fault(path, error) from None
-    except OSError as error:
-        cause = error.strerror or type(error).__name__
-        raise EvaluationError.unusable(path=path, cause=cause, advice=N_("Make the folder writable")) from None
+    except (sqlite3.Error, OSError) as error:
+        cause, advice = _DAMAGED if is_damage(error) else cause_of(error)
+        raise EvaluationError.unusable(path=path, cause=cause, advice=advice) from None
 
 
 @contextmanager
@@ -109,18 +94,6 @@ def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _fault(path: Path, error: sqlite3.Error) -> EvaluationError:
-    if is_damage(error):
-        advice = N_("Restore it from a backup, or move it away to begin a new one")
-        return EvaluationError.unusable(path=path, cause=N_("it is damaged"), advice=advice)
-    code: int = getattr(error, "sqlite_errorcode", None) or -1
-    # Extended codes keep the primary one in their lowest byte.
-    cause, advice = _CAUSES.get(
-        code & 0xFF, (f"{type(error).__name__}: {error}", N_("Look at the log of the workbench"))
-    )
-    return EvaluationError.unusable(path=path, cause=cause, advice=advice)
 
 
 def _require_known(connection: sqlite3.Connection, path: Path) -> None:

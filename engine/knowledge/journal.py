@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from engine.errors import JobDamaged, JobDiskFull, JobFolderUnusable, WorkbenchError
+from engine.errors.files import is_damage, primary_code
 from engine.roles import StoredPassage, Vector
 from engine.values import Fault, PassageId, SourceNote
 
@@ -218,11 +219,9 @@ def disk_fault(error: OSError, place: str) -> WorkbenchError:
 
 
 def _fault(error: Exception, job: str, place: str) -> WorkbenchError:
-    # Extended codes keep the primary one in their lowest byte.
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
+    if primary_code(error) == sqlite3.SQLITE_FULL:
         return JobDiskFull(path=place)
-    if not isinstance(error, sqlite3.Error) or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if not isinstance(error, sqlite3.Error) or is_damage(error):
         return JobDamaged(job=job, why=str(error))
     return JobFolderUnusable(path=place, why=str(error))
 

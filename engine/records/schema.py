@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.errors import RecordError
-from engine.records.faults import is_damage
+from engine.errors.files import is_damage
 
 Connect = Callable[[Path], sqlite3.Connection]
 

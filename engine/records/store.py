@@ -16,6 +16,7 @@ from typing import Self, Unpack
 
 from engine.config import RunConfig
 from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
+from engine.errors.files import is_damage
 from engine.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
 from engine.records import faults
 from engine.records.buffer import RunBuffer
@@ -258,7 +259,7 @@ class RunStore:
             with reading(self._path) as connection:
                 owner, rows, pieces = rows_of(connection, run_id)
         except sqlite3.Error as error:
-            if faults.is_damage(error):
+            if is_damage(error):
                 raise self._found_damaged(run_id, "its part of the file cannot be read") from None
             raise faults.unreadable(self._path, error) from None
         if owner is None and not rows:

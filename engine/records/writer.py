@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import EngineClosed, RecordError, WorkbenchError
+from engine.errors.files import is_damage
 from engine.events import Event
 from engine.records import faults
 from engine.records.buffer import RunBuffer, Snapshot
@@ -134,7 +135,7 @@ class RecordWriter:
                 self._write(self._connection, snapshots)
             except sqlite3.Error as error:
                 self._close()
-                if not faults.is_damage(error):
+                if not is_damage(error):
                     raise
                 self._report(RecordError.moved_aside(path=self._path, moved=set_aside(self._path).name))
             else:

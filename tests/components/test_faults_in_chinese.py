@@ -54,14 +54,14 @@ def test_every_message_of_every_error_is_said_in_chinese_with_the_same_parameter
             "请改成与内容相符的后缀，或另存为新的格式再入库。",
         ),
         (
-            EvaluationError.unusable(path="e.db", cause="the disk is full", advice="Make the folder writable"),
+            EvaluationError.unusable(path="e.db", cause="the disk is full", advice="Look at the disk and the system log"),
             "评测文件 e.db 不能使用：磁盘已满。",
-            "请让文件夹可写。",
+            "请检查磁盘和系统日志。",
         ),
         (
-            EvaluationError.unusable(path="e.db", cause="Is a directory", advice="Make the folder writable"),
+            EvaluationError.unusable(path="e.db", cause="Is a directory", advice="Look at the disk and the system log"),
             "评测文件 e.db 不能使用：Is a directory。",
-            "请让文件夹可写。",
+            "请检查磁盘和系统日志。",
         ),
     ],
     ids=["command", "braces", "no parameter", "a piece of ours", "two pieces", "a piece of the system"],

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
-from engine.messages import N_
+from engine.errors.files import cause_of, is_damage, primary_code
 
 FORMAT = 1
 _AGAIN_S = 0.01
@@ -77,17 +77,6 @@ TABLES = (
     "evidence",
 )
 """All but ``graphs`` itself."""
-
-_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_CAUSES = {
-    sqlite3.SQLITE_FULL: N_("the disk is full"),
-    sqlite3.SQLITE_BUSY: N_("another process keeps it locked"),
-    sqlite3.SQLITE_LOCKED: N_("another process keeps it locked"),
-    sqlite3.SQLITE_READONLY: N_("it may only be read"),
-    sqlite3.SQLITE_PERM: N_("it may only be read"),
-    sqlite3.SQLITE_IOERR: N_("the disk reported an error"),
-    sqlite3.SQLITE_CANTOPEN: N_("it cannot be opened"),
-}
 
 
 class GraphFile:
@@ -183,15 +172,9 @@ class GraphFile:
             raise self._fault(error) from None
 
     def _fault(self, error: sqlite3.Error | OSError) -> GraphStoreError:
-        place = str(self.path)
-        if isinstance(error, OSError):
-            return GraphFileUnusable(path=place, found=error.strerror or type(error).__name__)
-        # Extended codes keep the primary one in their lowest byte; errors of the module itself carry none.
-        code: int = getattr(error, "sqlite_errorcode", -1) & 0xFF
-        torn = isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such")
-        if torn or code in _DAMAGE:
-            return GraphDamaged(path=place)
-        return GraphFileUnusable(path=place, found=_CAUSES.get(code, f"{type(error).__name__}: {error}"))
+        if is_damage(error):
+            return GraphDamaged(path=self.path)
+        return GraphFileUnusable(path=self.path, found=cause_of(error)[0])
 
 
 def _patiently(work: Callable[[], object]) -> None:
@@ -202,7 +185,7 @@ def _patiently(work: Callable[[], object]) -> None:
             work()
             return
         except sqlite3.OperationalError as error:
-            busy = getattr(error, "sqlite_errorcode", -1) & 0xFF == sqlite3.SQLITE_BUSY
+            busy = primary_code(error) == sqlite3.SQLITE_BUSY
             if not busy or time.monotonic() >= until:
                 raise
             time.sleep(_AGAIN_S)
