@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import GateOutOfReach
 from engine.gate_reach import gate_warnings
 from engine.values import Candidate, Fault, Passage, PassageId, Round, RunRecord
 from engine.wording import decision_sentence
@@ -63,13 +62,9 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
             {"marker": item.marker, "id": item.passage_id, "source": item.source, "section": item.section}
             for item in record.citations
         ],
-        "warnings": [*map(_said, record.warnings), *map(_said, gate_warnings(record.config))],
-        **({"error": _said(record.error)} if record.error else {}),
+        "warnings": [item.said() for item in (*record.warnings, *map(Fault.of, gate_warnings(record.config)))],
+        **({"error": record.error.said()} if record.error else {}),
     }
-
-
-def _said(fault: Fault | GateOutOfReach) -> dict[str, str]:
-    return {"code": fault.code, "fact": fault.fact, "remedy": fault.remedy}
 
 
 def _first_seen(record: RunRecord) -> Mapping[PassageId, tuple[Round, Candidate]]:

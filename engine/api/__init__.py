@@ -32,7 +32,7 @@ from engine.errors import AddressNotListed, InvalidQuestion
 from engine.noted_faults import NotedFault
 from engine.responses import seed_response
 from engine.settings import Settings
-from engine.values import Attachment, Fault, RunId, RunRecord
+from engine.values import Attachment, RunId, RunRecord
 from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
@@ -130,7 +130,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
                 "instance": engine.instance,
                 "ready": engine.ready,
                 "active_runs": engine.active_runs(),
-                "faults": [_noted(item) for item in engine.noted_faults] + ([_fault(kept)] if kept else []),
+                "faults": [_noted(item) for item in engine.noted_faults] + ([kept.said()] if kept else []),
             }
         )
 
@@ -157,7 +157,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
                 await asyncio.to_thread(engine.describe, config.collection)
             warnings = await asyncio.to_thread(engine.warnings_before, body.question, config)
             run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial)
-            said = {"warnings": [_fault(item) for item in warnings]} if warnings else {}
+            said = {"warnings": [item.said() for item in warnings]} if warnings else {}
             return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", "link": link_of(run_id), **said}, 202)
         run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial)
         record, kept = await while_connected(request, finished(engine, run_id))
@@ -167,7 +167,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
     async def check(body: CheckRequest) -> Response:
         engine = get_engine()
         found = await asyncio.to_thread(engine.warnings_before, body.question, _config_of(engine, body))
-        return Json({"warnings": [_fault(item) for item in found]})
+        return Json({"warnings": [item.said() for item in found]})
 
     @api.get("/runs", summary="Stored runs, newest first")
     async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
@@ -311,8 +311,4 @@ def _plain(address: str) -> str:
 
 
 def _noted(item: NotedFault) -> dict[str, str]:
-    return {**_fault(item), "since": item.since, "over_since": item.over_since}
-
-
-def _fault(item: Fault) -> dict[str, str]:
-    return {"code": item.code, "fact": item.fact, "remedy": item.remedy}
+    return {**item.said(), "since": item.since, "over_since": item.over_since}

@@ -124,13 +124,9 @@ def job_as_json(status: JobStatus) -> dict[str, Any]:
         "skipped": [{"name": name, "same_as": same} for name, same in status.skipped],
         "failed": _faults(status.failed),
         "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in status.notes],
-        "fault": _fault(status.fault) if status.fault else None,
+        "fault": status.fault.said() if status.fault else None,
     }
 
 
 def _faults(failed: Sequence[tuple[str, Fault]]) -> list[dict[str, str]]:
-    return [{"name": name, **_fault(fault)} for name, fault in failed]
-
-
-def _fault(fault: Fault) -> dict[str, str]:
-    return {"code": fault.code, "fact": fault.fact, "remedy": fault.remedy}
+    return [{"name": name, **fault.said()} for name, fault in failed]

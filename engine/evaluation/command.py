@@ -88,10 +88,7 @@ class Report:
                 }
                 for bar in self.job.bars
             ],
-            "failures": [
-                {"case": case_id, "code": fault.code, "fact": fault.fact, "remedy": fault.remedy}
-                for case_id, fault in self.failures.items()
-            ],
+            "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
         }

@@ -36,9 +36,7 @@ def parts_json(parts: Sequence[PartHealth]) -> list[dict[str, Any]]:
             "health": item.health,
             "detail": item.detail,
             "ms": item.ms,
-            "fault": {"code": item.fault.code, "fact": item.fault.fact, "remedy": item.fault.remedy}
-            if item.fault
-            else None,
+            "fault": item.fault.said() if item.fault else None,
         }
         for item in parts
     ]

@@ -36,10 +36,7 @@ class IngestReport:
             "added": list(self.added),
             "skipped": [{"name": name, "same_as": same} for name, same in self.skipped_duplicates],
             "replaced": list(self.replaced),
-            "failed": [
-                {"name": name, "code": fault.code, "fact": fault.fact, "remedy": fault.remedy}
-                for name, fault in self.failed
-            ],
+            "failed": [{"name": name, **fault.said()} for name, fault in self.failed],
             "passages": self.passages,
             "seconds": round(self.seconds, 3),
         }

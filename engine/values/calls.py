@@ -78,3 +78,7 @@ class Fault:
         """Return an exception as a record keeps it; one that is not ours is named by its class, without its text."""
         ours = error if isinstance(error, WorkbenchError) else WorkbenchError(kind=type(error).__name__)
         return cls(ours.code, ours.fact, ours.remedy, ours.params, node)
+
+    def said(self) -> dict[str, str]:
+        """Return the fault as JSON answers and reports have it."""
+        return {"code": self.code, "fact": self.fact, "remedy": self.remedy}

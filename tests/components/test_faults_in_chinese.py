@@ -54,7 +54,9 @@ def test_every_message_of_every_error_is_said_in_chinese_with_the_same_parameter
             "请改成与内容相符的后缀，或另存为新的格式再入库。",
         ),
         (
-            EvaluationError.unusable(path="e.db", cause="the disk is full", advice="Look at the disk and the system log"),
+            EvaluationError.unusable(
+                path="e.db", cause="the disk is full", advice="Look at the disk and the system log"
+            ),
             "评测文件 e.db 不能使用：磁盘已满。",
             "请检查磁盘和系统日志。",
         ),
