@@ -83,7 +83,18 @@ def _passed_by_hand(record: RunRecord) -> int:
 def _growing(record: RunRecord, words: Words) -> Node:
     # Nothing here changes while the answer grows: a redrawn card would lose what the browser has written into it.
     begin = node("p", "muted", words("answer.waiting"))
-    return node("div", "prose growing", begin, aria_busy="true", data_live=record.id, data_label=words("answer.open"))
+    return node("div", "prose growing", begin, aria_busy="true", data_live=record.id)
+
+
+def answer_so_far(record: RunRecord, words: Words) -> Node | None:
+    """The answer while it is being written, its markers as buttons that open what it is written from."""
+    if not record.answer:
+        return None
+    given = enumerate(record.context.passages if record.context else (), start=1)
+    markers = [Citation(place, passage.id, passage.source, passage.section) for place, passage in given]
+    # Where one marker has two, the answer's own citation counts.
+    cite = citing([*markers, *record.citations], words)
+    return answer_prose(record.answer, cite, cells_of(record.cell_citations, words))
 
 
 def answer_body(record: RunRecord, words: Words) -> Node:

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from components.picture_words import Words
+from components.answer import answer_so_far
+from components.i18n import Words
+from components.markup import Node
+from components.words_live import live_words
 from components.workflow_drawing import ICONS, counted, hint, painted, width_of
 from components.workflow_layout import Layout, layout_of
 from components.workflow_picture import NodeView, PictureView, picture_of
@@ -36,21 +39,27 @@ def plan_of(graph: WorkflowGraph, name: str) -> Layout:
 def moment(graph: WorkflowGraph, record: RunRecord, words: Words, plan: str) -> dict[str, Any]:
     """What a page that follows a run shows of it now, as flat values of which a stream sends those that changed.
 
-    The answer is in it, and by marker the passage that each citation opens; no other text of passages is.
+    The answer is in it, its texts one by one so that a stream sends what they grew by; no text of passages is.
     """
-    picture = picture_of(graph, record, words)
-    given = enumerate(record.context.passages if record.context else (), start=1)
+    picture = picture_of(graph, record, live_words(words.language))
+    prose = answer_so_far(record, words)
+    texts: list[str] = []
     return {
         "status": picture.status,
         "began": record.started_at,
         "outcome": record.outcome or "",
-        "answer": record.answer,
-        "passages": {
-            **{str(place): passage.id for place, passage in given},
-            **{str(item.marker): item.passage_id for item in record.citations},
-        },
+        "answer": [_without_texts(block, texts) for block in prose.kids] if prose else None,
+        **{f"text.{number}": text for number, text in enumerate(texts)},
         **painted(plan_of(graph, plan), picture),
     }
+
+
+def _without_texts(part: Node | str, texts: list[str]) -> Any:
+    """An element as the browser builds it, for each text its number; the text itself is added to ``texts``."""
+    if isinstance(part, str):
+        texts.append(part)
+        return len(texts) - 1
+    return [part.tag, dict(part.attrs), [_without_texts(kid, texts) for kid in part.kids]]
 
 
 def line_of(picture: PictureView, record: RunRecord) -> dict[str, Any]:

@@ -6,6 +6,10 @@ function el(tag, attrs, kids) {
   return made;
 }
 
+function setText(target, text) {
+  if (target.textContent !== text) target.textContent = text;
+}
+
 // Streamlit hands its theme over as CSS variables only; the meaning colours need to know which of the two it is.
 function dress(root, data) {
   const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim();

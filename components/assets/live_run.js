@@ -31,13 +31,13 @@ function newLife(root) {
   const life = {
     root, canvas: part("canvas"), state: part("state"), clock: part("clock"), tools: part("tools"),
     glance: part("glance"), steps: part("steps"), unfold: part("unfold"), whole: part("whole"), opened: null, foldsAs: "",
-    run: null, moment: {}, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, plan: "wide", built: "", handed: "",
+    run: null, moment: {}, source: null, over: false, lost: false, gone: false, began: 0, frame: 0, plan: "wide", built: "", heard: 0, handed: 0,
   };
   life.watch = new ResizeObserver(() => rebuild(life));
   life.watch.observe(root);
   life.wanted = ({ detail }) => {
     if (detail.run !== life.run) return;
-    life.handed = "";
+    life.handed = 0;
     handOver(life);
   };
   window.addEventListener("workbench:answer-wanted", life.wanted);
@@ -94,6 +94,7 @@ function receive(life, source, { now, grown }) {
   if (life.source !== source) return;
   Object.assign(life.moment, now);
   for (const [name, added] of Object.entries(grown)) life.moment[name] += added;
+  life.heard += 1;
   life.lost = false;
   if (now.began) life.began = beginning(now.began);
   if (life.moment.outcome) finish(life, life.moment.outcome);
@@ -247,12 +248,9 @@ function drawLine(place, { steps, facts }, room, selected, onSelect) {
 
 // The card of the answer is another component; it hears of each change, and of the last state when it comes later.
 function handOver(life) {
-  const { answer, passages } = life.moment;
-  if (!life.run || answer === undefined) return;
-  const known = `${life.run} ${answer.length} ${JSON.stringify(passages)}`;
-  if (life.handed === known) return;
-  life.handed = known;
-  window.dispatchEvent(new CustomEvent("workbench:answer", { detail: { run: life.run, text: answer, passages } }));
+  if (!life.run || life.handed === life.heard) return;
+  life.handed = life.heard;
+  window.dispatchEvent(new CustomEvent("workbench:answer", { detail: { run: life.run, moment: life.moment } }));
 }
 
 function tick(life) {

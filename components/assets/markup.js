@@ -4,8 +4,10 @@ const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|aria-[a-z]+|data
 const OWN_PAGE = /^\/(?![/\\])/;
 const shown = new WeakMap();
 
-function build(plain, fire) {
+/** Build an element; a number among its children stands for a text that is set later, and goes into `leaves`. */
+function build(plain, fire, leaves) {
   if (typeof plain === "string") return document.createTextNode(plain);
+  if (typeof plain === "number") return leaves.set(plain, document.createTextNode("")).get(plain);
   const [tag, attrs, kids] = plain;
   const made = document.createElement(TAGS.has(tag) ? tag : "span");
   for (const [name, value] of Object.entries(attrs)) if (ATTRIBUTES.test(name)) made.setAttribute(name, value);
@@ -14,7 +16,7 @@ function build(plain, fire) {
   if (made.dataset.fill) made.style.setProperty("--fill", made.dataset.fill);
   if (made.dataset.tick) made.style.setProperty("--tick", made.dataset.tick);
   if (made.dataset.action) made.onclick = () => fire(made.dataset.action);
-  for (const kid of kids) made.append(build(kid, fire));
+  for (const kid of kids) made.append(build(kid, fire, leaves));
   if (made.dataset.copy !== undefined) made.onclick = () => confirmCopy(made);
   return made;
 }

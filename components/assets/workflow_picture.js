@@ -44,7 +44,3 @@ function paintPart(part, { text, ...attrs }) {
   if (text !== undefined) setText(part, text);
   for (const [name, value] of Object.entries(attrs)) if (part.getAttribute(name) !== value) part.setAttribute(name, value);
 }
-
-function setText(target, text) {
-  if (target.textContent !== text) target.textContent = text;
-}

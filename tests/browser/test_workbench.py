@@ -77,6 +77,28 @@ def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: Open
     assert (before["x"], before["y"], before["width"]) == (after["x"], after["y"], after["width"])
 
 
+def test_what_was_missed_while_the_connection_was_lost_stands_there_when_it_is_back(
+    open_tab: OpenTab, ollama: OllamaStandIn
+) -> None:
+    """SC-12"""
+    gate = Gate()
+    ollama.script("chat", Slow(gate=gate, reply=Reply(f"It needs thirty-two rows {'and no more ' * 5}[1].")))
+    page = open_tab().open(SLOW_ANSWER)
+    stream = re.compile(r"/api/runs/[0-9a-f]{32}/view")
+    page.route(stream, lambda route: route.abort())
+    ask(page, ENGLISH)
+    state = page.locator(".live .state")
+    expect(state).to_have_text("Connection lost, retrying …")
+    gate.allow(12)
+    page.unroute(stream)
+    expect(page.locator("section.answer").filter(has_text="It needs thirty-two")).to_be_visible()
+    expect(state).to_have_text("The generator is writing the answer")
+    expect(page.locator(".live .node.passed")).to_have_count(2)
+    gate.open()
+    expect(page.locator("section.answer button.cite").first).to_be_visible()
+    expect(page.get_by_role("button", name=STOP)).to_have_count(0)
+
+
 def test_escape_stops_a_run_and_says_so(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
     """SC-13"""
     gate = Gate()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.answer import answer_body
+from components.i18n import words_for
 from components.live_view import PLANS, line_of, moment, plan_of
 from components.markup import Node
 from components.words_live import EN, live_words
@@ -37,6 +41,7 @@ FOUR_NODES: list[tuple[int, Outcome]] = [
     (0, "interrupted"),
     (0, "fallback"),
 ]
+ENGLISH = words_for("en")
 NAMES = [*(f"{rewrites} {outcome}" for rewrites, outcome in FOUR_NODES), *LOOPS]
 
 
@@ -66,8 +71,9 @@ def parts_of(shape: Node) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_moment_of_a_run_paints_every_part_in_words(name: str, language: str) -> None:
     """SC-12: a part that a moment left out keeps what stood there before it."""
-    graph, words = told(name)[0], live_words("zh" if language == "zh" else "en")
-    parts = {plan: set(parts_of(shapes_of(plan_of(graph, plan), words))) for plan in PLANS}
+    graph, words = told(name)[0], words_for("zh" if language == "zh" else "en")
+    live = live_words(words.language)
+    parts = {plan: set(parts_of(shapes_of(plan_of(graph, plan), live))) for plan in PLANS}
     assert parts["wide"] == parts["narrow"]
     for record in records(name):
         for plan in PLANS:
@@ -86,28 +92,55 @@ def test_no_text_of_passages_drafts_or_memories_travels_with_a_moment(name: str)
     texts = [item.passage.text for current in record.rounds for item in current.candidates]
     texts += [draft.text for draft in record.drafts]
     texts += [item.answer for item in (record.recall.memories if record.recall else ())]
-    shown = moment(graph, record, EN, "wide")
-    assert shown["answer"] == record.answer
-    sent = json.dumps({**shown, "answer": ""}, ensure_ascii=False)
+    shown = moment(graph, replace(record, answer=""), ENGLISH, "wide")
+    sent = json.dumps(shown, ensure_ascii=False)
     assert [text for text in texts if text in sent] == []
 
 
-def test_the_answer_comes_with_the_passages_that_its_markers_open() -> None:
+def written(shown: Mapping[str, Any]) -> list[Any]:
+    """The answer of a moment with its texts put back."""
+
+    def whole(part: Any) -> Any:
+        return shown[f"text.{part}"] if isinstance(part, int) else [*part[:2], [whole(kid) for kid in part[2]]]
+
+    return [whole(block) for block in shown["answer"]]
+
+
+def test_the_last_moment_shows_the_answer_as_the_page_writes_it_afterwards() -> None:
     *_, record = records("1 answered")
-    shown = moment(LOOP, record, EN, "wide")
-    assert record.context is not None
-    assert shown["passages"]["1"] == record.context.passages[0].id
-    assert shown["passages"] | {str(item.marker): item.passage_id for item in record.citations} == shown["passages"]
+    shown = moment(LOOP, record, ENGLISH, "wide")
+    finished = answer_body(record, ENGLISH).plain()[2]
+    cited = json.dumps(finished)
+    assert record.citations
+    assert all(f"open:{item.passage_id}" in cited for item in record.citations)
+    # More markers are buttons there: it is not known yet which of them will count.
+    assert [block[0] for block in written(shown)] == [block[0] for block in finished]
+    assert f"open:{record.citations[0].passage_id}" in json.dumps(written(shown))
     assert (shown["outcome"], shown["began"]) == ("answered", record.started_at)
+
+
+def test_tokens_only_let_the_last_text_grow_within_a_paragraph() -> None:
+    record = replace(fold_all(recorded_run(1)), answer="It needs **thirty-two** rows and")
+    before = moment(LOOP, record, ENGLISH, "wide")
+    after = moment(LOOP, replace(record, answer=f"{record.answer} no more"), ENGLISH, "wide")
+    changed = {name: after[name] for name in after if after[name] != before.get(name)}
+    assert changed == {"text.2": " rows and no more"}
+    assert before["text.2"] == " rows and"
+
+
+def test_hostile_text_of_an_answer_stays_text() -> None:
+    bait = "<img src=x onerror=alert(1)> [link](javascript:alert(1)) ![](http://example.org/x)"
+    shown = moment(LOOP, replace(fold_all(recorded_run(1)), answer=bait), ENGLISH, "wide")
+    assert written(shown) == [["p", {}, ["<img src=x onerror=alert(1)> link"]]]
 
 
 def test_a_further_answer_begins_empty() -> None:
     """AE-07: the answer before it is no longer the answer."""
     graph, events = told("answers: revised")
     begun = next(place for place, event in enumerate(events) if event.kind == "answer_begun")
-    before, after = (moment(graph, fold_all(events[:end]), EN, "wide") for end in (begun, begun + 1))
+    before, after = (moment(graph, fold_all(events[:end]), ENGLISH, "wide") for end in (begun, begun + 1))
     assert before["answer"]
-    assert after["answer"] == ""
+    assert after["answer"] is None
 
 
 @pytest.mark.parametrize(("search", "said"), [("vector", None), ("full_text", "by words"), ("fused", "by meaning")])
