@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.command(options))
     except WorkbenchError as error:
         print(f"{error.fact}\n{error.remedy}", file=sys.stderr)
-        code = error.told if isinstance(error, AppRefused) else error.code
+        code = error.original_code if isinstance(error, AppRefused) else error.code
         return _BAD_USE if code.startswith(_CODES_OF_BAD_USE) else _FAILED
     except BrokenPipeError:
         # The reader (`head`, say) has had enough; Python would complain once more when it flushes at exit.

@@ -86,7 +86,7 @@ def branch_off(
         raise ForkRefused.no_such_round(round=round_index, last=len(parent.rounds) - 1)
     for name in _ELSEWHERE:
         if getattr(config, name) != getattr(parent.config, name):
-            raise ForkRefused.elsewhere(field=name)
+            raise ForkRefused.other_setting(field=name)
     seen = {item.passage.id for current in parent.rounds for item in current.candidates}
     for passage_id in verdicts:
         if passage_id not in seen:

@@ -212,6 +212,6 @@ def _success(reply: Any) -> dict[str, Any]:
         return reply
     if isinstance(reply, dict) and "fact" in reply:
         raise AppRefused.restored(
-            str(reply["fact"]), str(reply.get("remedy", "")), {"told": str(reply.get("code", ""))}
+            str(reply["fact"]), str(reply.get("remedy", "")), {"code": str(reply.get("code", ""))}
         )
     raise AppRefused()

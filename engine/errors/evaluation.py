@@ -58,7 +58,7 @@ class BatchActive(EvaluationError):
     """Batches go one after the other: two at once would spoil each other's measured times."""
 
     code = "WB804"
-    fact = N_("Batch {batch!r} is still going on.")
+    fact = N_("Batch {batch!r} is still running.")
     remedy = N_("Wait for its end, or stop it.")
 
 

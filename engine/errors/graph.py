@@ -49,7 +49,7 @@ class GraphDamaged(GraphStoreError):
 
 
 class GraphFileUnusable(GraphStoreError):
-    """The file is sound as far as anybody knows, and cannot be read or written at the moment."""
+    """The file may be sound, and cannot be read or written at the moment."""
 
     code = "WB236"
     fact = N_("The file of knowledge graphs {path!r} cannot be used: {found}.")

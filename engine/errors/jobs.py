@@ -48,13 +48,13 @@ class UnknownJob(WorkbenchError):
 
 class JobActive(WorkbenchError):
     code = "WB322"
-    fact = N_("Ingestion {job!r} is still going on.")
+    fact = N_("Ingestion {job!r} is still running.")
     remedy = N_("Stop it first.")
 
 
 class JobOver(WorkbenchError):
     code = "WB323"
-    fact = N_("Ingestion {job!r} is done, so there is nothing to go on with.")
+    fact = N_("Ingestion {job!r} is done, so there is nothing left to resume.")
     remedy = N_("Begin a new one.")
 
 

@@ -80,7 +80,7 @@ class ModelTimeout(ModelError):
 
 
 class BudgetSpent(ModelError):
-    """The run's own time budget ended a call that was still going on."""
+    """The run's own time budget ended a call that had not finished."""
 
     code = "WB413"
     fact = N_("{model} had not finished when the budget of {seconds} s was spent.")

@@ -12,7 +12,7 @@ class RecordError(WorkbenchError):
     code = "WB500"
     unwritable = Message(
         N_("The run records {path!r} cannot be written: {cause}."),
-        N_("{advice}; runs go on, and are written as soon as it works again."),
+        N_("{advice}; runs continue, and are written as soon as it works again."),
     )
     unreadable = Message(N_("The run records {path!r} cannot be read: {cause}."), N_("{advice}."))
     lost = Message(
@@ -63,7 +63,7 @@ class UnknownRun(RecordError):
 
 class RunActive(RecordError):
     code = "WB502"
-    fact = N_("Run {run!r} is still going on.")
+    fact = N_("Run {run!r} is still running.")
     remedy = N_("Cancel it first, then delete it.")
 
 
@@ -115,7 +115,7 @@ class ForkRefused(RecordError):
         N_("Set verdicts only on passages that the run found."),
         field="verdicts",
     )
-    elsewhere = Message(
+    other_setting = Message(
         N_("A branch cannot have another {field} than its run: nothing that was recorded would hold there."),
         N_("Run the question with these settings instead."),
     )
@@ -182,21 +182,21 @@ class RunEnded(WorkbenchError):
 
 class TooManyRuns(WorkbenchError):
     code = "WB503"
-    fact = N_("{limit} runs are going on already.")
+    fact = N_("{limit} runs are under way already.")
     remedy = N_("Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.")
 
 
 class AppRefused(WorkbenchError):
-    """The running app answered with an error: fact and remedy are its own, and so is the code in ``told``."""
+    """The running app answered with an error: fact and remedy are its own, and so is the code in ``original_code``."""
 
     code = "WB506"
     fact = N_("The running workbench gave an answer that is not one of its own.")
     remedy = N_("Close what listens at its address, and run the command once more.")
 
     @property
-    def told(self) -> str:
+    def original_code(self) -> str:
         """The code of the error in the running app; empty where it gave none."""
-        return self.params.get("told", "")
+        return self.params.get("code", "")
 
 
 class AppUnreachable(WorkbenchError):

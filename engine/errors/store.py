@@ -44,7 +44,7 @@ class StoreError(WorkbenchError):
         N_("Choose a collection that holds passages, or ingest its sources into a new one."),
     )
     without_source = Message(
-        N_("Collection {collection!r} has no source {source!r} that a summary could tell of."),
+        N_("Collection {collection!r} has no source {source!r} that a summary could belong to."),
         N_("Ingest the source again."),
     )
 
@@ -187,7 +187,7 @@ class MemorySlow(StoreError):
     """Long-term memory is a help only: a run that has waited for it continues without."""
 
     code = "WB216"
-    fact = N_("Long-term memory gave no answer within {seconds} s, so the run went on without it.")
+    fact = N_("Long-term memory gave no answer within {seconds} s, so the run continued without it.")
     remedy = N_("Look at the store of WORKBENCH_MILVUS_URI, or switch memory off.")
 
 

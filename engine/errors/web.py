@@ -41,8 +41,8 @@ class WebSearchRefused(WebSearchError):
         status="403",
     )
     """SearXNG answers 403 to a format that its settings do not list, and lists only ``html`` by itself."""
-    elsewhere = Message(
-        N_("The search engine at {address} sends the search elsewhere ({moved}), which is not followed."),
+    redirected = Message(
+        N_("The search engine at {address} redirects the search ({moved}), which is not followed."),
         N_("Set WORKBENCH_SEARXNG_URL to the address where SearXNG itself answers."),
     )
     with_status = Message(

@@ -128,7 +128,7 @@ class _Asking:
             except TooManyRuns:
                 self._stopping.wait(_FULL_PAUSE_S)
             except AppRefused as refused:
-                if refused.told != TooManyRuns.code:
+                if refused.original_code != TooManyRuns.code:
                     raise
                 self._stopping.wait(_FULL_PAUSE_S)
         raise EngineClosed()

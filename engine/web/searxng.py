@@ -89,7 +89,7 @@ class SearxngSearch:
         if status == 403:
             error = WebSearchRefused.json_disabled(address=self.address)
         elif 300 <= status < 400:
-            error = WebSearchRefused.elsewhere(address=self.address, moved=status)
+            error = WebSearchRefused.redirected(address=self.address, moved=status)
         elif status != 200:
             error = WebSearchRefused.with_status(address=self.address, refused=status)
         if error is not None:

@@ -196,7 +196,7 @@ def test_bad_use_is_bad_use_also_where_the_app_says_it(
 def test_what_the_app_refuses_keeps_its_words_and_its_code(data_dir: Path) -> None:
     with handed_over(data_dir) as (app, _), pytest.raises(AppRefused, match="no collection named 'absent'") as caught:
         app.ask("hi", RunConfig(collection="absent"))
-    assert caught.value.told == "WB203"
+    assert caught.value.original_code == "WB203"
 
 
 def test_prefixes_of_a_new_collection_are_handed_over(data_dir: Path) -> None:

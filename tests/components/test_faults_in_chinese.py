@@ -88,6 +88,12 @@ def test_a_fault_is_said_in_chinese(error: WorkbenchError, fact: str, remedy: st
             "已达到 3 次回答的上限，最后一次回答仍有 1 条修改建议。",
         ),
         (
+            "WB216",
+            "Long-term memory gave no answer within 0.5 s, so the run went on without it.",
+            {"seconds": "0.5"},
+            "长期记忆在 0.5 秒内没有应答，本次运行不再等它。",
+        ),
+        (
             "WB217",
             "Collection 'tea' was made without full text, so it cannot be searched by words.",
             {"collection": "tea"},

@@ -338,7 +338,7 @@ def test_the_setting_refuses_anything_else(address: str, monkeypatch: pytest.Mon
         WebSearchUnreachable(address="http://a"),
         WebSearchSlow.after(address="http://a", seconds=3.0),
         WebSearchRefused.json_disabled(address="http://a"),
-        WebSearchRefused.elsewhere(address="http://a", moved=302),
+        WebSearchRefused.redirected(address="http://a", moved=302),
         WebSearchRefused.with_status(address="http://a", refused=500),
         WebSearchMalformed.not_results(address="http://a"),
         WebSearchMalformed.too_large(address="http://a", limit_mb=2.0),
