@@ -6,9 +6,10 @@ from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import fault_text
 from components.presenter_graph import searched_mode
+from engine.errors import ModeFellBack
 from engine.values import GraphEvidence, PassageId, Round, RunRecord
 
-MODE_FAULT = "WB120"
+MODE_FAULT = ModeFellBack.code
 """Code of the warning that a mode searched something else: the notes say it, and what to do."""
 
 

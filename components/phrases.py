@@ -154,8 +154,8 @@ def place_text(source: str, section: str, words: Words) -> str:
 
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
     """What happened and what to do in the language of the page, or in English as a record of unknown words has it."""
-    message = message_of(fault.code, fault.fact, fault.params)
-    if words.language == "en" or message is None:
+    message = None if words.language == "en" else message_of(fault.code, fault.fact, fault.params)
+    if message is None:
         return fault.fact, fault.remedy
     params = {name: words.known(value) if name in _SAID else value for name, value in fault.params.items()}
     return words(message.fact, **params), words(message.remedy, **params)
