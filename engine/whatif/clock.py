@@ -25,6 +25,11 @@ class RecordedClock:
     def decision(self, index: int) -> Decision | None:
         return self._decisions.get(index)
 
+    def decision_of_visit(self, node: str, visit: int) -> Decision | None:
+        """What a node decided at its visit of that number, counted from 1."""
+        found = [item for item in self._record.decisions if item.node == node]
+        return found[visit - 1] if 0 < visit <= len(found) else None
+
     def rewrite_before(self, index: int) -> Rewrite | None:
         """The rewrite that made the query of a round."""
         return self._rewrites.get(index - 1)

@@ -10,13 +10,13 @@ from engine.values import RunRecord
 from engine.whatif.answers import answer_evaluation
 from engine.whatif.dual import dual_loop
 from engine.whatif.graph import graph_hybrid
-from engine.whatif.path import self_corrective
 from engine.whatif.quality import quality_loop
+from engine.whatif.rerun import Replay
 from engine.whatif.values import WhatIf
 
 _REPLAYS: Mapping[WorkflowName, Callable[[RunRecord, RunConfig], WhatIf]] = MappingProxyType(
     {
-        "self_corrective": self_corrective,
+        "self_corrective": lambda record, config: Replay(record, config).what_if(),
         "quality_loop": quality_loop,
         "dual_loop": dual_loop,
         "answer_evaluation": answer_evaluation,

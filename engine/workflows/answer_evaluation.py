@@ -33,6 +33,7 @@ FLOW = Flow(
         "eval_answer": ("generate_answer", END),
     },
     opening=frozenset({"retrieve"}),
+    gate="grade",
     routes={"prepare": after_preparing},
 )
 

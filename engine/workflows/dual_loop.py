@@ -42,6 +42,7 @@ FLOW = Flow(
         "consolidate_memory": END,
     },
     opening=frozenset({"retrieve_documents"}),
+    gate="grade_documents",
 )
 
 

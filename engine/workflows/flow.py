@@ -23,6 +23,8 @@ class Flow:
     """By node: the one that always follows, or those that its decision chooses from; :data:`END` may stand for one."""
     opening: frozenset[str]
     """Nodes that work for the round to come, before it is there."""
+    gate: str = ""
+    """The node that decides whether the passages of a round are enough; empty where none does."""
     routes: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
     """For nodes whose way is not that of the newest decision: where the state leads."""
 
@@ -38,7 +40,7 @@ class Flow:
 
     def ends(self, name: str) -> bool:
         """Whether nothing comes after a node."""
-        return self.ways[name] == END
+        return self.ways.get(name) == END
 
     def round_of(self, name: str, state: Mapping[str, Any]) -> int:
         """The round that a visit of a node belongs to, counted from 0."""

@@ -39,6 +39,7 @@ FLOW = Flow(
         "generate_answer": END,
     },
     opening=frozenset({"retrieve"}),
+    gate="grade_documents",
 )
 
 

@@ -53,6 +53,7 @@ FLOW = Flow(
         "generate": END,
     },
     opening=frozenset({"question_router", "retrieve"}),
+    gate="grade_documents",
 )
 
 

@@ -19,6 +19,7 @@ FLOW = Flow(
     },
     ways={"retrieve": "grade", "grade": ("rewrite", "generate", END), "rewrite": "retrieve", "generate": END},
     opening=frozenset({"retrieve"}),
+    gate="grade",
 )
 
 

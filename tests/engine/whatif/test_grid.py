@@ -165,7 +165,7 @@ def test_a_setting_that_the_arrays_do_not_know_is_replayed_and_never_overlooked(
     recorded_with: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SC-04, SC-10: whether the run had it already or only the what-if does, the grid says what the replay says."""
-    monkeypatch.setattr("engine.whatif.walk.decide", _stricter)
+    monkeypatch.setattr("engine.nodes.grade.decide", _stricter)
     recorded = replace(run_in(WORLD, RunConfig()), config=_Wider(least_kept=recorded_with))
     table = table_of(recorded)
     grid = SettingsGrid.product(_Wider(least_kept=4), {"similarity_threshold": [0.1, 0.3, 0.5]})

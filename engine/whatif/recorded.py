@@ -1,0 +1,278 @@
+"""Roles of a replay: they answer from the record of a finished run, or say what the record does not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.config import RoleName, RunConfig
+from engine.errors import ModelError
+from engine.nodes.run_context import Retrieval, RunClock
+from engine.retrieval.reciprocal import most_similar_below
+from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
+from engine.values import (
+    BY_HAND,
+    Outcome,
+    Passage,
+    PassageId,
+    Rewrite,
+    Round,
+    RunRecord,
+    Verdict,
+    contents,
+)
+from engine.whatif.clock import RecordedClock
+from engine.whatif.course import Course, Driver, Unjudged, Unrecorded
+from engine.whatif.price import Tariff, tariff
+from engine.whatif.values import Gap
+
+ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
+NO_LIMIT = 10**12
+"""Tokens: what the budget cuts does not change what the generator is offered."""
+YES = Verdict(True, 1.0, "")
+NO = Verdict(False, 1.0, "")
+UNREADABLE = Verdict(None, 0.0, "")
+_UNSEEN = "\0unseen "
+"""Begins the id of a placeholder: it comes first among passages that are otherwise equal."""
+
+
+class Evidence:
+    """What the record of a run tells, asked for by another config."""
+
+    def __init__(self, record: RunRecord, config: RunConfig) -> None:
+        self.record = record
+        self.config = config
+        self.clock = RecordedClock(record)
+        self.prices: Tariff = tariff(record, config)
+        self.upstream = record.fork.round if record.fork else 0
+        """Rounds before this one were taken over from another run."""
+        self.by_hand = {
+            name: verdict
+            for item in record.rounds
+            for name, verdict in item.verdicts.items()
+            if verdict.grader == BY_HAND
+        }
+
+    def same(self, role: RoleName) -> bool:
+        """Whether a role is played by the model that played it in the run."""
+        return self.config.models.of(role) == self.record.config.models.of(role)
+
+    def round(self, index: int) -> Round | None:
+        return self.record.rounds[index] if index < len(self.record.rounds) else None
+
+    def verdict(self, index: int, passage_id: PassageId) -> Verdict | None:
+        """By a reader, else by the grader in this round, else in another one; there a readable one first."""
+        if passage_id in self.by_hand:
+            # What a reader judged holds no matter who grades the rest.
+            return self.by_hand[passage_id]
+        if not self.same("grader"):
+            return None
+        own = self.record.rounds[index].verdicts.get(passage_id) if index < len(self.record.rounds) else None
+        if own is not None:
+            return own
+        others = [item.verdicts[passage_id] for item in self.record.rounds if passage_id in item.verdicts]
+        return next((item for item in others if item.relevant is not None), others[0] if others else None)
+
+
+class ReplayClock(RunClock):
+    """The recorded time: over where it was over then, and a moment before any budget else."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        super().__init__(0.0)
+        self._evidence = evidence
+        self._driver = driver
+
+    def elapsed_s(self) -> float:
+        course = self._driver.course
+        if course.node == self._driver.flow.gate:
+            recorded = self._evidence.clock.decision(len(course.rounds) - 1) if course.as_recorded else None
+        else:
+            recorded = self._evidence.clock.decision_of_visit(course.node, course.visits[course.node])
+        late = recorded is not None and recorded.reason == "deadline"
+        return recorded.comparisons[-1].value if recorded is not None and late else 0.0
+
+    def elapsed_ms(self) -> float:
+        return 0.0
+
+    def left_s(self) -> float:
+        course = self._driver.course
+        if course.node not in self._driver.flow.opening:
+            return float("inf")
+        index = len(course.rounds)
+        recorded = self._evidence.round(index)
+        if recorded is None or recorded.searched:
+            return float("inf")
+        before = self._evidence.clock.rewrite_before(index)
+        return float("inf") if before and (before.repeated or before.failed) else 0.0
+
+
+class RecordedRetriever:
+    """Gives the recorded candidates of the round, and placeholders for what a deeper search might keep."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def search(self, query: str, limit: int) -> Retrieval:
+        evidence, course = self._evidence, self._driver.course
+        index = len(course.rounds)
+        recorded = evidence.round(index)
+        if recorded is None:
+            raise Unrecorded("unrecorded", evidence.prices.round(evidence.config))
+        course.cost = course.cost + evidence.prices.search
+        if course.frozen:
+            return Retrieval(tuple(item.passage for item in recorded.candidates), recorded.floor, recorded.anchors)
+        passages = tuple(item.passage for item in recorded.candidates[:limit])
+        unseen = self._unseen(recorded)
+        course.unseen[index] = len(unseen)
+        return Retrieval((*passages, *unseen), recorded.floor, recorded.anchors)
+
+    def _unseen(self, recorded: Round) -> tuple[Passage, ...]:
+        config, depth = self._evidence.config, len(recorded.candidates)
+        if depth < self._evidence.record.config.fetch_k or config.top_k <= depth:
+            return ()
+        most = most_similar_below(recorded.candidates[-1].passage, config.search)
+        count = config.top_k - depth if most >= config.similarity_threshold else 0
+        return tuple(unseen(place, most) for place in range(count))
+
+
+def unseen(place: int, similarity: float) -> Passage:
+    """A placeholder for a passage below the recorded depth, as similar as one can be there."""
+    return Passage(PassageId(f"{_UNSEEN}{place}"), "", "", similarity, similarity)
+
+
+def is_unseen(passage_id: PassageId) -> bool:
+    return passage_id.startswith(_UNSEEN)
+
+
+class RecordedGrader:
+    """Gives recorded verdicts; what has none is supposed to be one thing and then the other."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+        course = self._driver.course
+        index, kept = len(course.rounds) - 1, {item.id for item in course.rounds[-1].kept}
+        recorded, clock = self._evidence.record.rounds[index], self._evidence.clock
+        if course.frozen:
+            self._charge(course, {i.id: recorded.verdicts[i.id] for i in passages if i.id in recorded.verdicts})
+            return [recorded.verdicts.get(item.id) or UNREADABLE for item in passages]
+        if clock.cut_short(index) and any(item.id in recorded.reused for item in passages):
+            # What came for nothing then is asked for here, in a time that is not known to suffice.
+            course.as_recorded = False
+        if course.as_recorded:
+            return self._as_recorded(index, passages, kept, trace)
+        known = {item.id: self._evidence.verdict(index, item.id) for item in passages if not is_unseen(item.id)}
+        missing = tuple(name for name, verdict in known.items() if verdict is None and name in kept)
+        if (missing or course.unseen.get(index)) and course.supposed is None:
+            raise Unjudged
+        course.ungraded[index] = missing
+        self._charge(course, known)
+        for name, verdict in known.items():
+            if verdict is not None:
+                trace.verdict(name, verdict)
+        return [known.get(item.id) or self._supposed(course, item.id in kept) for item in passages]
+
+    def _supposed(self, course: Course, kept: bool) -> Verdict:
+        # What decides nothing stays unread, so that no later round takes it for judged.
+        return course.supposed if kept and course.supposed is not None else UNREADABLE
+
+    def _as_recorded(
+        self, index: int, passages: Sequence[Passage], kept: set[PassageId], trace: Trace
+    ) -> list[Verdict]:
+        """What was judged then is judged, and what was left out is left out."""
+        evidence, recorded = self._evidence, self._evidence.record.rounds[index]
+        probed = evidence.record.config.grade_probe
+        left_out = {i.id for i in passages if i.id not in recorded.verdicts and (i.id in kept or probed)}
+        known = {item.id: evidence.verdict(index, item.id) for item in passages if item.id not in left_out}
+        self._charge(self._driver.course, known)
+        for name, verdict in known.items():
+            if verdict is not None:
+                trace.verdict(name, verdict)
+        if evidence.clock.unreached(index):
+            raise ModelError("The grader could not be reached.", remedy="")
+        if left_out:
+            raise TimeoutError
+        return [known[item.id] or UNREADABLE for item in passages]
+
+    def _charge(self, course: Course, asked: Mapping[PassageId, Verdict | None]) -> None:
+        """One judgement a passage; what stays unknown is asked for once."""
+        course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed)
+        course.probed |= {name for name, verdict in asked.items() if verdict is None}
+
+
+class RecordedRewriter:
+    """Proposes again what was proposed to exactly this request, refused proposals included."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
+        course = self._driver.course
+        if course.proposals is None:
+            course.proposals = self._proposals(request, course)
+        # The last one again, where a rewriter only repeated itself.
+        proposal: RewriteProposal = course.proposals.pop(0) if len(course.proposals) > 1 else course.proposals[0]
+        return proposal
+
+    def _proposals(self, request: RewriteRequest, course: Course) -> list[RewriteProposal]:
+        evidence, index = self._evidence, len(course.rounds) - 1
+        made = evidence.clock.rewrite_before(index + 1)
+        gap = None if course.frozen and made is not None else self._gap(made, request, course)
+        if gap is not None:
+            before = evidence.prices.grading * len(course.ungraded.get(index, ()))
+            # The steps that are left count the rewrite itself.
+            raise Unrecorded(gap, before + evidence.prices.rewrite, before)
+        assert made is not None
+        course.cost = course.cost + evidence.prices.rewrite
+        if made.failed:
+            raise ModelError(made.reason, remedy="")
+        queries = (*made.refused, made.rewritten_query)
+        return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
+
+    def _gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
+        """Why the round after this one is not known; None where it is."""
+        if made is None:
+            return "unrecorded"
+        if not self._evidence.same("rewriter"):
+            return "rewrite"
+        if course.unknown:
+            return "verdicts"
+        if request.digest() != made.input_hash:
+            return "rewrite"
+        return None if self._evidence.round(len(course.rounds)) is not None else "unrecorded"
+
+
+class RecordedGenerator:
+    """Gives the recorded answer where the generator would be offered exactly what it was."""
+
+    context_tokens = NO_LIMIT
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    def count_tokens(self, text: str) -> int:
+        return 0
+
+    async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
+        evidence, course = self._evidence, self._driver.course
+        once = evidence.prices.generation
+        course.cost = course.cost + once
+        if course.unknown:
+            raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
+        if evidence.record.outcome not in ANSWERED or not self.same_input(request):
+            raise Unrecorded("answer", once)
+        trace.token(evidence.record.answer)
+        return evidence.record.answer
+
+    def same_input(self, request: GenerationRequest) -> bool:
+        given = self._evidence.record.context
+        if given is None or not self._evidence.same("generator"):
+            return False
+        count = len(given.passages)
+        rest = tuple(passage.id for passage in request.passages[count:])
+        same = contents(request.passages[:count]) == contents(given.passages)
+        return same and request.verified == given.verified and rest == given.cut
