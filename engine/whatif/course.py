@@ -12,9 +12,9 @@ from typing import Any
 
 from engine.config import RunConfig
 from engine.errors import WorkbenchError
-from engine.events import Decided, Event, RunStarted, Warned, fold_all
+from engine.events import Decided, Event, Retrieved, RunStarted, Warned, fold_all
 from engine.nodes.run_context import NodeTrace, Roles, RunClock, RunContext, nothing_stands
-from engine.values import Decision, PassageId, Round, RunId, RunRecord, Verdict
+from engine.values import Context, Decision, PassageId, Round, RunId, RunRecord, Verdict
 from engine.whatif.values import Gap, Price
 from engine.workflows.flow import END, Flow
 
@@ -28,13 +28,23 @@ class Unrecorded(Exception):
     ``missing`` is what asking would cost; ``before`` is the part of it that is not among the steps left of the run.
     """
 
-    def __init__(self, gap: Gap, missing: Price, before: Price | None = None, *, undecided: bool = False) -> None:
+    def __init__(
+        self,
+        gap: Gap,
+        missing: Price,
+        before: Price | None = None,
+        *,
+        undecided: bool = False,
+        path_known: bool | None = None,
+    ) -> None:
         super().__init__(gap)
         self.gap: Gap = gap
         self.missing = missing
         self.before = missing if before is None else before
         self.undecided = undecided
         """Whether the newest decision does not hold."""
+        self.path_known = path_known
+        """Whether only the wording of the end is missing; None: where the node that asks is the last one."""
 
 
 class Unjudged(Exception):
@@ -66,10 +76,25 @@ class Course:
     """By node."""
     probed: frozenset[PassageId] = frozenset()
     """Passages below the gates that were judged, with a verdict that the record does not have."""
-    costs: list[Price] = field(default_factory=list)
-    """By decision: the cost until then."""
+    marks: list[tuple[Price, dict[str, Any]]] = field(default_factory=list)
+    """By decision: cost and state until then."""
+    sources: dict[int, int] = field(default_factory=dict)
+    """By round: the recorded round that told it, where that is another one."""
+    opening: int = 0
+    """Rounds that the visit under way has opened."""
+    searched: int = -1
+    """The newest round whose search was counted."""
+    given: Context | None = None
+    """What the generator would be given that cannot be asked."""
+    stands: bool = False
+    """The generator gave the recorded answer."""
     proposals: list[Any] | None = None
     """What the rewriter has still to say in this visit."""
+
+    @property
+    def coming(self) -> int:
+        """Index of the round that is searched next, in the visit under way too."""
+        return len(self.rounds) + self.opening
 
     @property
     def rounds(self) -> tuple[Round, ...]:
@@ -91,7 +116,8 @@ class Course:
             ungraded=dict(self.ungraded),
             unseen=dict(self.unseen),
             visits=dict(self.visits),
-            costs=list(self.costs),
+            marks=list(self.marks),
+            sources=dict(self.sources),
             **changes,
         )
 
@@ -118,6 +144,8 @@ class Driver:
         self.flow = flow
         self.record = record
         self.course = Course({}, [])
+        self.lost = Price()
+        """The next step of a run that would have ended with the recorded fault."""
         self.run = RunContext(
             config=config,
             # Given by the workflow: its roles read this driver.
@@ -138,18 +166,27 @@ class Driver:
     def visit(self, name: str, course: Course) -> None:
         """One visit of a node; where it raises, the course stays as far as it had come."""
         self.course = course
-        course.node, course.proposals = name, None
+        course.node, course.proposals, course.opening = name, None, 0
         course.visits[name] = course.visits.get(name, 0) + 1
         index = self.flow.round_of(name, course.state)
         trace = NodeTrace(run=self.run, node=name, round=index)
         step = self.run.standing(name, index) or self.flow.steps[name]
         course.state = {**course.state, **_driven(step(course.state, self.run, trace))}
+        self.settle(name, course)
+
+    def settle(self, name: str, course: Course) -> None:
+        """After a visit: what of its result is to be as the record has it."""
+
+    def compare(self, course: Course) -> None:
+        """Before anything is judged: whether the newest round is the recorded one."""
 
     def _emit(self, event: Event) -> None:
         if not isinstance(event, Warned):
             self.course.events.append(event)
+        if isinstance(event, Retrieved):
+            self.course.opening += 1
         if isinstance(event, Decided):
-            self.course.costs.append(self.course.cost)
+            self.course.marks.append((self.course.cost, self.course.state))
 
 
 def picture_of(events: Sequence[Event], record: RunRecord, config: RunConfig) -> RunRecord:
@@ -180,6 +217,8 @@ def follow(driver: Driver, course: Course, name: str, check: Any, suppositions: 
         except Unrecorded as missing:
             return [End(course, missing, decisions_of(course))]
         except WorkbenchError:
+            if not before.as_recorded:
+                return [End(before, Unrecorded("unrecorded", driver.lost), decisions_of(before))]
             # What went wrong in the recorded run would end this one, which never came to the same place.
             before.compared, before.as_recorded, course = course.compared, False, before
             continue

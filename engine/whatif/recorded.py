@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from engine.config import RoleName, RunConfig
 from engine.errors import ModelError
+from engine.events import ContextAssembled
 from engine.nodes.run_context import Retrieval, RunClock
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
 from engine.values import (
     BY_HAND,
+    Context,
     Outcome,
     Passage,
     PassageId,
@@ -83,8 +85,10 @@ class ReplayClock(RunClock):
 
     def elapsed_s(self) -> float:
         course = self._driver.course
+        if course.node in self._driver.flow.opening:
+            return float("inf") if self.over(course) else 0.0
         if course.node == self._driver.flow.gate:
-            recorded = self._evidence.clock.decision(len(course.rounds) - 1) if course.as_recorded else None
+            recorded = self._evidence.clock.decision(source_of(course)) if course.as_recorded else None
         else:
             recorded = self._evidence.clock.decision_of_visit(course.node, course.visits[course.node])
         late = recorded is not None and recorded.reason == "deadline"
@@ -95,14 +99,23 @@ class ReplayClock(RunClock):
 
     def left_s(self) -> float:
         course = self._driver.course
-        if course.node not in self._driver.flow.opening:
-            return float("inf")
+        late = course.node in self._driver.flow.opening and self.over(course)
+        return 0.0 if late else float("inf")
+
+    def over(self, course: Course) -> bool:
+        """Whether there was no time left to search the round to come."""
         index = len(course.rounds)
         recorded = self._evidence.round(index)
         if recorded is None or recorded.searched:
-            return float("inf")
+            return False
         before = self._evidence.clock.rewrite_before(index)
-        return float("inf") if before and (before.repeated or before.failed) else 0.0
+        return not (before and (before.repeated or before.failed))
+
+
+def source_of(course: Course, index: int | None = None) -> int:
+    """The recorded round that tells a round of a course, the newest unless another one is named."""
+    place = len(course.rounds) - 1 if index is None else index
+    return course.sources.get(place, place)
 
 
 class RecordedRetriever:
@@ -121,23 +134,23 @@ class RecordedRetriever:
         course.cost = course.cost + evidence.prices.search
         if course.frozen:
             return Retrieval(tuple(item.passage for item in recorded.candidates), recorded.floor, recorded.anchors)
-        passages = tuple(item.passage for item in recorded.candidates[:limit])
-        unseen = self._unseen(recorded)
-        course.unseen[index] = len(unseen)
-        return Retrieval((*passages, *unseen), recorded.floor, recorded.anchors)
+        return retrieved(recorded, evidence, limit)
 
-    def _unseen(self, recorded: Round) -> tuple[Passage, ...]:
-        config, depth = self._evidence.config, len(recorded.candidates)
-        if depth < self._evidence.record.config.fetch_k or config.top_k <= depth:
-            return ()
+
+def retrieved(recorded: Round, evidence: Evidence, limit: int) -> Retrieval:
+    """What a search of a round found, and placeholders for what a deeper one might keep."""
+    passages, config, depth = recorded.candidates[:limit], evidence.config, len(recorded.candidates)
+    more = 0
+    if depth >= evidence.record.config.fetch_k and config.top_k > depth:
         most = most_similar_below(recorded.candidates[-1].passage, config.search)
-        count = config.top_k - depth if most >= config.similarity_threshold else 0
-        return tuple(unseen(place, most) for place in range(count))
+        more = config.top_k - depth if most >= config.similarity_threshold else 0
+    below = (unseen(place, most) for place in range(more))
+    return Retrieval((*(item.passage for item in passages), *below), recorded.floor, recorded.anchors)
 
 
-def unseen(place: int, similarity: float) -> Passage:
+def unseen(place: int, similarity: float, kind: str = "") -> Passage:
     """A placeholder for a passage below the recorded depth, as similar as one can be there."""
-    return Passage(PassageId(f"{_UNSEEN}{place}"), "", "", similarity, similarity)
+    return Passage(PassageId(f"{_UNSEEN}{kind}{place}"), "", "", similarity, similarity)
 
 
 def is_unseen(passage_id: PassageId) -> bool:
@@ -147,13 +160,16 @@ def is_unseen(passage_id: PassageId) -> bool:
 class RecordedGrader:
     """Gives recorded verdicts; what has none is supposed to be one thing and then the other."""
 
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+    def __init__(self, evidence: Evidence, driver: Driver, *, bounded: bool) -> None:
         self._evidence = evidence
         self._driver = driver
+        self._bounded = bounded
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         course = self._driver.course
-        index, kept = len(course.rounds) - 1, {item.id for item in course.rounds[-1].kept}
+        self._driver.compare(course)
+        place, index = len(course.rounds) - 1, source_of(course)
+        kept = {item.id for item in course.rounds[-1].kept}
         recorded, clock = self._evidence.record.rounds[index], self._evidence.clock
         if course.frozen:
             self._charge(course, {i.id: recorded.verdicts[i.id] for i in passages if i.id in recorded.verdicts})
@@ -165,9 +181,12 @@ class RecordedGrader:
             return self._as_recorded(index, passages, kept, trace)
         known = {item.id: self._evidence.verdict(index, item.id) for item in passages if not is_unseen(item.id)}
         missing = tuple(name for name, verdict in known.items() if verdict is None and name in kept)
-        if (missing or course.unseen.get(index)) and course.supposed is None:
+        course.ungraded[place], course.unseen[place] = missing, sum(is_unseen(name) for name in kept)
+        if course.unknown and not self._bounded:
+            self._charge(course, known)
+            raise undecided(course, self._evidence.prices)
+        if course.unknown and course.supposed is None:
             raise Unjudged
-        course.ungraded[index] = missing
         self._charge(course, known)
         for name, verdict in known.items():
             if verdict is not None:
@@ -202,8 +221,18 @@ class RecordedGrader:
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 
 
+def undecided(course: Course, prices: Tariff) -> Unrecorded:
+    """What is missing to decide the newest round."""
+    judging = prices.grading * course.unknown
+    seen = not course.unseen.get(len(course.rounds) - 1, 0)
+    return Unrecorded("verdicts", judging) if seen else Unrecorded("candidates", prices.search + judging)
+
+
 class RecordedRewriter:
     """Proposes again what was proposed to exactly this request, refused proposals included."""
+
+    counted = True
+    """Whether the steps that are left of a run count the rewrite itself."""
 
     def __init__(self, evidence: Evidence, driver: Driver) -> None:
         self._evidence = evidence
@@ -219,12 +248,12 @@ class RecordedRewriter:
 
     def _proposals(self, request: RewriteRequest, course: Course) -> list[RewriteProposal]:
         evidence, index = self._evidence, len(course.rounds) - 1
-        made = evidence.clock.rewrite_before(index + 1)
-        gap = None if course.frozen and made is not None else self._gap(made, request, course)
+        made = self.made(course)
+        gap = None if course.frozen and made is not None else self.gap(made, request, course)
         if gap is not None:
             before = evidence.prices.grading * len(course.ungraded.get(index, ()))
-            # The steps that are left count the rewrite itself.
-            raise Unrecorded(gap, before + evidence.prices.rewrite, before)
+            whole = before + evidence.prices.rewrite
+            raise Unrecorded(gap, whole, before if self.counted else whole)
         assert made is not None
         course.cost = course.cost + evidence.prices.rewrite
         if made.failed:
@@ -232,7 +261,11 @@ class RecordedRewriter:
         queries = (*made.refused, made.rewritten_query)
         return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
 
-    def _gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
+    def made(self, course: Course) -> Rewrite | None:
+        """What was recorded at this place."""
+        return self._evidence.clock.rewrite_before(len(course.rounds))
+
+    def gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
         """Why the round after this one is not known; None where it is."""
         if made is None:
             return "unrecorded"
@@ -263,16 +296,27 @@ class RecordedGenerator:
         course.cost = course.cost + once
         if course.unknown:
             raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
-        if evidence.record.outcome not in ANSWERED or not self.same_input(request):
+        if evidence.record.outcome not in ANSWERED or not self.same_input(course):
             raise Unrecorded("answer", once)
+        course.stands = True
         trace.token(evidence.record.answer)
         return evidence.record.answer
 
-    def same_input(self, request: GenerationRequest) -> bool:
-        given = self._evidence.record.context
-        if given is None or not self._evidence.same("generator"):
-            return False
-        count = len(given.passages)
-        rest = tuple(passage.id for passage in request.passages[count:])
-        same = contents(request.passages[:count]) == contents(given.passages)
-        return same and request.verified == given.verified and rest == given.cut
+    def same_input(self, course: Course) -> bool:
+        """Whether the context that was just put together is the recorded one."""
+        return self._evidence.same("generator") and same_context(context_of(course), self._evidence.record.context)
+
+
+def context_of(course: Course) -> Context:
+    """What was put together for the generator, just now."""
+    return next(event.context for event in reversed(course.events) if isinstance(event, ContextAssembled))
+
+
+def same_context(context: Context, given: Context | None) -> bool:
+    """Whether a context without a limit of tokens is the recorded one, cut at the same place."""
+    if given is None:
+        return False
+    count = len(given.passages)
+    rest = tuple(passage.id for passage in context.passages[count:])
+    same = contents(context.passages[:count]) == contents(given.passages)
+    return same and context.verified == given.verified and rest == given.cut

@@ -7,19 +7,19 @@ from types import MappingProxyType
 
 from engine.config import RunConfig, WorkflowName
 from engine.values import RunRecord
-from engine.whatif.answers import answer_evaluation
-from engine.whatif.dual import dual_loop
 from engine.whatif.graph import graph_hybrid
-from engine.whatif.quality import quality_loop
 from engine.whatif.rerun import Replay
+from engine.whatif.rerun_answers import AnswersReplay
+from engine.whatif.rerun_dual import DualReplay
+from engine.whatif.rerun_quality import QualityReplay
 from engine.whatif.values import WhatIf
 
 _REPLAYS: Mapping[WorkflowName, Callable[[RunRecord, RunConfig], WhatIf]] = MappingProxyType(
     {
         "self_corrective": lambda record, config: Replay(record, config).what_if(),
-        "quality_loop": quality_loop,
-        "dual_loop": dual_loop,
-        "answer_evaluation": answer_evaluation,
+        "quality_loop": lambda record, config: QualityReplay(record, config).what_if(),
+        "dual_loop": lambda record, config: DualReplay(record, config).what_if(),
+        "answer_evaluation": lambda record, config: AnswersReplay(record, config).what_if(),
         "graph_hybrid": graph_hybrid,
     }
 )

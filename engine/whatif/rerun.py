@@ -16,6 +16,7 @@ from engine.whatif.course import Course, Driver, End, Unrecorded, decisions_of, 
 from engine.whatif.frozen import FrozenRounds
 from engine.whatif.price import unanswered
 from engine.whatif.recorded import (
+    ANSWERED,
     NO,
     UNREADABLE,
     YES,
@@ -26,6 +27,7 @@ from engine.whatif.recorded import (
     RecordedRewriter,
     ReplayClock,
     is_unseen,
+    source_of,
 )
 from engine.whatif.values import CallsNeeded, Gap, Price, State, Step, WhatIf
 from engine.workflows import workflow
@@ -49,6 +51,9 @@ def elsewhere(recorded: RunConfig, config: RunConfig) -> bool:
 class Replay:
     """One what-if: the workflow's steps over recorded roles, and what came of them."""
 
+    bounded = True
+    """Whether counting passages below the record as failed and as passed bounds every decision both ways."""
+
     def __init__(self, record: RunRecord, config: RunConfig) -> None:
         self.record = record
         self.config = config
@@ -67,7 +72,7 @@ class Replay:
             fork = replace(self.record.fork, query="")
             self.driver.run.standing = FrozenRounds(type(self)(self.record, self.record.config), fork, self.record)
         flow = self.driver.flow
-        return self._result(follow(self.driver, course, flow.start, self._check, self._suppositions()))
+        return self._result(follow(self.driver, course, flow.start, self.check, self._suppositions()))
 
     def _beginning(self) -> dict[str, Any]:
         """The state before the first step; a branch may have begun with a query set by hand."""
@@ -76,7 +81,7 @@ class Replay:
 
     def begin(self) -> None:
         """Hand the roles and the clock of the record to the driver."""
-        self.driver.give(self.roles(), ReplayClock(self.evidence, self.driver))
+        self.driver.give(self.roles(), self.clock())
 
     # -- what a workflow may have otherwise ---------------------------------------------------------------------
 
@@ -88,13 +93,17 @@ class Replay:
         """The next step of a run of which nothing is known."""
         return self.evidence.prices.round(self.config)
 
+    def clock(self) -> ReplayClock:
+        """The recorded time."""
+        return ReplayClock(self.evidence, self.driver)
+
     def roles(self) -> Roles:
         """Who answers from the record."""
         evidence, driver = self.evidence, self.driver
         rewriter = RecordedRewriter(evidence, driver)
         return Roles(
             retriever=RecordedRetriever(evidence, driver),
-            grader=RecordedGrader(evidence, driver),
+            grader=RecordedGrader(evidence, driver, bounded=self.bounded),
             rewriter=rewriter,
             generator=RecordedGenerator(evidence, driver),
             stand_in=rewriter,
@@ -104,11 +113,18 @@ class Replay:
         """What else a step before the branch leaves in the state."""
         return {}
 
+    def settle(self, name: str, course: Course) -> None:
+        """After a visit: what of its result is to be as the record has it."""
+
+    def context_known(self, gap: Gap) -> bool:
+        """Whether what was put together last is what the generator would be given, where the path is open."""
+        return True
+
     def deadline_s(self, config: RunConfig) -> float:
         """Seconds after which nothing more is searched."""
         return config.budget_s
 
-    def rest(self, picture: RunRecord) -> Price:
+    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Price:
         """At worst: every round and every answer that is left of a run that has come so far."""
         prices, done = self.evidence.prices, max(0, len(picture.rounds) - 1)
         return prices.rounds_after(done, self.config) + prices.answering(self.config)
@@ -121,10 +137,10 @@ class Replay:
 
     def compare(self, course: Course) -> None:
         """Whether the newest round is the recorded one: the same passages kept, judged as far as they were then."""
-        index = len(course.rounds) - 1
-        if course.compared == index or index < 0:
+        place = len(course.rounds) - 1
+        if course.compared == place or place < 0:
             return
-        course.compared = index
+        course.compared, index = place, source_of(course)
         recorded = self.evidence.round(index)
         course.as_recorded = (
             course.as_recorded
@@ -141,12 +157,12 @@ class Replay:
         candidates = gated([item.passage for item in recorded.candidates], self.record.config)
         return tuple(replace(recorded, candidates=candidates).kept)
 
-    def _check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
         """After a visit: whether the clock, which no replay can turn back, might have decided otherwise."""
         made = decisions_of(course)
         if len(made) == len(decisions_of(before)) or name != self.driver.flow.gate:
             return None
-        decision, index = made[-1], len(course.rounds) - 1
+        decision, index = made[-1], source_of(course)
         if not self._time_matters(course, decision, index):
             return None
         prices = self.evidence.prices
@@ -175,56 +191,88 @@ class Replay:
             return self._undecided(ends, turn)
         stopped = next((end for end in ends if end.missing is not None), None)
         missing = stopped.missing if stopped else None
-        told = _Told.of(
-            first.course, self.record, self.config, len(first.decisions) - bool(missing and missing.undecided)
-        )
-        outcomes = {self._outcome(end) for end in ends}
-        outcome = outcomes.pop() if len(outcomes) == 1 else None
+        told = self._told(first.course, len(first.decisions) - bool(missing and missing.undecided))
+        outcomes = {self._ending(end) for end in ends}
+        outcome = outcomes.pop() if len({item[0] for item in outcomes}) == 1 else (None, "")
         if missing is None or stopped is None:
             return self._made(told, ends, "known", outcome)
-        last = self.driver.flow.ends(stopped.course.node) and missing.gap in ("answer", "verdicts")
         told.course = stopped.course
-        return self._made(told, ends, "generation" if last else "needs_calls", outcome, missing)
+        return self._made(told, ends, "generation" if self._last(stopped) else "needs_calls", outcome, missing)
+
+    def _last(self, end: End) -> bool:
+        """Whether all that is missing is the answer."""
+        if end.missing is None or end.missing.path_known is not None:
+            return end.missing is not None and bool(end.missing.path_known)
+        return self.driver.flow.ends(end.course.node) and end.missing.gap in ("answer", "verdicts")
 
     def _undecided(self, ends: Sequence[End], turn: int) -> WhatIf:
         """What is missing decides where the run goes from here."""
-        course = ends[0].course
-        course.cost = course.costs[turn]
-        told = _Told.of(course, self.record, self.config, turn)
+        course = ends[0].course.copy()
+        course.cost, course.state = course.marks[turn]
+        told = self._told(course, turn)
         index, prices = len(told.picture.rounds) - 1, self.evidence.prices
         ungraded, unseen = len(course.ungraded.get(index, ())), course.unseen.get(index, 0)
         price = prices.grading * (ungraded + unseen)
         missing = Unrecorded("candidates", prices.search + price) if unseen else Unrecorded("verdicts", price)
-        return self._made(told, ends, "needs_calls", None, missing)
+        return self._made(told, ends, "needs_calls", (None, ""), missing)
 
-    def _outcome(self, end: End) -> Outcome | None:
-        """How the run would end that came this far."""
-        if end.missing is not None and not self.driver.flow.ends(end.course.node):
-            return None
+    def _told(self, course: Course, decisions: int) -> _Told:
+        """All before the decision of that number, counted from 0; all where there are no more."""
+        made = [place for place, event in enumerate(course.events) if isinstance(event, Decided)]
+        events = course.events[: made[decisions]] if decisions < len(made) else course.events
+        return _Told(course, self._picture(events, course), events)
+
+    def _ending(self, end: End) -> tuple[Outcome | None, str]:
+        """How the run would end that came this far, and why."""
+        if end.missing is not None and not self._last(end):
+            return None, ""
         if end.decisions and end.decisions[-1].reason == "grader_failed":
-            return "failed"
-        return self.module.ending(picture_of(end.course.events, self.record, self.config))[0]
+            return "failed", "grader_failed"
+        return self.ending(end)
+
+    def ending(self, end: End) -> tuple[Outcome | None, str]:
+        """As the workflow itself says it."""
+        return self.module.ending(self._picture(end.course.events, end.course))
+
+    def _picture(self, events: Sequence[Event], course: Course) -> RunRecord:
+        """What has happened, with the recorded answer where that stands."""
+        picture = picture_of(events, self.record, self.config)
+        if not course.stands:
+            return picture
+        kept = ("answer", "citations", "removed_markers", "cell_citations", "unsupported")
+        return replace(picture, **{name: getattr(self.record, name) for name in kept})
 
     def _made(
-        self, told: _Told, ends: Sequence[End], state: State, outcome: Outcome | None, missing: Unrecorded | None = None
+        self,
+        told: _Told,
+        ends: Sequence[End],
+        state: State,
+        ending: tuple[Outcome | None, str],
+        missing: Unrecorded | None = None,
     ) -> WhatIf:
         picture, course = told.picture, told.course
         decisions = tuple(picture.decisions)
-        outcome = None if state == "needs_calls" else outcome
+        outcome, reason = (None, "") if state == "needs_calls" else ending
         needed = CallsNeeded()
         if missing is not None:
-            worst = missing.missing if state == "generation" else missing.before + self.rest(picture)
+            rest = Price() if state == "generation" else self.rest(picture, course, missing.gap)
+            worst = missing.missing if state == "generation" else missing.before + rest
             needed = CallsNeeded(missing.missing, worst)
         same = _path(decisions) == _path(self.record.decisions) and outcome == self.record.outcome
         ended = state != "needs_calls" and bool(decisions)
-        context = picture.context if told.context_is_new and not course.unknown else None
+        if state == "known":
+            given = outcome in ANSWERED
+        else:
+            given = told.context_is_new and not course.unknown
+            given = given and (state == "generation" or missing is None or self.context_known(missing.gap))
+        context = (course.given or picture.context) if given else None
         return WhatIf(
             config=self.config,
             state=state,
             steps=told.steps(self.driver.flow.gate, ends),
             gap=missing.gap if missing else None,
             outcome=outcome,
-            reason=decisions[-1].reason if ended else "",
+            reason=reason or (decisions[-1].reason if ended else ""),
             passages=context.passages if context else (),
             verified=context.verified if context and context.passages else True,
             answer=picture.answer if state == "known" and outcome != "failed" else "",
@@ -243,13 +291,6 @@ class _Told:
         self.course = course
         self.picture = picture
         self.events = events
-
-    @classmethod
-    def of(cls, course: Course, record: RunRecord, config: RunConfig, decisions: int) -> _Told:
-        """All before the decision of that number, counted from 0; all where there are no more."""
-        made = [place for place, event in enumerate(course.events) if isinstance(event, Decided)]
-        events = course.events[: made[decisions]] if decisions < len(made) else course.events
-        return cls(course, picture_of(events, record, config), events)
 
     @property
     def context_is_new(self) -> bool:
@@ -292,6 +333,12 @@ class _Told:
         return tuple(found)
 
 
+def _without_unkept(current: Round) -> Round:
+    """A round without the placeholders that count for nothing, of which no text may speak."""
+    unkept = [item for item in current.candidates if is_unseen(item.passage.id) and item.gate != "kept"]
+    return replace(current, candidates=tuple(i for i in current.candidates if i not in unkept)) if unkept else current
+
+
 def _seen(current: Round) -> Round:
     """A round without placeholders."""
     if not any(is_unseen(item.passage.id) for item in current.candidates):
@@ -319,17 +366,26 @@ def _first_difference(paths: Sequence[list[tuple[str, str]]]) -> int | None:
 
 
 class _Driver(Driver):
-    """Compares every round with the recorded one before anything judges it."""
+    """Knows the replay that it drives for."""
 
     def __init__(self, replay: Replay) -> None:
         super().__init__(replay.module.FLOW, replay.record, replay.config)
-        self._compare = replay.compare
+        self._replay = replay
+        self.lost = replay.evidence.prices.search
 
     def visit(self, name: str, course: Course) -> None:
         if name == self.flow.gate:
-            self._compare(course)
+            self.compare(course)
+        if self.flow.ends(name):
+            course.state = {**course.state, "rounds": tuple(_without_unkept(item) for item in course.rounds)}
         frozen = self.run.standing
         former = frozen.spent if isinstance(frozen, FrozenRounds) else None
         super().visit(name, course)
         if isinstance(frozen, FrozenRounds) and frozen.spent is not former:
             course.cost = course.cost + frozen.spent
+
+    def settle(self, name: str, course: Course) -> None:
+        self._replay.settle(name, course)
+
+    def compare(self, course: Course) -> None:
+        self._replay.compare(course)
