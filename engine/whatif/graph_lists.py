@@ -59,7 +59,7 @@ class RecordedLists:
     def lists(self, recorded: Round) -> dict[RetrievalList, tuple[Found, ...]]:
         """What would be made one; by vectors where the lists of the mode have nothing."""
         found = lists_of(recorded.candidates)
-        wanted = self._wanted()
+        wanted = self.wanted()
         if self._seeded(recorded.graph) and "vector" not in wanted:
             # Its entities came from passages that this mode does not look for.
             found.pop("local", None)
@@ -73,7 +73,7 @@ class RecordedLists:
         evidence = recorded.graph
         if evidence is None or self.same_mode:
             return evidence
-        wanted = self._wanted()
+        wanted = self.wanted()
         used = self.lists(recorded)
         local = "local" in wanted and ("vector" in wanted or not self._seeded(evidence))
         return replace(
@@ -86,12 +86,12 @@ class RecordedLists:
             fell_back_to=("vector",) if "vector" in used and "vector" not in wanted else (),
         )
 
-    def _wanted(self) -> tuple[RetrievalList, ...]:
+    def wanted(self) -> tuple[RetrievalList, ...]:
         return lists_of_mode(self.mode, attached=bool(self.record.attachments))
 
     def _searched_all(self, evidence: GraphEvidence) -> bool:
         """Whether every list that is wanted was searched, and would have found the same in this mode."""
-        wanted, in_mode = self._wanted(), lists_of_mode(self.recorded_mode, attached=bool(self.record.attachments))
+        wanted, in_mode = self.wanted(), lists_of_mode(self.recorded_mode, attached=bool(self.record.attachments))
         if self._cut_off() or _unreachable(evidence):
             return False
         if not set(wanted) <= {*in_mode, *evidence.fell_back_to}:
@@ -108,14 +108,14 @@ class RecordedLists:
 
     def _falls_back(self, evidence: GraphEvidence) -> bool:
         """Whether this mode might find nothing of its own, and search by vectors instead."""
-        wanted = set(self._wanted()) - {"attachment"}
+        wanted = set(self.wanted()) - {"attachment"}
         empty = {note.list for note in evidence.notes if note.code.startswith("no_")}
         seeded: set[RetrievalList] = {"local"} if self._seeded(evidence) else set()
         return "vector" not in wanted and wanted <= empty | seeded
 
     def _same_reach(self, evidence: GraphEvidence) -> bool:
         """Whether the search of the graph goes as far."""
-        now, then, wanted = graph_options(self.config), graph_options(self.record.config), self._wanted()
+        now, then, wanted = graph_options(self.config), graph_options(self.record.config), self.wanted()
         around = (now.hops, now.max_entities) == (then.hops, then.max_entities)
         inside = now.max_communities == then.max_communities
         return ("local" not in wanted or around or _not_begun(evidence, "local")) and (
@@ -133,7 +133,7 @@ class RecordedLists:
         """Whether graph scores are those of the lists that are left: of two lists a record keeps the better score."""
         if not graph_options(self.config).graph_threshold:
             return True
-        dropped = {"local", "global"} - set(self._wanted())
+        dropped = {"local", "global"} - set(self.wanted())
         return len(dropped) != 1 or not any({"local", "global"} <= set(item.found_in) for item in recorded.candidates)
 
     def _seeded(self, evidence: GraphEvidence | None) -> bool:

@@ -10,6 +10,7 @@ from engine.config import RoleModels, RunConfig
 from engine.whatif.contexts import is_recorded, ordered
 from engine.whatif.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of
 from engine.whatif.one_by_one import one_by_one
+from engine.whatif.rerun import ELSEWHERE, elsewhere
 from engine.whatif.settings import (
     COLUMNS,
     GAPS,
@@ -23,7 +24,6 @@ from engine.whatif.settings import (
     nowhere,
 )
 from engine.whatif.table import RoundTable, RunTable
-from engine.whatif.walk import ELSEWHERE, elsewhere
 
 __all__ = [
     "COLUMNS",

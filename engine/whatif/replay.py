@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from engine.config import RunConfig, WorkflowName
 from engine.values import RunRecord
-from engine.whatif.graph import graph_hybrid
 from engine.whatif.rerun import Replay
 from engine.whatif.rerun_answers import AnswersReplay
 from engine.whatif.rerun_dual import DualReplay
+from engine.whatif.rerun_graph import GraphReplay
 from engine.whatif.rerun_quality import QualityReplay
 from engine.whatif.values import WhatIf
 
@@ -20,7 +20,7 @@ _REPLAYS: Mapping[WorkflowName, Callable[[RunRecord, RunConfig], WhatIf]] = Mapp
         "quality_loop": lambda record, config: QualityReplay(record, config).what_if(),
         "dual_loop": lambda record, config: DualReplay(record, config).what_if(),
         "answer_evaluation": lambda record, config: AnswersReplay(record, config).what_if(),
-        "graph_hybrid": graph_hybrid,
+        "graph_hybrid": lambda record, config: GraphReplay(record, config).what_if(),
     }
 )
 
