@@ -210,7 +210,7 @@ class RecordedGrader:
             if verdict is not None:
                 trace.verdict(name, verdict)
         if evidence.clock.unreached(index):
-            raise ModelError("The grader could not be reached.", remedy="")
+            raise ModelError.restored("The grader could not be reached.", "")
         if left_out:
             raise TimeoutError
         return [known[item.id] or UNREADABLE for item in passages]
@@ -257,7 +257,7 @@ class RecordedRewriter:
         assert made is not None
         course.cost = course.cost + evidence.prices.rewrite
         if made.failed:
-            raise ModelError(made.reason, remedy="")
+            raise ModelError.restored(made.reason, "")
         queries = (*made.refused, made.rewritten_query)
         return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
 

@@ -99,7 +99,7 @@ class _RecordedWriter:
             raise Unrecorded("unrecorded", once, Price())
         # A revision that came to nothing: the answer that it was to revise stands.
         course.cost = course.cost + prices.generation
-        raise ModelError("The recorded revision came to nothing.", remedy="")
+        raise ModelError.restored("The recorded revision came to nothing.", "")
 
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
         evidence, course = self._evidence, self._driver.course
@@ -109,7 +109,7 @@ class _RecordedWriter:
         if gap is not None:
             raise Unrecorded(gap, price)
         if draft.evaluation is None:
-            raise ModelError("The recorded evaluation came to nothing.", remedy="")
+            raise ModelError.restored("The recorded evaluation came to nothing.", "")
         course.cost = course.cost + price
         return draft.evaluation
 

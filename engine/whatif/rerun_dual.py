@@ -301,7 +301,7 @@ class _RecordedSearch:
         course.sources[course.coming] = found.index
         tried = replay.told_by.tried(found)
         if tried is not None and tried.status == "failed":
-            raise _Failed(tried.why)
+            raise _failed(tried.why)
         course.cost = course.cost + replay.evidence.prices.search
         return found
 
@@ -315,12 +315,11 @@ class _ByStrategy:
         return retrieved(self._search.found(self._strategy, query), self._search._replay.evidence, limit)
 
 
-class _Failed(WorkbenchError):
-    """A recorded search failed with an error of this code."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__("The recorded search failed.", remedy="")
-        self.code = code  # type: ignore[misc]
+def _failed(code: str) -> WorkbenchError:
+    """The error of that code with which a recorded search failed."""
+    error = WorkbenchError.restored("The recorded search failed.", "")
+    vars(error)["code"] = code
+    return error
 
 
 class _RecordedMemory:
@@ -455,7 +454,7 @@ class _RecordedAnswers:
             raise Unrecorded("unrecorded", self._writing)
         # An answer that did not come about: those before it stand.
         course.cost = course.cost + self._replay.evidence.prices.generation
-        raise ModelError("The recorded answer came to nothing.", remedy="")
+        raise ModelError.restored("The recorded answer came to nothing.", "")
 
     def _give(self, draft: Draft, course: Course) -> str:
         course.cost = course.cost + self._replay.evidence.prices.generation
@@ -487,7 +486,7 @@ class _RecordedAnswers:
         if replay.evidence.clock.decision_of_visit(ANSWER, course.visits[ANSWER]) is None:
             raise Unrecorded("unrecorded", price)
         if draft.evaluation is None:
-            raise ModelError("The recorded evaluation came to nothing.", remedy="")
+            raise ModelError.restored("The recorded evaluation came to nothing.", "")
         course.cost = course.cost + price
         return draft.evaluation
 
