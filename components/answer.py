@@ -9,7 +9,13 @@ from components.answer_text import Cite, CiteCell, answer_prose
 from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
 from components.phrases import place_text
+from engine.messages import N_
 from engine.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
+
+_NOTES = {
+    "cannot_tell": N_("– says it cannot tell"),
+    "uncited": N_("! no source cited"),
+}
 
 _OPEN = "open:"
 _LOOPS = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
@@ -25,7 +31,7 @@ def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | Non
     elif record.answer:
         nodes = [_head(record, words), answer_body(record, words), *_footnotes(record, words), _foot(record, words)]
     else:
-        nodes = [_head(record, words), node("p", "muted", words("answer.none"))]
+        nodes = [_head(record, words), node("p", "muted", words("This run ended without an answer."))]
     pressed = draw((node("section", "card answer", *nodes),), words, key=key)
     return opened_passage(pressed)
 
@@ -37,22 +43,24 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     if unsearched is not None:
         return unsearched
     if record.answer_note:
-        return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(f"badge.{record.answer_note}")
+        return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(_NOTES[record.answer_note])
     match record.outcome:
         case "answered":
-            return "pass", words.count("badge.verified", given)
+            return "pass", words.count("✓ 1 passage passed", "✓ {n} passages passed", given)
         case "answered_forced":
-            return "warn", words.count("badge.forced", given)
+            return "warn", words.count(
+                "! below the bar · 1 passage passed", "! below the bar · {n} passages passed", given
+            )
         case "answered_unverified":
-            return "fault", words("badge.unverified")
+            return "fault", words("! not verified")
         case "abstained":
-            return "grey", words("badge.abstained")
+            return "grey", words("– abstained")
         case "cancelled" | "failed" | "interrupted":
-            return "fault", words("badge.partial")
+            return "fault", words("✗ incomplete")
         case "fallback":
-            return "grey", words("badge.fallback")
+            return "grey", words("– no answer")
         case _:
-            return "accent", words("badge.running")
+            return "accent", words("… writing")
 
 
 def _head(record: RunRecord, words: Words) -> Node:
@@ -65,10 +73,16 @@ def _head(record: RunRecord, words: Words) -> Node:
         badge += standing_chips(record, words)
     by_hand = _passed_by_hand(record)
     if by_hand:
-        badge.append(chip("warn", words.count("badge.by_hand", by_hand)))
+        badge.append(chip("warn", words.count("1 verdict set by hand", "{n} verdicts set by hand", by_hand)))
     if record.fork is not None:
-        badge.append(chip("grey", words("badge.branch", round=record.fork.round), words("badge.branch.help")))
-    return node("div", "head", node("strong", "heading", words("answer.title")), *badge)
+        badge.append(
+            chip(
+                "grey",
+                words("branch, from round {round}", round=record.fork.round),
+                words("What was changed stands in the decision path."),
+            )
+        )
+    return node("div", "head", node("strong", "heading", words("Answer")), *badge)
 
 
 def _passed_by_hand(record: RunRecord) -> int:
@@ -82,7 +96,7 @@ def _passed_by_hand(record: RunRecord) -> int:
 
 def _growing(record: RunRecord, words: Words) -> Node:
     # Nothing here changes while the answer grows: a redrawn card would lose what the browser has written into it.
-    begin = node("p", "muted", words("answer.waiting"))
+    begin = node("p", "muted", words("The answer appears here as it is written."))
     return node("div", "prose growing", begin, aria_busy="true", data_live=record.id)
 
 
@@ -121,7 +135,7 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
             "cite",
             str(marker),
             title=place,
-            aria_label=words("answer.citation", n=marker, place=place),
+            aria_label=words("Citation {n}: open {place}", n=marker, place=place),
             data_action=f"{_OPEN}{cited[marker].passage_id}",
         )
 
@@ -130,7 +144,7 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
 
 def _cell(cell: CellCitation, words: Words) -> Node:
     place = " · ".join(part for part in (cell.row_label, cell.column_label) if part)
-    said = words("answer.cell", table=cell.table, cell=cell.cell, value=cell.value)
+    said = words("Table {table}, cell {cell}: {value}", table=cell.table, cell=cell.cell, value=cell.value)
     told = f"{said} ({place})" if place else said
     return node("span", "cite cell", cell.marker, title=told, aria_label=told)
 
@@ -143,18 +157,41 @@ def opened_passage(pressed: str | None) -> PassageId | None:
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:
     notes = answer_notes(record, words) if record.workflow in _LOOPS else []
     if record.outcome == "answered_forced" and not notes:
-        notes.append(words("answer.forced_note"))
+        notes.append(words("The gate was never met: this is the best that the passages which did pass allow."))
     if record.outcome == "answered_unverified" and record.rounds:
-        notes.append(words("answer.unverified_note"))
+        notes.append(
+            words("No passage passed the grader. The answer is based on unverified passages; check it yourself.")
+        )
     if record.removed_markers:
         count = len(record.removed_markers)
-        notes.append(words.count("answer.removed", count, markers=" ".join(dict.fromkeys(record.removed_markers))))
+        notes.append(
+            words.count(
+                "1 citation pointed to no passage and was removed: {markers}.",
+                "{n} citations pointed to no passage and were removed: {markers}.",
+                count,
+                markers=" ".join(dict.fromkeys(record.removed_markers)),
+            )
+        )
     if record.unsupported:
         markers = " ".join(dict.fromkeys(item.marker for item in record.unsupported))
-        notes.append(words.count("answer.unsupported", len(record.unsupported), markers=markers))
+        notes.append(
+            words.count(
+                "1 marker taken out, because the passage does not bear the sentence out: {markers}",
+                "{n} markers taken out, because the passage does not bear the sentence out: {markers}",
+                len(record.unsupported),
+                markers=markers,
+            )
+        )
     if record.context and record.context.cut:
         budget = record.context.token_budget
-        notes.append(words.count("answer.cut", len(record.context.cut), budget=budget))
+        notes.append(
+            words.count(
+                "1 passage that passed did not fit into the generator's {budget} tokens.",
+                "{n} passages that passed did not fit into the generator's {budget} tokens.",
+                len(record.context.cut),
+                budget=budget,
+            )
+        )
     return [node("p", "note", "! ", text) for text in notes]
 
 
@@ -170,7 +207,9 @@ def _foot(record: RunRecord, words: Words) -> Node:
     given = len(record.context.passages) if record.context else 0
     spare = given - len(record.citations)
     if chips and spare > 0:
-        chips.append(node("span", "muted small", words.count("answer.uncited", spare)))
+        chips.append(
+            node("span", "muted small", words.count("1 more read, not cited", "{n} more read, not cited", spare))
+        )
     return node("div", "foot", *chips, node("span", "grow"), copy_button(words, copied_text(record, words)))
 
 

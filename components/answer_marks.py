@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from components.i18n import Words
+from components.labels.runs import GRADE_NAMES
 from components.markup import Node, chip
 from components.phrases import probability_text, reason_text
 from components.scores import grade_look, score_text
 from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
+from engine.messages import N_, NN_
 from engine.values import Draft, Memory, RunRecord
+
+_NTH = {
+    "writing": N_("… writing answer {n} of at most {most}"),
+    "written": N_("answer {n} of at most {most}"),
+    "evaluating": N_("… evaluating answer {n} of at most {most}"),
+}
+
+WHY_STANDING = {
+    "max_corrections": N_(
+        "The corrections are used up and no answer passed its evaluation: the best of {n} stands. What is wrong with "
+        "it is under “Strategies”."
+    ),
+    "max_epochs": N_(
+        "All {n} answers are written and the evaluator still asks for changes: the last one stands. What it asks for "
+        "is under “Evaluation”."
+    ),
+    "evaluator_failed": N_("The evaluator could not be reached or read: no one has evaluated this answer."),
+    "deadline": N_("The time was used up before an answer passed its evaluation: this is the newest complete one."),
+    "writer_failed": N_(
+        "The revision could not be written: the answer before it stands, with its suggestions unanswered."
+    ),
+}
 
 _WRITERS = ("generate_answer", "generate_response", "direct_response")
 _EVALUATORS = ("eval_answer", "grade_relevance")
@@ -40,7 +64,7 @@ def writing_text(record: RunRecord, words: Words) -> str:
     if most < 2 or number < 1:
         return ""
     doing = "writing" if now in _WRITERS else "evaluating" if now in _EVALUATORS else "written"
-    return words(f"answer.nth.{doing}", n=number, most=most)
+    return words(_NTH[doing], n=number, most=most)
 
 
 def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
@@ -51,8 +75,8 @@ def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     if draft is None or not draft.direct or record.outcome not in ("answered", "answered_forced"):
         return None
     if record.outcome == "answered_forced":
-        return "warn", words("badge.direct_forced")
-    return "pass", words("badge.memory" if answering_memory(record) else "badge.direct")
+        return "warn", words("! without a search")
+    return "pass", words("✓ from memory" if answering_memory(record) else "✓ without a search")
 
 
 def _graph_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
@@ -61,9 +85,9 @@ def _graph_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     if context is None or record.active or record.outcome not in (*_ANSWERED, "abstained"):
         return None
     if not record.rounds:
-        return "grey", words("badge.unsearched")
+        return "grey", words("without a search")
     if context.tables and not context.passages:
-        return "pass", words("badge.tables")
+        return "pass", words("from the tables of the question")
     return None
 
 
@@ -82,9 +106,9 @@ def standing_chips(record: RunRecord, words: Words) -> list[Node]:
     checks = [item.quality for item in record.rounds if item.quality is not None]
     if checks and isinstance(options, QualityOptions):
         check = checks[-1]
-        grade = words(f"quality.grade.{check.routing_grade}")
+        grade = words(GRADE_NAMES[check.routing_grade])
         score = score_text(check.routing_score, options)
-        made.append(chip(grade_look(check.routing_grade), words("quality.chip", score=score, grade=grade)))
+        made.append(chip(grade_look(check.routing_grade), words("quality {score} · {grade}", score=score, grade=grade)))
     draft = standing_draft(record)
     if draft is not None and record.outcome != "fallback":
         made.append(evaluation_chip(draft, record, words))
@@ -95,11 +119,15 @@ def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
     """Whether an answer passed its evaluation, and with how many suggestions it did not."""
     if draft.evaluation is None:
         newest = record.active and draft is record.drafts[-1]
-        return chip("accent", words("draft.evaluating")) if newest else chip("warn", words("draft.unevaluated"))
+        return chip("accent", words("… being evaluated")) if newest else chip("warn", words("? not evaluated"))
     if draft.evaluation.passed:
-        return chip("pass", words("draft.passed"))
-    key = "draft.complaints" if record.workflow == "dual_loop" else "draft.suggestions"
-    return chip("warn", words.count(key, len(draft.evaluation.suggestions)))
+        return chip("pass", words("✓ evaluation passed"))
+    key = (
+        NN_("! 1 complaint", "! {n} complaints")
+        if record.workflow == "dual_loop"
+        else NN_("! 1 suggestion", "! {n} suggestions")
+    )
+    return chip("warn", words.count(*key, len(draft.evaluation.suggestions)))
 
 
 def answer_notes(record: RunRecord, words: Words) -> list[str]:
@@ -109,26 +137,35 @@ def answer_notes(record: RunRecord, words: Words) -> list[str]:
     if record.workflow == "graph_hybrid":
         return _graph_notes(record, words)
     if record.outcome == "fallback":
-        notes.append(words("answer.fallback_note"))
+        notes.append(
+            words("No answer was found, and none was invented. What each strategy found is under “Strategies”.")
+        )
     elif record.outcome == "answered_forced":
         notes.append(_forced(record, draft, words))
     if draft is not None and draft.direct and record.outcome != "fallback":
         memory = answering_memory(record)
         if memory is None:
-            notes.append(words("answer.without_search"))
+            notes.append(words("Nothing was searched for this answer: it is based on no passage."))
         else:
             similarity = probability_text(memory.similarity)
-            notes.append(words("answer.from_memory", question=memory.question, similarity=similarity))
+            notes.append(
+                words(
+                    "Memory answered this, not the settings: the answer comes from an earlier run, nothing was "
+                    "searched. It was asked then: “{question}” (similarity {similarity}).",
+                    question=memory.question,
+                    similarity=similarity,
+                )
+            )
     return notes
 
 
 def _graph_notes(record: RunRecord, words: Words) -> list[str]:
     """What is to be known of an answer of graph + vector retrieval; the usual notes come besides."""
     if not record.rounds and record.outcome is not None and record.answer:
-        return [words("answer.unsearched")]
+        return [words("Answered without a search: grading and citations were skipped.")]
     context = record.context
     if context is not None and context.tables and not context.passages and record.outcome in _ANSWERED:
-        return [words("answer.from_tables")]
+        return [words("No passage passed: the answer is based on the tables of the question alone.")]
     return []
 
 
@@ -138,9 +175,14 @@ def _forced(record: RunRecord, draft: Draft | None, words: Words) -> str:
     checks = [item.quality for item in record.rounds if item.quality is not None]
     if isinstance(options, QualityOptions) and checks:
         score = score_text(checks[-1].routing_score, options)
-        return words("answer.low_quality", score=score, bar=probability_text(options.medium_score), why=why)
+        return words(
+            "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+            score=score,
+            bar=probability_text(options.medium_score),
+            why=why,
+        )
     if draft is not None and draft.evaluation is not None and draft.evaluation.passed:
-        return words("answer.gate_unmet", why=why)
+        return words("The evaluator passed this answer, but the passages never met the gate: {why}.", why=why)
     if record.reason in _OWN_WORDS:
-        return words(f"answer.{record.reason}", n=len(record.drafts))
-    return words("answer.not_in_full", why=why)
+        return words(WHY_STANDING[record.reason], n=len(record.drafts))
+    return words("This answer did not pass in full: {why}.", why=why)

@@ -98,7 +98,7 @@ def still_markers(record: RunRecord, words: Words) -> Cite:
         if marker not in cited:
             return None
         place = place_text(cited[marker].source, cited[marker].section, words)
-        said = words("answer.citation", n=marker, place=place)
+        said = words("Citation {n}: open {place}", n=marker, place=place)
         return node("span", "cite", str(marker), title=place, aria_label=said, role="note")
 
     return cite

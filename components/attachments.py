@@ -12,8 +12,22 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, chip, fold, node, script
 from engine.attachments.admission import LONGEST_TEXT, MOST_COLUMNS, MOST_ROWS
+from engine.messages import N_
 from engine.retrieval.cells import column_letters
 from engine.values import Attachment, CellCitation
+
+_BY = {
+    "ocr": N_("text recognition"),
+    "typed": N_("typed"),
+}
+
+_CUT = {
+    "rows": N_("Only the first {n} rows are taken."),
+    "columns": N_("Only the first {n} columns are taken."),
+    "size": N_("Only the first {rows} rows and {columns} columns are taken."),
+    "text": N_("What was too long is cut off."),
+    "tables": N_("The file has further tables or sheets, which are left out."),
+}
 
 _component = st.components.v2.component(
     "workbench_attached",
@@ -32,7 +46,7 @@ _ROWS_SHOWN = 6
 def attached_card(attachments: Sequence[Attachment], cited: Sequence[CellCitation], words: Words, *, key: str) -> None:
     """Draw what came with the question of a run, with the cells that its answer quotes marked; nothing for none."""
     if attachments:
-        head = node("div", "head", node("strong", "heading", words("attach.title")))
+        head = node("div", "head", node("strong", "heading", words("Attached to the question")))
         card = node("section", "card", head, *attached_nodes(attachments, cited, words))
         _component(key=key, data={"lang": words.html_language, "nodes": [card.plain()]})
 
@@ -44,7 +58,7 @@ def attached_nodes(attachments: Sequence[Attachment], cited: Sequence[CellCitati
         tables += item.kind == "table"
         cells = [cell for cell in cited if item.kind == "table" and cell.table == tables]
         told = [chip("plain", title(item, tables, words)), node("span", "grow own-name", item.name)]
-        told += [chip("accent", words.count("attach.cited.count", len(cells)))] if cells else []
+        told += [chip("accent", words.count("1 cell quoted", "{n} cells quoted", len(cells)))] if cells else []
         parts.append(node("div", "head", *told))
         parts.append(node("p", "muted small", facts(item, words)))
         parts.append(_table(item, cells, place, words) if item.kind == "table" else _text(item.text, place))
@@ -52,25 +66,27 @@ def attached_nodes(attachments: Sequence[Attachment], cited: Sequence[CellCitati
 
 
 def title(item: Attachment, table: int, words: Words) -> str:
-    return words("attach.table", n=table) if item.kind == "table" else words("attach.image")
+    return words("Table T{n}", n=table) if item.kind == "table" else words("Image")
 
 
 def facts(item: Attachment, words: Words) -> str:
     """Who read it, how much there is, and what was left out."""
     if item.kind == "image":
-        size = words.count("attach.signs", len(item.text))
+        size = words.count("1 character", "{n} characters", len(item.text))
     else:
-        size = words("attach.size", rows=len(item.rows), columns=len(item.rows[0]) if item.rows else 0)
-    by = words(f"attach.by.{item.read_by or 'typed'}") if item.read_by in ("", "ocr") else item.read_by
+        size = words(
+            "{rows} rows × {columns} columns", rows=len(item.rows), columns=len(item.rows[0]) if item.rows else 0
+        )
+    by = words(_BY[item.read_by or "typed"]) if item.read_by in ("", "ocr") else item.read_by
     limit = MOST_ROWS if item.cut == "rows" else MOST_COLUMNS
     cut = []
-    if f"attach.cut.{item.cut}" in words:
-        cut.append(words(f"attach.cut.{item.cut}", n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
+    if item.cut in _CUT:
+        cut.append(words(_CUT[item.cut], n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
     return " · ".join(
         [
             by,
             size,
-            *([words("attach.edited")] if item.edited and item.read_by else []),
+            *([words("corrected by hand")] if item.edited and item.read_by else []),
             *cut,
         ]
     )
@@ -85,9 +101,9 @@ def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> 
         {
             "class": "button quiet",
             "data-action": "remove",
-            "aria-label": words("attach.remove", name=item.name[:_SHORT]),
+            "aria-label": words("Remove {name}", name=item.name[:_SHORT]),
         },
-        (f"✕ {words('attach.remove.short')}",),
+        (f"✕ {words('Remove')}",),
     )
     head = node("div", "head", chip("plain", title(item, table, words)), name, about, remove)
     result = _component(
@@ -99,8 +115,14 @@ def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> 
 def image_editor(item: Attachment, words: Words, *, key: str) -> Attachment:
     """What was read of an image, in a box to correct it."""
     if not item.text and not item.edited:
-        st.caption(words("attach.text.none"))
-    text = st.text_area(words("attach.text"), item.text, key=f"{key}_text", height=_TEXT_HEIGHT, max_chars=LONGEST_TEXT)
+        st.caption(words("No text was found in this image. Say in a few words what it shows, or remove it."))
+    text = st.text_area(
+        words("What was read; correct it before you run"),
+        item.text,
+        key=f"{key}_text",
+        height=_TEXT_HEIGHT,
+        max_chars=LONGEST_TEXT,
+    )
     return item if text == item.text else replace(item, text=text or "", edited=True)
 
 
@@ -109,14 +131,18 @@ def table_editor(item: Attachment, number: int, words: Words, *, key: str) -> At
     width = len(item.rows[0]) if item.rows else 0
     letters = [column_letters(number) for number in range(1, width + 1)]
     frame = pd.DataFrame(item.rows, index=range(1, len(item.rows) + 1), columns=letters, dtype=str)
-    st.caption(words("attach.grid", n=number))
+    st.caption(words("Cells are quoted as [T{n}:B2]", n=number))
     edited = st.data_editor(
         frame,
         key=f"{key}_grid",
         height=min(_GRID_HEIGHT, 37 * (len(item.rows) + 1)),
         column_config={letter: st.column_config.TextColumn(letter) for letter in letters},
     )
-    header = st.checkbox(words("attach.header"), item.header, key=f"{key}_header") if len(item.rows) > 1 else False
+    header = (
+        st.checkbox(words("The first row names the columns"), item.header, key=f"{key}_header")
+        if len(item.rows) > 1
+        else False
+    )
     rows = tuple(tuple("" if pd.isna(cell) else str(cell) for cell in row) for row in edited.itertuples(index=False))
     if rows == item.rows and header == item.header:
         return item
@@ -141,7 +167,7 @@ def _table(item: Attachment, cited: Sequence[CellCitation], place: int, words: W
     if len(first) == len(rows):
         return shown
     whole = node("table", "cells", node("thead", "", corner), node("tbody", "", *rows))
-    said = words("attach.size", rows=len(rows), columns=len(item.rows[0]))
+    said = words("{rows} rows × {columns} columns", rows=len(rows), columns=len(item.rows[0]))
     return node("div", "", shown, fold(f"attached_{place}", said, node("div", "scroll", whole)))
 
 
@@ -155,7 +181,9 @@ def _row(item: Attachment, number: int, quoted: Collection[str], words: Words) -
         node(
             tag,
             "",
-            node("mark", "quoted", text, title=words("attach.cited")) if f"{letter}{number}" in quoted else text,
+            node("mark", "quoted", text, title=words("Quoted in the answer"))
+            if f"{letter}{number}" in quoted
+            else text,
         )
         for letter, text in zip(_letters(item), item.rows[number - 1], strict=True)
     ]

@@ -8,6 +8,16 @@ import streamlit as st
 
 from components.i18n import Words
 from engine.config import RoleModels
+from engine.messages import N_, NC_
+
+_ROLE = {
+    "evaluator": N_("evaluator"),
+    "router": N_("router"),
+    "reranker": N_("reranker"),
+    "grader": N_("grader"),
+    "rewriter": N_("rewriter"),
+    "generator": N_("generator"),
+}
 
 _ROLES = ("grader", "rewriter", "generator")
 
@@ -26,17 +36,28 @@ def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) 
     """``2 of 5 built in``, of the roles that a workflow asks; their names would cover the navigation beside it."""
     built_in = [role for role in roles if getattr(models, role).built_in]
     if len(built_in) == len(roles):
-        return words("badge.all_builtin")
+        return words("No LLM in use")
     if not built_in:
-        return words("badge.none_builtin")
-    return words("badge.some_builtin", n=len(built_in), all=len(roles))
+        return words("all chat models")
+    return words("{n} of {all} built in", n=len(built_in), all=len(roles))
 
 
 def badge_help(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
     """What built in means, after the names of the roles that are where some are not."""
-    built_in = [words(f"role.{role}") for role in roles if getattr(models, role).built_in]
+    built_in = [words(_ROLE[role]) for role in roles if getattr(models, role).built_in]
     if len(built_in) in (0, len(roles)):
-        return words("badge.help")
-    listed = words("list.joint").join(built_in[:-1])
-    named = words("list.last").join(item for item in (listed, built_in[-1]) if item)
-    return words.joined((words("badge.which", roles=named), words("badge.help")))
+        return words(
+            "Built-in roles are small deterministic programs of this workbench, not language models. They need no "
+            "server; choose others under Models."
+        )
+    listed = words(", ").join(built_in[:-1])
+    named = words(NC_("list", " and ")).join(item for item in (listed, built_in[-1]) if item)
+    return words.joined(
+        (
+            words("Built in: {roles}.", roles=named),
+            words(
+                "Built-in roles are small deterministic programs of this workbench, not language models. They need no "
+                "server; choose others under Models."
+            ),
+        )
+    )

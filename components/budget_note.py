@@ -15,7 +15,7 @@ from engine.whatif.values import Price
 
 def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> None:
     """Draw the worst case in calls and seconds, with a bar of the budget that it would use."""
-    st.caption(f"**{words('settings.before')}**")
+    st.caption(f"**{words('Before you run')}**")
     notes = [node("p", "note small", "! ", caution) for caution in caution_texts(words, config)]
     draw((node("section", "budget", *budget_nodes(words, config, worst), *notes),), words, key=key)
 
@@ -30,10 +30,15 @@ def extent_text(words: Words, config: RunConfig) -> str:
     options = config.options
     if isinstance(options, DualLoopOptions):
         searches = 3 if options.web_search else 2
-        return words.count("settings.passes", options.max_corrections + 1, searches=searches)
-    rounds = words.count("settings.rounds", config.max_rewrites + 1)
+        return words.count(
+            "1 pass of {searches} searches",
+            "{n} passes of {searches} searches",
+            options.max_corrections + 1,
+            searches=searches,
+        )
+    rounds = words.count("1 round", "{n} rounds", config.max_rewrites + 1)
     if isinstance(options, AnswerEvaluationOptions):
-        return words.count("settings.answers.n", options.gener_epoch, rounds=rounds)
+        return words.count("{rounds} and 1 answer", "{rounds} and {n} answers", options.gener_epoch, rounds=rounds)
     return rounds
 
 
@@ -42,18 +47,51 @@ def budget_nodes(words: Words, config: RunConfig, worst: Price) -> list[Node]:
     budget = f"{config.budget_s:g}"
     rounds = extent_text(words, config)
     if worst.calls == 0:
-        counted = words("settings.before.builtin", rounds=rounds)
+        counted = words("All roles are built in: no model calls, at most {rounds}.", rounds=rounds)
     else:
-        counted = words.count("settings.before.calls", worst.calls, rounds=rounds, budget=budget)
+        counted = words.count(
+            "Worst case 1 model call in {rounds}, within {budget} s.",
+            "Worst case {n} model calls in {rounds}, within {budget} s.",
+            worst.calls,
+            rounds=rounds,
+            budget=budget,
+        )
     parts = [node("p", "", counted)]
     if worst.seconds is None:
-        return [*parts, node("p", "muted small", words("budget.unmeasured"))]
+        return [
+            *parts,
+            node(
+                "p",
+                "muted small",
+                words("How long that takes is not known yet: no recent run went through every step with these models."),
+            ),
+        ]
     over = worst.seconds > config.budget_s
     time = duration_text(worst.seconds * 1000.0)
-    parts.append(node("p", "small num", words("budget.time", time=time, budget=budget)))
+    parts.append(
+        node(
+            "p",
+            "small num",
+            words(
+                "With every round used, about {time} of {budget} s, at the pace of recent runs.",
+                time=time,
+                budget=budget,
+            ),
+        )
+    )
     share = f"{min(1.0, worst.seconds / config.budget_s):.1%}"
     bar = node("i", "", data_fill=share)
     parts.append(node("div", "gauge over" if over else "gauge", bar, aria_hidden="true"))
     if over:
-        parts.append(node("p", "note small", "! ", words("budget.over")))
+        parts.append(
+            node(
+                "p",
+                "note small",
+                "! ",
+                words(
+                    "More than the time budget: such a run stops searching when it is spent, and answers from what it "
+                    "has."
+                ),
+            )
+        )
     return parts

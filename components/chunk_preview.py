@@ -37,15 +37,22 @@ def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, 
     """Draw the passages of a file, a page at a time, with their sizes against target and most."""
     passages = source.passages
     if not passages:
-        st.caption(words("kb.chunks.none"))
+        st.caption(words("This file gives no passages."))
         return
     pairs = list(zip((None, *passages), passages, strict=False))
     shared = [overlap(before, passage) for before, passage in pairs]
-    head = [words.count("kb.chunks.count", len(passages), tokens=count_text(sum(source.tokens)))]
+    head = [
+        words.count(
+            "1 passage · {tokens} tokens",
+            "{n} passages · {tokens} tokens",
+            len(passages),
+            tokens=count_text(sum(source.tokens)),
+        )
+    ]
     if any(shared):
-        head.append(words("kb.chunks.overlaps", n=sum(length > 0 for length in shared)))
+        head.append(words("{n} begin with a sentence of the one before", n=sum(length > 0 for length in shared)))
     pages = -(-len(passages) // _A_PAGE)
-    heading = node("strong", "", words("kb.chunks", name=source.name))
+    heading = node("strong", "", words("How {name} is cut", name=source.name))
     # Of a few passages the bars would look like a stray mark.
     row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
     title = node("div", "head", heading, *row)
@@ -73,7 +80,12 @@ def _sizes(tokens: Sequence[int], chunks: ChunkOptions) -> Node:
 def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions, words: Words) -> Node:
     share = min(1.0, tokens / chunks.most_tokens)
     target = min(1.0, chunks.target_tokens / chunks.most_tokens)
-    told = words("kb.chunk.tokens", tokens=tokens, target=chunks.target_tokens, most=chunks.most_tokens)
+    told = words(
+        "{tokens} tokens · near {target}, at most {most}",
+        tokens=tokens,
+        target=chunks.target_tokens,
+        most=chunks.most_tokens,
+    )
     rail = node(
         "span",
         "rail",
@@ -89,12 +101,12 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
         node("span", "ordinal num", str(passage.ordinal)),
         node("span", "heading grow", section_text(passage.section, words) or passage.title),
         node("span", "muted small num", lines_text(passage, words)),
-        node("span", "mini", rail, node("span", "muted small num", words("kb.chunk.size", tokens=tokens))),
+        node("span", "mini", rail, node("span", "muted small num", words("{tokens} tokens", tokens=tokens))),
     )
     text = passage.text
     if not shared:
         return node("section", "card chunk", head, node("p", "own-text", text))
-    said = words("kb.chunk.overlap", n=passage.ordinal - 1)
+    said = words("also ends passage {n}", n=passage.ordinal - 1)
     repeated = node("mark", "again", text[:shared], title=said)
     return node(
         "section", "card chunk", head, node("p", "own-text", repeated, text[shared:]), chip("accent", f"↑ {said}")

@@ -8,10 +8,49 @@ from components.amounts import count_text
 from components.embedding_facts import model_name
 from components.i18n import Words
 from components.knowledge_draw import draw_knowledge, note_box
+from components.labels.runs import SOURCE_KIND_NAMES
 from components.markup import Node, chip, node
 from components.phrases import duration_text
 from engine.library.values import GrowthAdvice
+from engine.messages import N_, NC_
 from engine.roles import CollectionInfo
+
+_COLUMN = {
+    "collection": N_("Collection"),
+    "passages": N_("Passages"),
+    "sources": N_("Sources"),
+    "model": N_("Embedding model"),
+    "search": N_("Search"),
+    "store": N_("Store"),
+    "built": N_("Built"),
+}
+
+_ADVICE = {
+    "lite_slow": N_(
+        "{n} passages: the embedded store compares a question with every one of them, about {ms} a search. From here "
+        "on a Milvus server, with its index, is quicker."
+    ),
+    "lite_large": N_(
+        "{n} passages are more than the embedded store is good for: a search takes about {ms} and opening it longer. "
+        "Use a Milvus server: set WORKBENCH_MILVUS_URI and add the files there."
+    ),
+    "server_small": N_("{n} passages need no server: the embedded store answers in about {ms} at this size."),
+}
+
+_FACT = {
+    "passages": N_("Passages"),
+    "sources": N_("Sources"),
+    "summaries": N_("Summaries"),
+    "dim": N_("Dimensions · metric"),
+    "model": N_("Embedding model"),
+    "query_prefix": N_("Query prefix"),
+    "passage_prefix": N_("Passage prefix"),
+    "full_text": N_("Full text (BM25)"),
+    "kinds": NC_("knowledge", "Kinds of sources"),
+    "built": N_("Built"),
+    "store": N_("Store"),
+    "remote": N_("Its name there"),
+}
 
 SAMPLES = "samples"
 _OPEN = "open:"
@@ -44,7 +83,7 @@ def collection_table(
     head = node(
         "div",
         "line top",
-        *(node("span", name, words(f"kb.column.{name}")) for name in _COLUMNS),
+        *(node("span", name, words(_COLUMN[name])) for name in _COLUMNS),
         aria_hidden="true",
     )
     rows = [
@@ -62,7 +101,11 @@ def collection_card(info: CollectionInfo, words: Words, *, key: str, server: boo
     facts = [_fact(label, value, words) for label, value in _facts(info, words, server) if value]
     parts = [title, *told, node("div", "facts-grid", *facts)]
     if not usable:
-        sentence = words("kb.missing_model.note", model=model_name(info.embedding_model, words))
+        sentence = words(
+            "Its vectors come from {model}, which cannot be used here now, so it can be read but not searched by "
+            "meaning. Make the model available, or re-embed the collection with another one.",
+            model=model_name(info.embedding_model, words),
+        )
         parts.append(node("p", "note", f"! {sentence}"))
     draw_knowledge([node("section", "card collection", *parts, aria_label=info.name)], words, key=key)
 
@@ -70,7 +113,7 @@ def collection_card(info: CollectionInfo, words: Words, *, key: str, server: boo
 def advice_note(advice: GrowthAdvice, words: Words, *, key: str) -> None:
     """What follows from the size of a collection on its store."""
     look, sign = ("plain", "i") if advice.code == "server_small" else ("warn", "!")
-    text = words(f"kb.advice.{advice.code}", n=count_text(advice.passages), ms=duration_text(advice.search_ms))
+    text = words(_ADVICE[advice.code], n=count_text(advice.passages), ms=duration_text(advice.search_ms))
     note_box(look, sign, text, words, key=key)
 
 
@@ -85,7 +128,7 @@ def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words:
     told = (node("div", "muted small clip", info.description, title=info.description),) if info.description else ()
     chips = _chips(info, not unusable, words)
     marks = (node("div", "marks", *chips),) if chips else ()
-    by = [words("kb.by.meaning"), *([words("kb.by.words")] if info.full_text else [])]
+    by = [words("meaning"), *([words("words")] if info.full_text else [])]
     model = node("div", "", model_name(info.embedding_model, words))
     dim = node("div", "muted small num", f"{info.dim} · {info.metric.lower()}")
     return node(
@@ -102,28 +145,34 @@ def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words:
 
 
 def _cell(look: str, name: str, text: str, words: Words) -> Node:
-    return node("div", look, text, data_label=words(f"kb.column.{name}"))
+    return node("div", look, text, data_label=words(_COLUMN[name]))
 
 
 def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
-    chips = [chip("plain", words("kb.alias", name=alias)) for alias in info.aliases]
+    chips = [chip("plain", words("also {name}", name=alias)) for alias in info.aliases]
     if info.name == SAMPLES:
-        chips.append(chip("grey", words("kb.samples")))
+        chips.append(chip("grey", words("ships with the workbench")))
     if info.address:
-        chips.append(chip("accent", words("kb.store.connected"), info.address))
+        chips.append(chip("accent", words("connected"), info.address))
     if info.read_only:
-        chips.append(chip("grey", words("kb.read_only"), words("kb.read_only.tip")))
+        chips.append(
+            chip(
+                "grey",
+                words("read only"),
+                words("It belongs to another program: runs and searches read it, nothing here writes to it."),
+            )
+        )
     if info.fault is not None:
-        chips.append(chip("fault", f"✗ {words('kb.unreachable')}", info.fault.fact))
+        chips.append(chip("fault", f"✗ {words('cannot be read now')}", info.fault.fact))
     elif not usable:
-        chips.append(chip("warn", f"! {words('kb.missing_model')}"))
+        chips.append(chip("warn", f"! {words('model not at hand')}"))
     return chips
 
 
 def _facts(info: CollectionInfo, words: Words, server: bool) -> list[tuple[str, str]]:
-    kinds = words("list.joint").join(words(f"kind.{kind}") for kind in info.kinds)
-    store = info.address or words("kb.store.server" if server else "kb.store.embedded")
-    built = words("kb.utc", when=moment(info.created_at)) if info.created_at else ""
+    kinds = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in info.kinds)
+    store = info.address or words("server" if server else "embedded")
+    built = words("{when} UTC", when=moment(info.created_at)) if info.created_at else ""
     return [
         ("passages", count_text(info.passages)),
         ("sources", count_text(info.sources) if info.sources or not info.address else ""),
@@ -132,7 +181,7 @@ def _facts(info: CollectionInfo, words: Words, server: bool) -> list[tuple[str, 
         ("dim", f"{info.dim} · {info.metric}"),
         ("query_prefix", _quoted(info.query_prefix, words)),
         ("passage_prefix", _quoted(info.passage_prefix, words)),
-        ("full_text", words("kb.yes" if info.full_text else "kb.no")),
+        ("full_text", words("✓ yes" if info.full_text else "✗ no")),
         ("kinds", kinds),
         ("store", store),
         ("remote", info.remote_name if info.address else ""),
@@ -141,8 +190,8 @@ def _facts(info: CollectionInfo, words: Words, server: bool) -> list[tuple[str, 
 
 
 def _quoted(prefix: str, words: Words) -> str:
-    return f"“{prefix}”" if prefix else words("kb.none")
+    return f"“{prefix}”" if prefix else words("none")
 
 
 def _fact(label: str, value: str, words: Words) -> Node:
-    return node("div", "fact", node("div", "label", words(f"kb.fact.{label}")), node("div", "num", value))
+    return node("div", "fact", node("div", "label", words(_FACT[label])), node("div", "num", value))

@@ -8,6 +8,7 @@ from components.compare_costs import costs_card, settings_card
 from components.compare_evidence import answers_card, passages_card, rewrites_card
 from components.figures import Figure, figures_of, measured, shared_measures
 from components.i18n import Words
+from components.labels.runs import SIDE_NAMES
 from components.markup import Node, chip, node, script
 from components.phrases import (
     duration_text,
@@ -20,8 +21,15 @@ from components.phrases import (
 )
 from components.workflow_picture import PASSED
 from engine.difference import RoundPair, RunDifference
+from engine.messages import N_, NC_
 from engine.values import Decision, Fault, Round, RunRecord
 from engine.wording import change_of
+
+_WHY = {
+    "query": N_("another query was searched"),
+    "kept": N_("other passages were kept"),
+    "reason": N_("for another reason"),
+}
 
 SHOW_SAME = "show_same"
 """What the press on *Show all passages* is called."""
@@ -74,7 +82,7 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
     if not alike:
         lines.append(_counts(found, words))
     if not found.same_question:
-        lines.append(words("compare.other_question"))
+        lines.append(words("These runs asked different questions, so differences come from that too."))
     look, sign = ("pass", "=") if alike else ("plain", "≠")
     said = [node("strong" if place == 0 else "p", "", line) for place, line in enumerate(lines)]
     icon = node("span", "icon", sign, aria_hidden="true")
@@ -84,41 +92,45 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
 def parting_text(found: RunDifference, words: Words) -> str:
     """Where the paths part and in what, or that they do not."""
     if found.a.id == found.b.id:
-        return words("compare.itself")
+        return words("A and B are the same run.")
     if found.equal:
-        return words("compare.equal.settings" if found.settings else "compare.equal")
+        return words(
+            "These runs are alike, although their settings differ: same path, same passages and verdicts, same answer."
+            if found.settings
+            else "These runs are alike: same path, same passages and verdicts, same answer."
+        )
     pair = next((item for item in found.path if item.differs), None)
     if pair is not None:
-        return words("compare.parts", n=pair.index, why=words("verdict.joint").join(_why(pair, words)))
+        return words("The paths part in round {n}: {why}.", n=pair.index, why=words("; ").join(_why(pair, words)))
     if not found.same_path:
         ended = {"a": ended_text(found.a, words), "b": ended_text(found.b, words)}
-        return words("compare.parts.end", **ended)
-    return words("compare.same_path")
+        return words("The decisions are the same, the runs ended differently: A {a}, B {b}.", **ended)
+    return words("The paths are the same: every decision of A is B's too.")
 
 
 def _why(pair: RoundPair, words: Words) -> list[str]:
     if "missing" in pair.differs:
-        return [words("compare.why.missing.a" if pair.a is None else "compare.why.missing.b")]
+        return [words("A had ended before it" if pair.a is None else "B had ended before it")]
     said = []
     for aspect in pair.differs:
         if aspect == "route":
             said.append(_other_route(pair, words))
         elif aspect != "reason" or "route" not in pair.differs:
-            said.append(words(f"compare.why.{aspect}"))
+            said.append(words(_WHY[aspect]))
     return said
 
 
 def _other_route(pair: RoundPair, words: Words) -> str:
     if pair.decision_a is None or pair.decision_b is None:
-        return words("compare.why.broke.a" if pair.decision_a is None else "compare.why.broke.b")
+        return words("A broke off before it decided" if pair.decision_a is None else "B broke off before it decided")
     routes = {"a": pair.decision_a.route, "b": pair.decision_b.route}
-    return words("compare.why.route", **{side: node_text(route, words) for side, route in routes.items()})
+    return words("A continues to {a}, B to {b}", **{side: node_text(route, words) for side, route in routes.items()})
 
 
 def _counts(found: RunDifference, words: Words) -> str:
     moves = [item.move for item in found.passages if item.notable]
     return words(
-        "compare.summary",
+        "{gained} gained · {lost} lost · {moved} moved · {verdicts} verdicts changed",
         gained=moves.count("gained"),
         lost=moves.count("lost"),
         moved=moves.count("moved"),
@@ -159,11 +171,11 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     )
     longer_ms = b.duration_ms - a.duration_ms
     return (
-        words("compare.delta.same" if a.outcome == b.outcome else "compare.delta.other"),
+        words("same as A" if a.outcome == b.outcome else NC_("comparison", "changed")),
         first,
         second,
-        words("compare.delta.same") if a.calls == b.calls else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
-        f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else words("compare.delta.same"),
+        words("same as A") if a.calls == b.calls else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
+        f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else words("same as A"),
     )
 
 
@@ -172,7 +184,7 @@ def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = Fals
         return ""
     change = change_of(a, b)
     if change.direction == 0:
-        return words("compare.delta.same")
+        return words("same as A")
     return f"{_sign(b - a)} {abs(b - a):.0f}" if whole else moved_text(change)
 
 
@@ -184,21 +196,21 @@ def _path_card(found: RunDifference, words: Words) -> Node:
     rows = [_columns(words)]
     for pair in found.path:
         if pair.index == found.parting:
-            rows.append(node("div", "parting", node("span", "chip warn", f"≠ {words('compare.parting')}")))
+            rows.append(node("div", "parting", node("span", "chip warn", f"≠ {words('the paths part here')}")))
         rows.append(_round_row(pair, found, words))
     ends = (node("div", "cell", _tag(name), _end(run, words)) for name, run in (("A", found.a), ("B", found.b)))
-    rows.append(node("div", "pair end", node("span", "where", words("compare.ended")), *ends))
-    return node("section", "card", node("strong", "heading", words("compare.path")), *rows)
+    rows.append(node("div", "pair end", node("span", "where", words("End")), *ends))
+    return node("section", "card", node("strong", "heading", words("Path")), *rows)
 
 
 def _columns(words: Words) -> Node:
-    named = (node("span", "cell muted", words(f"compare.{name}")) for name in ("a", "b"))
+    named = (node("span", "cell muted", words(SIDE_NAMES[name])) for name in ("a", "b"))
     return node("div", "pair columns", node("span", "where"), *named)
 
 
 def _round_row(pair: RoundPair, found: RunDifference, words: Words) -> Node:
     parted = found.parting is not None and pair.index >= found.parting
-    where = node("span", "where num", words("round.short", n=pair.index))
+    where = node("span", "where num", words("round {n}", n=pair.index))
     cells = (_step("A", pair.a, pair.decision_a, pair, words), _step("B", pair.b, pair.decision_b, pair, words))
     return node("div", "pair parted" if parted else "pair", where, *cells)
 
@@ -206,12 +218,12 @@ def _round_row(pair: RoundPair, found: RunDifference, words: Words) -> Node:
 def _step(name: str, current: Round | None, decision: Decision | None, pair: RoundPair, words: Words) -> Node:
     tag = _tag(name)
     if current is None:
-        return node("div", "cell", tag, node("span", "muted", words("compare.no_round")))
+        return node("div", "cell", tag, node("span", "muted", words("no such round")))
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
     if decision is None:
-        return node("div", "cell", tag, query, node("span", "muted", words("compare.no_decision")))
+        return node("div", "cell", tag, query, node("span", "muted", words("broke off before a decision")))
     look = "pass" if decision.reason in PASSED else "warn"
-    counts = words("compare.kept_counts", passed=decision.passed, kept=decision.kept)
+    counts = words("{passed} of {kept} passed", passed=decision.passed, kept=decision.kept)
     said = node(
         "div",
         "said",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
+from components.labels.runs import ROLE_NAMES
 from components.markup import Node, node
 from components.phrases import duration_text, node_text
 from components.setting_words import setting_label, setting_text
@@ -15,9 +16,9 @@ def costs_card(found: RunDifference, words: Words) -> Node:
     total = NodeTimes("", found.a.duration_ms, found.b.duration_ms, 0, 0)
     longest = max(total.a_ms, total.b_ms, *(value for item in found.times for value in (item.a_ms, item.b_ms)), 0.001)
     rows = [_time_row(node_text(item.node, words), item, longest, words) for item in found.times]
-    rows.append(_time_row(words("compare.total"), total, longest, words))
+    rows.append(_time_row(words("Whole run"), total, longest, words))
     rows += [_call_row(item, words) for item in found.calls]
-    return node("section", "card", node("strong", "heading", words("compare.costs")), *rows)
+    return node("section", "card", node("strong", "heading", words("Times and calls")), *rows)
 
 
 def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node:
@@ -29,7 +30,7 @@ def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node
             node("span", "ab", name),
             node("span", f"track {name.lower()}", node("i", "", data_fill=f"{100 * spent / longest:.1f}%")),
             node("span", "num small", duration_text(spent)),
-            node("span", "muted num small", words("compare.visits", n=visits)) if visits > 1 else "",
+            node("span", "muted num small", words("×{n}", n=visits)) if visits > 1 else "",
         )
         for name, spent, visits in sides
     ]
@@ -37,7 +38,7 @@ def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node
 
 
 def _call_row(item: RoleCalls, words: Words) -> Node:
-    label = words(f"actor.{item.role}")
+    label = words(ROLE_NAMES[item.role])
     cells = (
         _calls("A", item.a_chat, item.a_built_in, item.a_cached, words),
         _calls("B", item.b_chat, item.b_built_in, item.b_cached, words),
@@ -46,9 +47,9 @@ def _call_row(item: RoleCalls, words: Words) -> Node:
 
 
 def _calls(name: str, chat: int, built_in: int, cached: int, words: Words) -> Node:
-    said = [words.count("compare.calls.chat", chat)] if chat else []
-    said += [words("compare.calls.cached", n=cached)] if cached else []
-    said += [words("compare.calls.built_in", n=built_in)] if built_in else []
+    said = [words.count("1 model call", "{n} model calls", chat)] if chat else []
+    said += [words("{n} from cache", n=cached)] if cached else []
+    said += [words("{n} built in", n=built_in)] if built_in else []
     return node("div", "cell num small", node("span", "ab narrow", name), " · ".join(said) or "–")
 
 
@@ -56,13 +57,13 @@ def settings_card(found: RunDifference, words: Words) -> Node:
     """The settings that differ, then what differs in the environment: models pulled again, versions, the collection."""
     chosen = [item for item in found.settings if not item.manifest]
     around = [item for item in found.settings if item.manifest]
-    parts = [node("strong", "heading", words("compare.settings"))]
+    parts = [node("strong", "heading", words("Settings that differ"))]
     if chosen:
         parts += [_setting_row(item, words) for item in chosen]
     else:
-        parts.append(node("p", "muted", words("compare.settings.same")))
+        parts.append(node("p", "muted", words("All settings are the same.")))
     if around:
-        parts.append(node("p", "subheading", words("compare.manifest")))
+        parts.append(node("p", "subheading", words("Environment that differs")))
         parts += [_setting_row(item, words) for item in around]
     return node("section", "card", *parts)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.settings import MODEL_ROLES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
 from components.setting_words import setting_label
 from engine.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
 from engine.settings_difference import settings_difference
@@ -51,20 +52,20 @@ def changed_names(start: RunConfig, config: RunConfig, words: Words) -> tuple[st
 
 
 def model_label(model: str, words: Words) -> str:
-    return words("settings.model.builtin") if model == BUILTIN else model
+    return words("built-in") if model == BUILTIN else model
 
 
 def _slider(name: str, start: RunConfig, words: Words, key: str) -> float:
     limits = PARAMETERS[name]
     kind = int if limits.whole else float
     value = st.slider(
-        words(f"settings.{name}"),
+        words(SETTING_NAMES[name]),
         kind(limits.low),
         kind(limits.high),
         kind(getattr(start, name)),
         kind(limits.step),
         format="%d" if limits.whole else "%.2f",
-        help=words(f"settings.{name}.help"),
+        help=words(SETTING_HELPS[name]),
         key=f"{key}_{name}",
     )
     return kind(value)
@@ -73,12 +74,12 @@ def _slider(name: str, start: RunConfig, words: Words, key: str) -> float:
 def _one_of(name: str, options: Sequence[str], start: str, words: Words, key: str) -> str:
     return str(
         st.segmented_control(
-            words(f"settings.{name}"),
+            words(SETTING_NAMES[name]),
             options,
             required=True,
             default=start,
-            format_func=lambda option: words(f"settings.{name}.{option}"),
-            help=words(f"settings.{name}.help"),
+            format_func=lambda option: words(SETTING_OPTIONS[name][option]),
+            help=words(SETTING_HELPS[name]),
             width="stretch",
             key=f"{key}_{name}",
         )
@@ -88,7 +89,7 @@ def _one_of(name: str, options: Sequence[str], start: str, words: Words, key: st
 def _model(role: str, start: RoleModel, models: Sequence[str], words: Words, key: str) -> RoleModel:
     options = list(dict.fromkeys((start.model, BUILTIN, *models)))
     model = st.selectbox(
-        words(f"settings.model.{role}"),
+        words(MODEL_ROLES[role]),
         options,
         format_func=lambda name: model_label(name, words),
         key=f"{key}_{role}",

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.config_widgets import number, one_of, slider, switch
 from components.i18n import Words
+from components.labels.settings import MODE_SUMMARIES
 from engine.config import GRAPH_PARAMETERS, GraphOptions, Mode, ModeFrom, Reranking, default_mode
 
 _DEFAULTS = GraphOptions()
@@ -17,30 +18,30 @@ _DEFAULTS = GraphOptions()
 def mode_picker(words: Words) -> Mode:
     """The mode, with one line on what it does."""
     chosen = one_of(words, "mode", get_args(Mode), usual=default_mode("graph_hybrid"))
-    st.caption(words(f"settings.mode.about.{chosen}"))
+    st.caption(words(MODE_SUMMARIES[chosen]))
     return cast(Mode, chosen)
 
 
 def graph_options(words: Words, below: dict[str, DeltaGenerator]) -> GraphOptions:
     """Whether attached tables alone are asked, and the rest in three boxes, closed at first: graph, order, context."""
     tables_only = switch(words, "tables_only", default=_DEFAULTS.tables_only)
-    with st.expander(words("settings.graph"), key="graph_settings"):
+    with st.expander(words("Graph"), key="graph_settings"):
         mode_from = one_of(words, "mode_from", get_args(ModeFrom))
         if mode_from == "analysis":
-            st.caption(words("settings.mode.analysed"))
+            st.caption(words("The analysis of each query picks the mode."))
         hops = _whole(words, "hops", below)
         max_entities = _whole(words, "max_entities", below)
         max_communities = _whole(words, "max_communities", below)
         graph_weight = _own(words, "graph_weight", below)
         graph_threshold = _own(words, "graph_threshold", below)
         directly = switch(words, "answer_directly", default=_DEFAULTS.answer_directly)
-    with st.expander(words("settings.order"), key="order_settings"):
+    with st.expander(words("Order"), key="order_settings"):
         rerank = one_of(words, "rerank", get_args(Reranking))
         rerank_k = _whole(words, "rerank_k", below)
         rerank_threshold = _own(words, "rerank_threshold", below)
         duplicate_threshold = _own(words, "duplicate_threshold", below)
         freshness_weight = _own(words, "freshness_weight", below)
-    with st.expander(words("settings.context_graph"), key="context_settings"):
+    with st.expander(words("Context"), key="context_settings"):
         tokens = GRAPH_PARAMETERS["context_tokens"]
         context_tokens = int(number(words, "context_tokens", tokens, tokens.default))
         refine = switch(words, "refine", default=_DEFAULTS.refine)

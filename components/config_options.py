@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.config_widgets import heading, one_of, slider, switch, warning
 from components.i18n import Words
+from components.labels.runs import SOURCE_KIND_NAMES
 from components.scores import score_text
 from components.weights import rebalanced, scaled
 from engine.beforehand import ceiling_of
@@ -24,7 +25,16 @@ from engine.config import (
     QualityOptions,
     RunConfig,
 )
+from engine.messages import N_
 from engine.values import SourceKind
+
+_CEILING = {
+    "unreachable": N_(
+        "With these settings the score is at most {score}, below the {bar} that it needs: every question would use up "
+        "all its rewrites."
+    ),
+    "high": N_("With these settings the score is at most {score}: high ({bar}) cannot be reached, medium can."),
+}
 
 _OFF = 1e-3
 """Sums that are nearer to 1 than this are 1: weights have four decimals."""
@@ -49,9 +59,16 @@ def quality_options(words: Words, below: dict[str, DeltaGenerator]) -> QualityOp
 
 def _weights(words: Words, below: dict[str, DeltaGenerator]) -> tuple[float, ...]:
     """The four weights as they count; their sliders stand in a box that is closed at first, under what they are."""
-    heading(words, "settings.weights", "settings.weights.help")
+    heading(
+        words,
+        N_("Quality score: weights"),
+        N_(
+            "The score is the sum of four shares between 0 and 1, each times its weight. The weights always sum to 1: "
+            "moving one changes those below it, the last one changes those above it."
+        ),
+    )
     summary = st.container()
-    with st.expander(words("settings.weights.change"), key="weights"):
+    with st.expander(words("Change the weights"), key="weights"):
         chosen = tuple(_weight(words, place, below) for place in range(len(QUALITY_WEIGHTS)))
     shares, total = scaled(chosen), sum(chosen)
     off = abs(total - 1.0) > _OFF
@@ -60,24 +77,26 @@ def _weights(words: Words, below: dict[str, DeltaGenerator]) -> tuple[float, ...
         if not off:
             st.caption(f"{listed} = 1")
         else:
-            said = words("settings.weights.off", sum=f"{total:.2f}", shares=listed)
+            said = words("These weights sum to {sum}; they count as {shares}.", sum=f"{total:.2f}", shares=listed)
             warning(words, said, key="weights_off")
-            st.button(words("settings.weights.normalise"), key="normalise", on_click=_set_weights, args=(shares,))
+            st.button(words("Make them sum to 1"), key="normalise", on_click=_set_weights, args=(shares,))
     return shares if off else chosen
 
 
 def dual_options(words: Words, below: dict[str, DeltaGenerator], *, web: bool) -> DualLoopOptions:
     """Corrections, memory and web; ``web`` says whether this machine has a search engine set."""
-    heading(words, "settings.outer")
+    heading(words, N_("Outer loop"))
     corrections = _own(words, "max_corrections", below)
     memory = switch(words, "memory", default=True)
-    missing = "" if web else words("settings.web_search.unset")
+    missing = (
+        "" if web else words("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.")
+    )
     return DualLoopOptions(int(corrections), memory, switch(words, "web_search", unavailable=missing))
 
 
 def answer_options(words: Words, below: dict[str, DeltaGenerator]) -> AnswerEvaluationOptions:
     """How many answers may be written."""
-    heading(words, "settings.answers")
+    heading(words, N_("Answers"))
     return AnswerEvaluationOptions(int(_own(words, "gener_epoch", below)))
 
 
@@ -89,21 +108,33 @@ def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -
     ceiling = ceiling_of("", config, tuple(kinds))
     if ceiling.reachable and ceiling.first < options.medium_score:
         first, needed = score_text(ceiling.first, options), f"{options.medium_score:.2f}"
-        warning(words, words("settings.ceiling.first", score=first, bar=needed), key="ceiling")
+        warning(
+            words,
+            words(
+                "With these settings the first round of a question that names no kind of source scores at most "
+                "{score}, below the {bar} that it needs: it is rewritten before it is answered. Raise top-k or lower "
+                "the bar to let one round be enough.",
+                score=first,
+                bar=needed,
+            ),
+            key="ceiling",
+        )
         return
     if ceiling.score >= options.high_score:
         return
     score = score_text(ceiling.score, options)
     reachable = ceiling.reachable
     key, bar = ("high", options.high_score) if reachable else ("unreachable", options.medium_score)
-    said = [words(f"settings.ceiling.{key}", score=score, bar=f"{bar:.2f}")]
+    said = [words(_CEILING[key], score=score, bar=f"{bar:.2f}")]
     if ceiling.missing:
-        listed = words("list.joint").join(words(f"kind.{kind}") for kind in ceiling.missing)
-        said.append(words("settings.ceiling.missing", kinds=listed))
+        listed = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in ceiling.missing)
+        said.append(words("The collection has no passages of these kinds: {kinds}.", kinds=listed))
     if reachable:
         st.caption(words.joined(said))
         return
-    warning(words, words.joined([*said, words("settings.ceiling.remedy")]), key="ceiling")
+    warning(
+        words, words.joined([*said, words("Raise top-k, lower the bar, or grade on the best three.")]), key="ceiling"
+    )
 
 
 def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float:

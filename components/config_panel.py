@@ -31,6 +31,7 @@ from components.config_widgets import (
     warning,
 )
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_SUMMARIES, WORKFLOW_TITLES
 from components.settings_of import ALL_ROLES, SETTINGS_OF, names_settings, option_names, roles_of
 from components.url_state import put_into_url, take_from_url
 from engine.config import (
@@ -50,6 +51,7 @@ from engine.config import (
     WorkflowOptions,
     default_of,
 )
+from engine.messages import N_
 from engine.policies.answers import shared_model
 from engine.values import SourceKind
 
@@ -163,7 +165,11 @@ def config_panel(
     # What is wrong with all of them together is said here, once all of them are known.
     notes = st.container()
     options = _options(words, workflow, below, surroundings)
-    heading(words, "settings.models", "settings.model.help")
+    heading(
+        words,
+        N_("Models"),
+        N_("Built-in needs no server. Installed Ollama models are listed; any other is typed as provider:model."),
+    )
     with st.container(key="models"):
         names = {
             str(role): model_picker(words, role, ollama.models, surroundings.models.of(role).model)
@@ -171,7 +177,7 @@ def config_panel(
         }
     shared = st.empty()
     look_again = _ollama_line(words, ollama, needed=any(name.startswith("ollama:") for name in names.values()))
-    with st.expander(words("settings.more")):
+    with st.expander(words("More settings")):
         values |= _further(words, workflow, below)
         chat = _chat_parameters(words, workflow) if any(name != BUILTIN for name in names.values()) else {}
     models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
@@ -181,7 +187,14 @@ def config_panel(
             ceiling_note(words, config, surroundings.kinds_of(collection))
     with shared.container():
         if "evaluator" in names and shared_model(config) is not None:
-            warning(words, words("settings.shared_model"), key="shared_model")
+            warning(
+                words,
+                words(
+                    "Evaluator and generator are the same model: it would judge its own answers, and find fewer "
+                    "faults in them."
+                ),
+                key="shared_model",
+            )
     return Chosen(config, look_again, below)
 
 
@@ -192,15 +205,15 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
         take_from_url("workflow", offered[0], lambda given: given in offered)
         relabel(words, "workflow")
         chosen = st.selectbox(
-            words("settings.workflow"),
+            words("Workflow"),
             offered,
-            format_func=lambda name: words(f"settings.workflow.{name}"),
+            format_func=lambda name: words(WORKFLOW_TITLES[name]),
             key="workflow",
             persist_state="session",
         )
         workflow = chosen if chosen in offered else offered[0]
         put_into_url("workflow", workflow, offered[0])
-        st.caption(words(f"workflow.about.{workflow}"))
+        st.caption(words(WORKFLOW_SUMMARIES[workflow]))
     before: WorkflowName = st.session_state.get(_DRAWN, workflow)
     if before != workflow:
         for name in PARAMETERS:
@@ -214,7 +227,7 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
 
 def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """The sliders that say what is searched and when it is enough, and the gate."""
-    heading(words, "settings.thresholds")
+    heading(words, N_("Thresholds"))
     shown = SETTINGS_OF[workflow]
     values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in ("top_k", "similarity_threshold")}
     if "gate" in shown:
@@ -289,35 +302,46 @@ def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, De
 
 def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
     """What chat models are asked with; built-in roles have none of it."""
-    heading(words, "settings.chat")
+    heading(words, N_("Chat models"))
     temperature = MODEL_PARAMETERS["temperature"]
     limits = MODEL_PARAMETERS["num_ctx"]
     chosen = {
         "num_ctx": int(number(words, "num_ctx", limits, limits.default)),
         "temperature": st.slider(
-            words("settings.temperature"),
+            words("Temperature"),
             float(temperature.low),
             float(temperature.high),
             float(temperature.default),
             0.05,
             key="temperature",
-            help=words("settings.temperature.help"),
+            help=words("0 gives the same reply each time; more varies the wording, and verdicts with it. Usual: 0."),
             bind="query-params",
             persist_state="session",
         ),
     }
     if workflow == "quality_loop":
-        st.caption(words("settings.rewriter_temperature"))
+        st.caption(words("In this workflow a rewriter on a chat model is asked at temperature 0.30 where this is 0."))
     return chosen
 
 
 def _ollama_line(words: Words, ollama: OllamaNote, *, needed: bool) -> bool:
     note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
     if ollama.version:
-        note.caption(words.count("settings.ollama.found", len(ollama.models), version=ollama.version))
+        note.caption(
+            words.count(
+                "Ollama {version} · 1 model",
+                "Ollama {version} · {n} models",
+                len(ollama.models),
+                version=ollama.version,
+            )
+        )
     else:
-        key = "settings.ollama.needed" if needed else "settings.ollama.missing"
+        key = (
+            N_("No Ollama at {address}, and a model chosen here needs it.")
+            if needed
+            else N_("No Ollama at {address}: built-in models do the work.")
+        )
         note.caption(words(key, address=f"`{ollama.address}`"))
     with again:
-        label = words("settings.ollama.refresh")
+        label = words("Look again")
         return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")

@@ -8,9 +8,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.i18n import Words
+from components.labels.settings import MODEL_ROLES, PRESET_NAMES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
 from components.markup import draw, node
 from components.url_state import put_into_url, take_from_url
 from engine.config import BUILTIN, PRESETS, Parameter
+from engine.messages import N_
+
+_SEARCH_NOTES = {
+    "full_text": N_(
+        "Words decide the order. The similarity threshold is still about meaning: each passage found is measured "
+        "against the question and dropped below it."
+    ),
+    "fused": N_(
+        "Both lists decide the order. The similarity threshold is still about meaning: what words alone found is "
+        "measured too, and dropped below it."
+    ),
+}
 
 _LONGEST_MODEL = 200
 _SEARCHES = ("vector", "full_text", "fused")
@@ -30,14 +43,14 @@ def slider(
     """A slider over the range of a parameter; ``below`` gets a place under it for a note."""
     kind = int if limits.whole else float
     value = st.slider(
-        words(f"settings.{name}"),
+        words(SETTING_NAMES[name]),
         kind(limits.low),
         kind(limits.high),
         kind(default),
         kind(limits.step),
         format="%d" if limits.whole else "%.2f",
         key=name,
-        help=words(f"settings.{name}.help"),
+        help=words(SETTING_HELPS[name]),
         bind="query-params",
         persist_state="session",
         on_change=on_change,
@@ -49,12 +62,12 @@ def slider(
 def number(words: Words, name: str, limits: Parameter, default: float) -> float:
     """A box for a whole number."""
     value = st.number_input(
-        words(f"settings.{name}"),
+        words(SETTING_NAMES[name]),
         int(limits.low),
         int(limits.high),
         int(default),
         key=name,
-        help=words(f"settings.{name}.help"),
+        help=words(SETTING_HELPS[name]),
         bind="query-params",
         persist_state="session",
     )
@@ -64,10 +77,10 @@ def number(words: Words, name: str, limits: Parameter, default: float) -> float:
 def switch(words: Words, name: str, *, default: bool = False, unavailable: str = "") -> bool:
     """A switch; ``unavailable`` says why it cannot be switched on here, and then it counts as off."""
     chosen = st.toggle(
-        words(f"settings.{name}"),
+        words(SETTING_NAMES[name]),
         default,
         key=name,
-        help=words(f"settings.{name}.help"),
+        help=words(SETTING_HELPS[name]),
         bind="query-params",
         persist_state="session",
         disabled=bool(unavailable),
@@ -85,12 +98,12 @@ def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = ""
     usual = usual or options[0]
     wanted = take_from_url(name, usual, lambda given: given in options)
     chosen = st.segmented_control(
-        words(f"settings.{name}"),
+        words(SETTING_NAMES[name]),
         options,
         required=True,
-        format_func=lambda option: words(f"settings.{name}.{option}"),
+        format_func=lambda option: words(SETTING_OPTIONS[name][option]),
         key=name,
-        help=words(f"settings.{name}.help"),
+        help=words(SETTING_HELPS[name]),
         width="stretch",
         persist_state="session",
     )
@@ -114,7 +127,7 @@ def preset_picker(words: Words, current: float) -> None:
     with st.container(key="presets", horizontal=True, gap=None):
         for name, threshold in PRESETS.items():
             st.button(
-                words(f"settings.preset.{name}"),
+                words(PRESET_NAMES[name]),
                 key=f"preset_{name}",
                 type="primary" if name == matching else "secondary",
                 on_click=apply,
@@ -138,23 +151,29 @@ def search_picker(words: Words, *, by_words: bool) -> str:
     if by_words:
         chosen = one_of(words, "search", _SEARCHES)
         if chosen != "vector":
-            st.caption(words(f"settings.search.{chosen}.note"))
+            st.caption(words(_SEARCH_NOTES[chosen]))
         return chosen
     st.segmented_control(
-        words("settings.search"),
+        words("Search"),
         _SEARCHES,
-        format_func=lambda option: words(f"settings.search.{option}"),
+        format_func=lambda option: words(SETTING_OPTIONS["search"][option]),
         key="search",
-        help=words("settings.search.help"),
+        help=words(
+            "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, numbers "
+            "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early. "
+            "Usual: by meaning; both where questions hold names, codes or rare terms."
+        ),
         width="stretch",
         persist_state="session",
         disabled=True,
     )
     put_into_url("search", "vector", "vector")
-    warning(words, words("settings.search.none"), key="search_none")
+    warning(
+        words, words("This collection has no full-text index, so it is searched by meaning alone."), key="search_none"
+    )
     st.page_link(
         "knowledge.py",
-        label=words("settings.search.add"),
+        label=words("Add one on the page Knowledge"),
         icon=":material/library_books:",
         query_params={"view": "collections"},
     )
@@ -167,17 +186,17 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
     wanted = str(st.session_state["collection"])
     relabel(words, "collection")
     chosen = st.selectbox(
-        words("settings.collection"),
+        words("Collection"),
         # A link may name a collection that does not exist: running it then says so, instead of searching another one.
         list(dict.fromkeys((*sizes, wanted))),
-        format_func=lambda name: words("settings.collection.samples") if name == default else name,
+        format_func=lambda name: words("Samples") if name == default else name,
         key="collection",
-        help=words("settings.collection.help"),
+        help=words("What is searched. Add your own files on the Knowledge page."),
         persist_state="session",
     )
     put_into_url("collection", str(chosen or default), default)
     if chosen in sizes:
-        st.caption(words.count("settings.collection.size", sizes[str(chosen)]))
+        st.caption(words.count("1 passage", "{n} passages", sizes[str(chosen)]))
     return str(chosen or default)
 
 
@@ -191,9 +210,9 @@ def model_picker(words: Words, role: str, installed: Sequence[str], usual: str =
     typed = str(st.session_state[role])
     relabel(words, role)
     chosen = st.selectbox(
-        words(f"settings.model.{role}"),
+        words(MODEL_ROLES[role]),
         list(dict.fromkeys((BUILTIN, usual, *(f"ollama:{name}" for name in installed), typed))),
-        format_func=lambda model: words("settings.model.builtin") if model == BUILTIN else str(model),
+        format_func=lambda model: words("built-in") if model == BUILTIN else str(model),
         key=role,
         accept_new_options=True,
         persist_state="session",

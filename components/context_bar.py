@@ -21,15 +21,17 @@ def context_nodes(record: RunRecord, words: Words) -> list[Node]:
     context = record.context
     if context is None or not context.parts or not context.token_budget:
         return []
-    used = words("context.used", n=context.tokens, most=context.token_budget)
-    head = node("div", "head", node("strong", "heading", words("context.title")), node("span", "muted num small", used))
+    used = words("{n} of {most} tokens", n=context.tokens, most=context.token_budget)
+    head = node(
+        "div", "head", node("strong", "heading", words("Context of the answer")), node("span", "muted num small", used)
+    )
     given = [item for item in context.parts if item.given]
     # More than the budget only where the best passage alone is longer: then the bar is full.
     whole = max(context.token_budget, context.tokens)
     bar = node("div", "rail context", *(_segment(item, whole) for item in given), aria_hidden="true")
     legend = [_entry(item, context, words) for item in given]
     if context.tokens < context.token_budget:
-        legend.append(node("span", "muted", words("context.free", n=context.token_budget - context.tokens)))
+        legend.append(node("span", "muted", words("free {n}", n=context.token_budget - context.tokens)))
     rows = [head, bar, node("div", "legend num", *legend), *_left_out(record, words), *_refined(context, words)]
     return [node("section", "card context", *rows)]
 
@@ -44,11 +46,11 @@ def _entry(part: ContextPart, context: Context, words: Words) -> Node:
 
 def _name(part: ContextPart, context: Context, words: Words) -> str:
     if part.kind == "graph":
-        return words("context.graph", n=part.tokens)
+        return words("graph {n}", n=part.tokens)
     if part.kind == "table":
-        return words("context.table", number=part.id, n=part.tokens)
+        return words("table {number}: {n}", number=part.id, n=part.tokens)
     marker = next((at for at, item in enumerate(context.passages, 1) if item.id == part.id), 0)
-    return words("context.passage", marker=marker, n=part.tokens)
+    return words("[{marker}] {n}", marker=marker, n=part.tokens)
 
 
 def _left_out(record: RunRecord, words: Words) -> list[Node]:
@@ -66,10 +68,17 @@ def _left_out(record: RunRecord, words: Words) -> list[Node]:
             names.append(place_text(passage.source, passage.section, words))
         else:
             names.append(
-                words("context.graph.name") if item.kind == "graph" else words("context.table.name", number=item.id)
+                words("part of the graph, which may take a quarter")
+                if item.kind == "graph"
+                else words("table {number}", number=item.id)
             )
     more = "…" if len(out) > _MOST_LEFT_OUT else ""
-    said = words.count("context.cut", len(out), tokens=sum(item.tokens for item in out))
+    said = words.count(
+        "1 left out, {tokens} tokens",
+        "{n} left out, {tokens} tokens",
+        len(out),
+        tokens=sum(item.tokens for item in out),
+    )
     # Of the graph there is nearly always more than is worth its tokens.
     usual = all(item.kind == "graph" for item in out)
     sign = () if usual else ("! ",)
@@ -79,7 +88,7 @@ def _left_out(record: RunRecord, words: Words) -> list[Node]:
             "muted small" if usual else "note small",
             *sign,
             said,
-            node("span", "muted", f" · {words('list.joint').join(names)}{more}"),
+            node("span", "muted", f" · {words(', ').join(names)}{more}"),
         )
     ]
 
@@ -92,4 +101,15 @@ def _refined(context: Context, words: Words) -> list[Node]:
     whole = sum(len(item.text) for item in cut)
     saved = sum(len(item.text) for item in cut if not item.kept)
     share = f"{saved / whole:.0%}" if whole else "0%"
-    return [node("p", "muted small", words.count("context.refined", len(context.refined), share=share))]
+    return [
+        node(
+            "p",
+            "muted small",
+            words.count(
+                "1 passage cut to what bears on the question: {share} of its text left out.",
+                "{n} passages cut to what bears on the question: {share} of their text left out.",
+                len(context.refined),
+                share=share,
+            ),
+        )
+    ]

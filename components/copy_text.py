@@ -18,9 +18,9 @@ _component = st.components.v2.component(
 def copy_text(text: str, words: Words, *, key: str) -> None:
     """Draw the button and, below it, the text as it is: never as markup."""
     said = {
-        "copy": words("system.diagnosis.copy"),
-        "copied": words("system.diagnosis.copied"),
-        "select": words("system.diagnosis.select"),
-        "preview": words("system.diagnosis.preview"),
+        "copy": words("Copy the diagnosis"),
+        "copied": words("Copied"),
+        "select": words("This browser does not allow copying. The text is selected: press Ctrl+C."),
+        "preview": words("The text that is copied"),
     }
     _component(key=key, data={"lang": words.html_language, "text": text, "words": said})

@@ -14,6 +14,16 @@ import streamlit as st
 
 from components.i18n import Words
 from components.markup import script
+from engine.messages import N_, NC_
+
+_LEGEND = {
+    "answered": NC_("decision map", "answers at once"),
+    "late": N_("answers after rewrites"),
+    "forced": N_("below the bar or unverified"),
+    "abstained": N_("abstains"),
+    "failed": N_("fails"),
+    "unknown": N_("needs calls"),
+}
 
 Look = Literal["answered", "late", "forced", "abstained", "failed", "unknown"]
 SIGNS: Mapping[Look, str] = {
@@ -94,10 +104,14 @@ def decision_map_card(
             "shown": shown,
             "map": None if view is None else map_data(view, words),
             "words": {
-                "title": words("map.title"),
-                "axes": words("map.axes"),
-                "hint": words("map.hint" if view is not None else "map.none"),
-                "save": words("map.save"),
+                "title": words("Decision map"),
+                "axes": words("Settings on the axes"),
+                "hint": words(
+                    "A press on a cell moves the sliders there."
+                    if view is not None
+                    else "The run recorded no search that could be decided otherwise."
+                ),
+                "save": words("Save the map as SVG"),
                 "file": file_name,
             },
         },
@@ -119,9 +133,9 @@ def map_data(view: MapView, words: Words) -> dict[str, object]:
         "rows": [asdict(band) for band in view.rows],
         "cells": [{**asdict(tile), "sign": SIGNS[tile.look]} for tile in view.tiles],
         "legend": [
-            *([look, SIGNS[look], words(f"map.legend.{look}")] for look in looks),
-            ["mark", "", words("map.here")],
-            ["ran", "◆", words("map.run")],
+            *([look, SIGNS[look], words(_LEGEND[look])] for look in looks),
+            ["mark", "", words("the sliders")],
+            ["ran", "◆", words("the run")],
         ],
         "across": f"{view.across} →",
         "up": f"↑ {view.up}",

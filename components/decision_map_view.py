@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.decision_map import Band, Look, MapView, Tile
 from components.i18n import Words
+from components.labels.runs import FLIP_ENDS, FLIP_NAMES
 from components.phrases import probability_text
 from components.what_if_text import value_text
 from engine.config import PARAMETERS, RunConfig
@@ -36,7 +37,7 @@ def pairs_for(config: RunConfig) -> dict[str, tuple[Column, Column]]:
 
 def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words) -> MapView:
     """What to draw of a map under the sliders' settings, with the place of the run's own."""
-    across, up = (words(f"flip.name.{name}") for name in (drawn.x, drawn.y))
+    across, up = (words(FLIP_NAMES[name]) for name in (drawn.x, drawn.y))
     total = sum(_steps(drawn.x, band) for band in drawn.columns)
     here = drawn.cell_of(float(getattr(config, drawn.x)), float(getattr(config, drawn.y)))
     ran = drawn.cell_of(float(getattr(run, drawn.x)), float(getattr(run, drawn.y)))
@@ -82,19 +83,19 @@ def look_of(cell: Cell) -> Look:
 def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
     """The cell in one line: ranges of both settings, how the run would end, and after what work."""
     if look_of(cell) == "unknown":
-        end = words("map.unknown")
+        end = words("not known without calls")
     else:
-        parts = [words(f"flip.end.{cell.outcome}", round=cell.round)]
+        parts = [words(FLIP_ENDS[str(cell.outcome)], round=cell.round)]
         if cell.rewrites:
-            parts.append(words.count("waste.rewrites", cell.rewrites))
+            parts.append(words.count("{n} rewrite", "{n} rewrites", cell.rewrites))
         if cell.state == "generation":
-            parts.append(words("map.generate"))
-        end = words("list.joint").join(parts)
+            parts.append(words("the answer to be generated"))
+        end = words(", ").join(parts)
     return words(
-        "map.cell",
-        across=words(f"flip.name.{drawn.x}"),
+        "{across} {x}, {up} {y}: {end}",
+        across=words(FLIP_NAMES[drawn.x]),
         x=_range(drawn.x, (cell.x0, cell.x1), words),
-        up=words(f"flip.name.{drawn.y}"),
+        up=words(FLIP_NAMES[drawn.y]),
         y=_range(drawn.y, (cell.y0, cell.y1), words),
         end=end,
     )
@@ -103,7 +104,8 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
 def coupling_text(found: Coupling, words: Words) -> str:
     """Why a stricter similarity threshold makes the grader's gate pass."""
     return words(
-        "map.coupling",
+        "Stricter can pass: at similarity {low} → {high} weak passages fall away in round {round}, and the pass rate "
+        "rises from {from_rate} to {to_rate}, over the bar of {bar}.",
         low=value_text("similarity_threshold", found.similarity_from, words),
         high=value_text("similarity_threshold", found.similarity_to, words),
         round=found.round,
@@ -123,7 +125,7 @@ def _column(name: Column, band: tuple[float, float], share: float, words: Words)
 
 def _range(name: Column, band: tuple[float, float], words: Words) -> str:
     low, high = (value_text(name, _as_set(name, value), words) for value in band)
-    return low if low == high else words("map.range", low=low, high=high)
+    return low if low == high else words("{low}–{high}", low=low, high=high)
 
 
 def _steps(name: Column, band: tuple[float, float]) -> int:

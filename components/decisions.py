@@ -8,11 +8,26 @@ from types import MappingProxyType
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.runs import GRADE_NAMES
+from components.labels.workflows import STRATEGY_NAMES
 from components.markup import Node, chip, draw, node
 from components.phrases import ended_text, inequality_text, node_text, reason_text
 from components.workflow_picture import tone_of_reason
+from engine.messages import N_
 from engine.values import Decision, Draft, QualityCheck, RunRecord
 from engine.wording import change_of
+
+_SCORE_EFFECTS = {
+    "helped": N_("new query: {query} · score rose by {change}"),
+    "hurt": N_("new query: {query} · score fell by {change}"),
+    "same": N_("new query: {query} · score unchanged"),
+}
+
+_EFFECTS = {
+    "helped": N_("new query: {query} · pass rate rose by {change}"),
+    "hurt": N_("new query: {query} · pass rate fell by {change}"),
+    "same": N_("new query: {query} · pass rate unchanged"),
+}
 
 _LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
 _GRADING = ("grade", "grade_documents")
@@ -37,7 +52,9 @@ def decision_path(
 ) -> None:
     """Draw the path as lines, then as the graph ``dot`` (Graphviz source); ``downloads`` maps file names to content."""
     if not record.decisions:
-        st.caption(words("decision.empty"))
+        st.caption(
+            words("No decision yet: each round of grading ends with one, and it appears here with its inequality.")
+        )
         return
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
@@ -52,7 +69,7 @@ def decision_path(
             for name, content in downloads.items():
                 suffix = name.rsplit(".", 1)[-1].lower()
                 st.download_button(
-                    words("download", kind=suffix.upper()),
+                    words("{kind}", kind=suffix.upper()),
                     data=content,
                     file_name=name,
                     mime=_MIME.get(suffix, "application/octet-stream"),
@@ -70,10 +87,15 @@ def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
     if decision.route == "retrieve_documents":
         following = next((item for item in record.rounds if item.index == decision.round + 1), None)
         strategy = following.strategy if following else None
-        return words("decision.next", strategy=words(f"strategy.{strategy}")) if strategy else ""
+        return words("next search: {strategy}", strategy=words(STRATEGY_NAMES[strategy])) if strategy else ""
     if decision.route in _ANSWERING and record.context is not None:
         cited = len(record.citations)
-        return words.count("decision.generated", len(record.context.passages), cited=cited)
+        return words.count(
+            "1 passage given, {cited} cited",
+            "{n} passages given, {cited} cited",
+            len(record.context.passages),
+            cited=cited,
+        )
     return ""
 
 
@@ -83,18 +105,19 @@ def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
     if made is None:
         return ""
     if made.failed:
-        return words("decision.rewriter_failed")
+        return words("the rewriter failed; the old query stands")
     if made.repeated:
-        return words("decision.repeated")
+        return words("the rewriter repeated a query; nothing was searched again")
     if first and made.query.strip() == made.rewritten_query.strip():
-        return words("decision.as_asked")
+        return words("searched as asked")
     before, after = _worth(decision.round, decision, record), _worth(decision.round + 1, decision, record)
     if before is None or after is None or decision.route == "rewrite_query":
-        return words("decision.rewritten", query=made.rewritten_query)
+        return words("new query: {query}", query=made.rewritten_query)
     change = change_of(before, after)
-    key = ("same", "helped", "hurt")[change.direction]
-    measure = "score_" if record.workflow == "quality_loop" else ""
-    return words(f"decision.{measure}{key}", query=made.rewritten_query, change=change.size)
+    effect = ("same", "helped", "hurt")[change.direction]
+    if record.workflow == "quality_loop":
+        return words(_SCORE_EFFECTS[effect], query=made.rewritten_query, change=change.size)
+    return words(_EFFECTS[effect], query=made.rewritten_query, change=change.size)
 
 
 def _worth(index: int, decision: Decision, record: RunRecord) -> float | None:
@@ -112,17 +135,22 @@ def _check(index: int, record: RunRecord) -> QualityCheck | None:
 def _evidence_text(decision: Decision, record: RunRecord, words: Words) -> str:
     """What a decision looked at, counted."""
     if decision.node == "grade_documents" and (check := _check(decision.round, record)) is not None:
-        grade = words(f"quality.grade.{check.routing_grade}")
-        return words("decision.score", score=f"{check.routing_score:.2f}", passages=check.passages, grade=grade)
+        grade = words(GRADE_NAMES[check.routing_grade])
+        return words(
+            "score {score} of {passages} passages: {grade}",
+            score=f"{check.routing_score:.2f}",
+            passages=check.passages,
+            grade=grade,
+        )
     if decision.node in _GRADING:
-        return words("decision.counts", passed=decision.passed, kept=decision.kept)
+        return words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
     draft = _draft(decision, record)
     if draft is None:
         return ""
     if draft.evaluation is None:
-        return words("decision.judged_not")
+        return words("not evaluated")
     found = len(draft.evaluation.suggestions)
-    return words.count("decision.judged", found) if found else words("decision.judged_none")
+    return words.count("1 suggestion", "{n} suggestions", found) if found else words("nothing to change")
 
 
 def _draft(decision: Decision, record: RunRecord) -> Draft | None:
@@ -137,9 +165,9 @@ def _draft(decision: Decision, record: RunRecord) -> Draft | None:
 def _where(decision: Decision, record: RunRecord, words: Words) -> str:
     """The round of a decision about passages, the number of the answer of one about an answer."""
     if decision.node == "route_query":
-        return words("decision.start")
+        return words("start")
     draft = _draft(decision, record)
-    return words("decision.answer", n=draft.index + 1) if draft else words("round.short", n=decision.round)
+    return words("answer {n}", n=draft.index + 1) if draft else words("round {n}", n=decision.round)
 
 
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
@@ -171,4 +199,4 @@ def _end(record: RunRecord, words: Words) -> Node:
         else "grey"
     )
     text = ended_text(record, words)
-    return node("li", f"stop end {look}", node("span", "where", words("decision.end")), chip(look, text))
+    return node("li", f"stop end {look}", node("span", "where", words("end")), chip(look, text))

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from components.i18n import Words
 from engine.library.values import DEFAULT_CHUNKS, ProposedModel
+from engine.messages import N_
+
+_MODEL_NAMES = {
+    "builtin": N_("Built in · multilingual E5 small"),
+    "hashing": N_("Hashing · words only"),
+}
+
+_MODEL_FACT = {
+    "builtin": N_("{dim} dimensions · Chinese, English and about 90 more"),
+    "hashing": N_("{dim} dimensions · any language, but wording and not meaning · for trials"),
+    "ollama": N_("{dim} dimensions · runs in Ollama: its languages are those of the model"),
+}
 
 _BUILTIN = "builtin"
 _HASHING = "hashing"
@@ -26,7 +38,7 @@ def has_own_prefixes(model: str) -> bool:
 def model_name(model: str, words: Words) -> str:
     """``Built in · multilingual E5 small``, ``bge-m3``."""
     kind = family(model)
-    return model.removeprefix(_OLLAMA) if kind == "ollama" else words(f"kb.model.{kind}")
+    return model.removeprefix(_OLLAMA) if kind == "ollama" else words(_MODEL_NAMES[kind])
 
 
 def model_option(item: ProposedModel, words: Words) -> str:
@@ -35,7 +47,7 @@ def model_option(item: ProposedModel, words: Words) -> str:
     if item.dim:
         parts.append(str(item.dim))
     if not item.available:
-        parts.append(words("kb.model.missing"))
+        parts.append(words("not pulled yet"))
     return " · ".join(parts)
 
 
@@ -43,16 +55,20 @@ def model_facts(item: ProposedModel, words: Words) -> str:
     """Dimension, languages and speed in one line; for one that is not there, how it gets there."""
     kind = family(item.model)
     if not item.available:
-        return words("kb.model.not_pulled", name=item.model.removeprefix(_OLLAMA))
+        return words("not pulled: `ollama pull {name}`", name=item.model.removeprefix(_OLLAMA))
     if kind == "ollama" and not item.dim:
-        return words("kb.model.ollama.unknown")
-    return " · ".join((words(f"kb.model.{kind}.fact", dim=item.dim), _pace(item, words)))
+        return words("runs in Ollama: dimension known at the first use, languages and speed those of the model")
+    return " · ".join((words(_MODEL_FACT[kind], dim=item.dim), _pace(item, words)))
 
 
 def _pace(item: ProposedModel, words: Words) -> str:
     if item.tokens_per_s is None:
-        return words("kb.model.pace.unknown")
+        return words("speed not measured here yet")
     size = DEFAULT_CHUNKS.target_tokens
     rate = item.tokens_per_s / size
-    key = "kb.model.pace.measured" if item.measured else "kb.model.pace.usual"
+    key = (
+        N_("about {rate} passages of {size} tokens a second, measured here")
+        if item.measured
+        else N_("estimate: about {rate} passages of {size} tokens a second on two common cores")
+    )
     return words(key, rate=f"{rate:.1f}" if rate < 10 else f"{rate:.0f}", size=size)

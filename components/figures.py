@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from components.i18n import Words
+from components.labels.runs import GRADE_NAMES
 from components.markup import Node, draw, node
 from components.phrases import (
     duration_text,
@@ -18,8 +19,31 @@ from components.phrases import (
     reason_text,
 )
 from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
+from engine.messages import N_
 from engine.values import Decision, Outcome, RunRecord
 from engine.wording import change_of
+
+_NAMES = {
+    "outcome": N_("Outcome"),
+    "pass_rate": N_("Pass rate"),
+    "similarity": N_("Best similarity"),
+    "calls": N_("Model calls"),
+    "time": N_("Time"),
+    "quality": N_("Quality score"),
+    "suggestions": N_("Suggestions"),
+    "context": N_("Context"),
+}
+
+_BEFORE = {
+    "outcome": N_("after the run"),
+    "pass_rate": N_("per round"),
+    "similarity": N_("per round"),
+    "calls": N_("counted as they happen"),
+    "time": N_("against the budget"),
+    "quality": N_("per round"),
+    "suggestions": N_("per answer"),
+    "context": N_("tokens of its budget"),
+}
 
 _LOOKS: dict[Outcome, str] = {
     "answered": "pass",
@@ -94,7 +118,7 @@ def figures_of(
     """What the five cards say; ``measures`` instead of those of the run's own workflow, to set it beside another."""
     if record is None:
         names = ("outcome", *_MEASURES[workflow], "calls", "time")
-        return tuple(Figure(words(f"figure.{name}"), "–", words(f"figure.{name}.before")) for name in names)
+        return tuple(Figure(words(_NAMES[name]), "–", words(_BEFORE[name])) for name in names)
     drawn: dict[Measure, Callable[[RunRecord, Words], Figure]] = {
         "pass_rate": _pass_rate,
         "quality": _quality,
@@ -145,49 +169,49 @@ def _graded(record: RunRecord) -> list[Decision]:
 def _outcome(record: RunRecord, words: Words) -> Figure:
     if record.outcome is None:
         running = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-        note = words("figure.at", node=node_text(running, words)) if running else ""
-        return Figure(words("figure.outcome"), outcome_text(None, words), note, "accent")
+        note = words("at {node}", node=node_text(running, words)) if running else ""
+        return Figure(words("Outcome"), outcome_text(None, words), note, "accent")
     look = "warn" if record.answer_note else _LOOKS[record.outcome]
     # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
     rewrites = sum(item.round >= 0 for item in record.rewrites)
-    parts = [words.count("figure.rewrites", rewrites)] if rewrites else []
+    parts = [words.count("after 1 rewrite", "after {n} rewrites", rewrites)] if rewrites else []
     reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
-    return Figure(words("figure.outcome"), ended_text(record, words), " · ".join(parts), look, look)
+    return Figure(words("Outcome"), ended_text(record, words), " · ".join(parts), look, look)
 
 
 def _pass_rate(record: RunRecord, words: Words) -> Figure:
     graded = _graded(record)
     last = graded[-1] if graded else None
     if record.workflow == "dual_loop":
-        note = words("figure.gate_count", n=1)
+        note = words("gate: {n} relevant", n=1)
     elif record.config.gate == "min_relevant":
-        note = words("figure.gate_count", n=record.config.min_relevant)
+        note = words("gate: {n} relevant", n=record.config.min_relevant)
     else:
-        note = words("figure.bar", value=probability_text(record.config.grade_pass_threshold))
+        note = words("bar {value}", value=probability_text(record.config.grade_pass_threshold))
     counted = f"{last.passed}/{last.kept} · {note}" if last else note
-    return _course(words("figure.pass_rate"), _values(record, "pass_rate"), counted)
+    return _course(words("Pass rate"), _values(record, "pass_rate"), counted)
 
 
 def _quality(record: RunRecord, words: Words) -> Figure:
     checks = [item.quality for item in record.rounds if item.quality is not None]
     options = record.config.options
     bar = options.medium_score if isinstance(options, QualityOptions) else QualityOptions().medium_score
-    note = words("figure.bar", value=probability_text(bar))
+    note = words("bar {value}", value=probability_text(bar))
     if checks:
-        note = f"{words(f'quality.grade.{checks[-1].routing_grade}')} · {note}"
-    return _course(words("figure.quality"), _values(record, "quality"), note)
+        note = f"{words(GRADE_NAMES[checks[-1].routing_grade])} · {note}"
+    return _course(words("Quality score"), _values(record, "quality"), note)
 
 
 def _similarity(record: RunRecord, words: Words) -> Figure:
     """The best of all rounds, with what each round came to."""
     best, values = record.best_similarity, _values(record, "similarity")
-    bar = words("figure.bar", value=probability_text(record.config.similarity_threshold))
+    bar = words("bar {value}", value=probability_text(record.config.similarity_threshold))
     if best is None:
-        return Figure(words("figure.similarity"), "–", bar)
-    course = words("figure.by_round", course=" → ".join(map(probability_text, values))) if len(values) > 1 else ""
-    return Figure(words("figure.similarity"), probability_text(best), " · ".join(filter(None, (course, bar))))
+        return Figure(words("Best similarity"), "–", bar)
+    course = words("by round {course}", course=" → ".join(map(probability_text, values))) if len(values) > 1 else ""
+    return Figure(words("Best similarity"), probability_text(best), " · ".join(filter(None, (course, bar))))
 
 
 def _suggestions(record: RunRecord, words: Words) -> Figure:
@@ -195,30 +219,28 @@ def _suggestions(record: RunRecord, words: Words) -> Figure:
     counts = [int(count) for count in _values(record, "suggestions")]
     options = record.config.options
     if isinstance(options, AnswerEvaluationOptions) and record.drafts:
-        note = words("figure.answers", n=len(record.drafts), most=options.gener_epoch)
+        note = words("answer {n} of at most {most}", n=len(record.drafts), most=options.gener_epoch)
     else:
-        note = words.count("figure.answers_n", len(counts)) if counts else words("figure.suggestions.before")
+        note = words.count("1 answer judged", "{n} answers judged", len(counts)) if counts else words("per answer")
     look = "" if not counts else "pass" if counts[-1] == 0 else "warn"
-    return Figure(words("figure.suggestions"), " → ".join(map(str, counts)) or "–", note, look)
+    return Figure(words("Suggestions"), " → ".join(map(str, counts)) or "–", note, look)
 
 
 def _context(record: RunRecord, words: Words) -> Figure:
     """How much of its budget the context took, and of what it consists."""
     context = record.context
     if context is None or not record.rounds:
-        return Figure(
-            words("figure.context"), "–", words("figure.context.none" if context else "figure.context.before")
-        )
+        return Figure(words("Context"), "–", words("nothing was searched" if context else "tokens of its budget"))
     parts = [
-        words("figure.context.of", most=context.token_budget),
-        words.count("figure.passages", len(context.passages)),
+        words("of {most}", most=context.token_budget),
+        words.count("1 passage", "{n} passages", len(context.passages)),
     ]
     if context.graph is not None:
-        parts.append(words.count("figure.relationships", len(context.graph.relationships)))
+        parts.append(words.count("1 relationship", "{n} relationships", len(context.graph.relationships)))
     if context.tables:
-        parts.append(words.count("figure.tables", len(context.tables)))
+        parts.append(words.count("1 table", "{n} tables", len(context.tables)))
     share = context.tokens / context.token_budget if context.token_budget else None
-    return Figure(words("figure.context"), words("figure.tokens", n=context.tokens), " · ".join(parts), fill=share)
+    return Figure(words("Context"), words("{n} tokens", n=context.tokens), " · ".join(parts), fill=share)
 
 
 def _course(label: str, values: Sequence[float], note: str) -> Figure:
@@ -233,26 +255,26 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
 
 
 def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int) -> Figure:
-    parts = [words("figure.at_most", n=most_calls)] if most_calls else []
+    parts = [words("of at most {n}", n=most_calls)] if most_calls else []
     if record.built_in_calls:
-        parts.append(words("figure.built_in", n=record.built_in_calls))
+        parts.append(words("{n} built in", n=record.built_in_calls))
     if record.cached_calls:
-        parts.append(words("figure.cached", n=record.cached_calls))
+        parts.append(words("{n} from cache", n=record.cached_calls))
     if waiting:
         # Alone: a longer note would wrap, and push the answer down and up again while it is read.
-        parts = [words("figure.waiting", n=waiting)]
+        parts = [words("{n} under way", n=waiting)]
     calls = record.calls + waiting
     fill = calls / most_calls if most_calls else None
-    return Figure(words("figure.calls"), str(calls), " · ".join(parts), fill=fill)
+    return Figure(words("Model calls"), str(calls), " · ".join(parts), fill=fill)
 
 
 def _time(record: RunRecord, words: Words) -> Figure:
     budget = record.config.budget_s
     share = record.duration_ms / 1000.0 / budget
     return Figure(
-        words("figure.time"),
+        words("Time"),
         duration_text(record.duration_ms),
-        words("figure.budget", budget=f"{budget:g} s"),
+        words("of {budget}", budget=f"{budget:g} s"),
         look="warn" if share >= 1 else "",
         fill=share,
     )

@@ -21,9 +21,15 @@ from components.what_if_text import price_text
 from engine.config import RunConfig
 from engine.decide import kept_passages
 from engine.difference import RoundPair, RunDifference
+from engine.messages import N_
 from engine.settings_difference import settings_difference
 from engine.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict
 from engine.whatif.values import CallsNeeded
+
+_MOVES = {
+    "gained": N_("Gained"),
+    "lost": N_("Lost"),
+}
 
 _SNIPPET = 140
 _SHOWN_RUN = 8
@@ -32,7 +38,7 @@ _SHOWN_RUN = 8
 def round_text(record: RunRecord, index: int, words: Words) -> str:
     """One decision as a choice: round, inequality, where it went."""
     decision = next((item for item in record.decisions if item.round == index), None)
-    return decision_text(decision, words) if decision else words("fork.round.open", n=index)
+    return decision_text(decision, words) if decision else words("round {n}: nothing decided yet", n=index)
 
 
 def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
@@ -40,7 +46,7 @@ def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
     unused = unread_by(new) if old.gate == new.gate else ""
     return [
         words(
-            "fork.change",
+            "{name} {old} → {new}",
             name=setting_label(item.name, words),
             old=setting_text(item.name, item.a, words),
             new=setting_text(item.name, item.b, words),
@@ -64,7 +70,7 @@ def verdict_rows(
     """
     passages = kept_passages(current, config)
     if not passages:
-        draw((node("p", "muted", words("fork.verdicts.none")),), words, key=key)
+        draw((node("p", "muted", words("This round kept no passage.")),), words, key=key)
         return None
     rows = [
         _row(place, passage, current.verdicts.get(passage.id), turned.get(passage.id), words)
@@ -77,11 +83,11 @@ def verdict_rows(
 def price_line(needed: CallsNeeded, words: Words, *, new_query: bool) -> str:
     """What a branch costs, in one sentence; the price of a new query is a bound."""
     if new_query:
-        key = "fork.price.query"
+        key = N_("The new search and its verdicts cost at most {next}. With all further rounds at worst: {worst}.")
     elif not _costs(needed):
-        return words("fork.price.free")
+        return words("Costs no call: all that is needed is recorded.")
     else:
-        key = "fork.price.once" if needed.next == needed.worst else "fork.price"
+        key = N_("Costs {next}.") if needed.next == needed.worst else N_("Next step: {next}. At worst: {worst}.")
     return words(key, next=price_text(needed.next, words), worst=price_text(needed.worst, words))
 
 
@@ -92,11 +98,13 @@ def branch_note(
 
     ``found`` is the difference from the parent to the branch; None where the parent is gone.
     """
-    head = [node("strong", "", words("fork.of", run=fork.parent[:_SHOWN_RUN], n=fork.round))]
+    head = [
+        node("strong", "", words("Branched off run {run} at round {n}", run=fork.parent[:_SHOWN_RUN], n=fork.round))
+    ]
     if found is not None:
-        head += [node("span", "grow"), button(words("fork.open_parent"), "parent", "button quiet")]
-    said = words("list.joint").join(changes)
-    changed = words("fork.changed", changes=said) if said else words("fork.changed.none")
+        head += [node("span", "grow"), button(words("Open that run"), "parent", "button quiet")]
+    said = words(", ").join(changes)
+    changed = words("Changed: {changes}", changes=said) if said else words("Nothing was changed.")
     parts = [node("div", "head", *head), node("p", "", changed), *_became(record, found, words)]
     icon = node("span", "icon", "↳", aria_hidden="true")
     box = node("div", "box plain", icon, node("div", "grow", *parts), role="status")
@@ -106,9 +114,11 @@ def branch_note(
 def changes_of(fork: Fork, settings: Sequence[str], record: RunRecord, words: Words) -> list[str]:
     """All that a branch changed, the reader's query and verdicts included."""
     places = {item.passage.id: _place(item.passage, words) for own in record.rounds for item in own.candidates}
-    query = [words("fork.changed.query", query=fork.query)] if fork.query else []
+    query = [words("query “{query}”", query=fork.query)] if fork.query else []
     verdicts = [
-        words(f"fork.changed.{'yes' if relevant else 'no'}", passage=places.get(name, name))
+        words(
+            "{passage} set to relevant" if relevant else "{passage} set to not relevant", passage=places.get(name, name)
+        )
         for name, relevant in fork.verdicts.items()
     ]
     return [*settings, *query, *verdicts]
@@ -125,35 +135,48 @@ def _row(place: int, passage: Passage, verdict: Verdict | None, turned: bool | N
     )
     action = str(place)
     if turned is not None:
-        label = f"{'✓' if turned else '✗'} {words('verdict.relevant' if turned else 'verdict.not_relevant')}"
-        marks: tuple[Node, ...] = (chip("accent", label), node("span", "muted small", words("fork.verdict.by_hand")))
-        press = button(words("fork.verdict.undo"), action, "button quiet")
+        label = f"{('✓' if turned else '✗')} {words('relevant' if turned else 'not relevant')}"
+        marks: tuple[Node, ...] = (chip("accent", label), node("span", "muted small", words("Set by hand")))
+        press = button(words("Undo"), action, "button quiet")
     else:
         relevant = verdict is not None and verdict.relevant is True
         if verdict is None or verdict.relevant is None:
             marks = (chip("grey", verdict_label(verdict, words)),)
         else:
             marks = (chip("pass" if relevant else "warn", verdict_text(verdict, words)),)
-        press = button(words("fork.verdict.to_no" if relevant else "fork.verdict.to_yes"), action, "button quiet")
+        press = button(words("Set to not relevant" if relevant else "Set to relevant"), action, "button quiet")
     return node("li", "turn", what, node("div", "said", *marks), press)
 
 
 def _became(record: RunRecord, found: RunDifference | None, words: Words) -> list[Node]:
     if record.active:
-        return [node("p", "muted", words("fork.waiting"))]
+        return [node("p", "muted", words("How the paths differ is said here when the branch has ended."))]
     if found is None:
-        return [node("p", "muted", words("fork.parent_gone"))]
+        return [node("p", "muted", words("That run is not here any more, so the two cannot be compared."))]
     parted = next((pair for pair in found.path if _parts(pair)), None)
     was, now = ended_text(found.a, words), ended_text(found.b, words)
     given = found.context
     counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
     reused = record.cached_calls
     lines = (
-        _line(parted is None, words("fork.same_path") if parted is None else _parted(parted, words)),
-        _line(was == now, words("fork.outcome.same" if was == now else "fork.outcome", was=was, now=now)),
-        _line(not given.gained and not given.lost, words("fork.given", **counts)),
-        _line(found.same_answer, words("fork.answer.same" if found.same_answer else "fork.answer.other")),
-        node("li", "muted", words("fork.paid", reused=reused, made=len(record.model_calls) - reused)),
+        _line(parted is None, words("The path is the same to its end.") if parted is None else _parted(parted, words)),
+        _line(
+            was == now,
+            words("Outcome: {now}, as before." if was == now else "Outcome: {was} → {now}.", was=was, now=now),
+        ),
+        _line(
+            not given.gained and not given.lost,
+            words("To the generator: {shared} as before, {gained} gained, {lost} lost.", **counts),
+        ),
+        _line(
+            found.same_answer,
+            words("The answer is word for word the same." if found.same_answer else "The answer is another one."),
+        ),
+        node(
+            "li",
+            "muted",
+            words("{reused} calls reused, {made} made.", reused=reused, made=len(record.model_calls) - reused),
+        ),
     )
     return [node("ul", "report", *lines), *_moved(found, words)]
 
@@ -167,7 +190,7 @@ def _moved(found: RunDifference, words: Words) -> list[Node]:
     parts = []
     for key, look, ids in (("gained", "pass", found.context.gained), ("lost", "warn", found.context.lost)):
         sign = "+" if key == "gained" else "−"
-        parts += [chip(look, f"{sign} {names.get(name, name)}", words(f"fork.{key}")) for name in ids]
+        parts += [chip(look, f"{sign} {names.get(name, name)}", words(_MOVES[key])) for name in ids]
     return [node("div", "chips", *parts)] if parts else []
 
 
@@ -177,18 +200,18 @@ def _parts(pair: RoundPair) -> bool:
 
 def _parted(pair: RoundPair, words: Words) -> str:
     said = [
-        words("fork.no_round") if current is None else _decided(decision, words)
+        words("no such round") if current is None else _decided(decision, words)
         for current, decision in ((pair.a, pair.decision_a), (pair.b, pair.decision_b))
     ]
-    sentence = words("fork.parted", n=pair.index, was=said[0], now=said[1])
-    return sentence + words("fork.parted.first") if pair.index else sentence
+    sentence = words("Parted at round {n}: “{was}” became “{now}”.", n=pair.index, was=said[0], now=said[1])
+    return sentence + words(" The decisions before it stayed.") if pair.index else sentence
 
 
 def _decided(decision: Decision | None, words: Words) -> str:
     if decision is None:
-        return words("fork.undecided")
+        return words("no decision")
     return words(
-        "fork.decided",
+        "{passed} of {kept} passed, {inequality} → {route}",
         passed=decision.passed,
         kept=decision.kept,
         inequality=inequality_text(decision, words),

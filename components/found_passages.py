@@ -12,6 +12,30 @@ from components.spreadsheet import table_csv
 from components.terms import segments
 from engine.config import SearchMethod
 from engine.library.values import FoundPassage
+from engine.messages import N_, NC_
+
+_CSV = {
+    "rank": N_("rank"),
+    "source": N_("source"),
+    "section": NC_("knowledge", "section"),
+    "ordinal": N_("passage"),
+    "similarity": N_("similarity"),
+    "cosine": N_("cosine"),
+    "vector_rank": NC_("knowledge", "rank by meaning"),
+    "text_rank": NC_("knowledge", "rank by words"),
+    "text_score": NC_("knowledge", "BM25 score"),
+    "text": NC_("knowledge", "text"),
+}
+
+_NOT_FOUND = {
+    "vector": N_("not among the nearest"),
+    "text": N_("no word in common"),
+}
+
+_LISTS = {
+    "vector": N_("meaning #{rank}"),
+    "text": N_("words #{rank}"),
+}
 
 _SNIPPET = 420
 _COLUMNS = (
@@ -30,7 +54,7 @@ def found_passages(
 
 def found_csv(found: Sequence[FoundPassage], words: Words) -> bytes:
     """One row a passage, UTF-8 with a byte order mark."""
-    head = [words(f"kb.found.csv.{name}") for name in _COLUMNS]
+    head = [words(_CSV[name]) for name in _COLUMNS]
     return table_csv(head, (_cells(rank, item, words) for rank, item in enumerate(found, 1)))
 
 
@@ -60,13 +84,11 @@ def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMet
     begun = node("p", "beginning", *_marked(text[:_SNIPPET] + "…" if cut else text, terms))
     # The whole text, with its own line breaks, where the beginning is not all of it.
     whole = (
-        (fold(passage.id, words("kb.found.whole"), node("p", "own-text", *_marked(passage.text, terms))),)
-        if cut
-        else ()
+        (fold(passage.id, words("Whole passage"), node("p", "own-text", *_marked(passage.text, terms))),) if cut else ()
     )
     share = max(0.0, min(1.0, item.similarity))
     rail = node("span", "rail", node("span", "seg", data_fill=f"{100 * share:.0f}%"), aria_hidden="true")
-    cosine = node("span", "muted small", words("kb.found.cosine", value=probability_text(item.cosine)))
+    cosine = node("span", "muted small", words("cos {value}", value=probability_text(item.cosine)))
     value = node("div", "said num", node("strong", "", probability_text(item.similarity)), cosine)
     measures = node("div", "scored", value, rail, node("div", "marks", *_ranks(item, method, words)))
     what = node("div", "what", where, begun, *whole)
@@ -82,14 +104,14 @@ def _ranks(item: FoundPassage, method: SearchMethod, words: Words) -> list[Node]
         chips.append(_rank("vector", item.vector_rank, words))
     chips.append(_rank("text", item.text_rank, words))
     if item.text_score is not None:
-        chips.append(chip("grey", words("kb.found.bm25", value=f"{item.text_score:.2f}")))
+        chips.append(chip("grey", words("BM25 {value}", value=f"{item.text_score:.2f}")))
     return chips
 
 
 def _rank(name: str, rank: int | None, words: Words) -> Node:
     if rank is None:
-        return chip("grey", words(f"kb.found.no_{name}"))
-    return chip("plain", words(f"kb.found.{name}", rank=rank))
+        return chip("grey", words(_NOT_FOUND[name]))
+    return chip("plain", words(_LISTS[name], rank=rank))
 
 
 def _marked(text: str, terms: Sequence[str]) -> list[Node | str]:

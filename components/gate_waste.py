@@ -12,15 +12,27 @@ def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:
     """Draw the note; true when the reader wants the other gate."""
     icon = node("span", "icon", "!", aria_hidden="true")
     text = node("div", "grow", node("p", "", waste_text(waste, words)))
-    action = button(words("waste.use"), "use", "button")
+    action = button(words("Use that gate"), "use", "button")
     return draw((node("div", "box warn", icon, text, action, role="status"),), words, key=key) == "use"
 
 
 def waste_text(waste: GateWaste, words: Words) -> str:
     """When enough verified passages were there, and what came after."""
-    cost = [words.count("waste.rewrites", waste.rewrites)]
+    cost = [words.count("{n} rewrite", "{n} rewrites", waste.rewrites)]
     if waste.calls:
-        cost.append(words.count("waste.calls", waste.calls))
+        cost.append(words.count("{n} call", "{n} calls", waste.calls))
     cost.append(duration_text(waste.saved_ms))
-    fact = words.count("waste.fact", waste.relevant, round=waste.round)
-    return words.joined((fact, words("waste.saved", cost=words("list.joint").join(cost))))
+    fact = words.count(
+        "{n} passage had passed already in round {round}.",
+        "{n} passages had passed already in round {round}.",
+        waste.relevant,
+        round=waste.round,
+    )
+    return words.joined(
+        (
+            fact,
+            words(
+                "The gate “At least n passages” would have answered then and saved {cost}.", cost=words(", ").join(cost)
+            ),
+        )
+    )

@@ -9,6 +9,21 @@ from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
 from components.markup import Node, chip, node
 from engine.library.graph_values import GraphState
+from engine.messages import N_
+
+_FACTS = {
+    "entities": N_("Entities"),
+    "relationships": N_("Relationships"),
+    "communities": N_("Communities"),
+    "read": N_("Passages read"),
+    "extractor": N_("Read by"),
+    "built": N_("Finished"),
+}
+
+_EXTRACTOR = {
+    "builtin": N_("Built-in rules"),
+    "samples": N_("Written by hand"),
+}
 
 SAMPLES = "samples"
 """Name of what made the graph that comes with the samples."""
@@ -22,32 +37,51 @@ def graph_card(state: GraphState, words: Words, *, key: str) -> None:
 def graph_card_nodes(state: GraphState, words: Words) -> tuple[Node, ...]:
     """The card as a tree of text."""
     info = state.info
-    title = node("div", "head", node("strong", "big", words("graph.title")), *_chips(state, words))
+    title = node("div", "head", node("strong", "big", words("Knowledge graph")), *_chips(state, words))
     facts = [
         ("entities", count_text(info.entities)),
         ("relationships", count_text(info.relationships)),
         ("communities", count_text(info.communities)),
-        ("read", words("graph.read", done=count_text(info.passages), n=count_text(state.collection_passages))),
+        ("read", words("{done} of {n}", done=count_text(info.passages), n=count_text(state.collection_passages))),
         ("extractor", extractor_text(info.extractor, words)),
-        ("built", words("kb.utc", when=moment(info.built_at)) if info.built_at else ""),
+        ("built", words("{when} UTC", when=moment(info.built_at)) if info.built_at else ""),
     ]
     cells = [
-        node("div", "fact", node("div", "label", words(f"graph.fact.{name}")), node("div", "num", value))
+        node("div", "fact", node("div", "label", words(_FACTS[name])), node("div", "num", value))
         for name, value in facts
         if value
     ]
     parts = [title, node("div", "facts-grid", *cells)]
     if state.stale:
-        parts.append(node("p", "note", f"! {words('graph.stale.note')}"))
+        parts.append(
+            node(
+                "p",
+                "note",
+                "! ",
+                words(
+                    "The collection has changed since the graph was built: what is new is not in it, and runs say so. "
+                    "Bring it up to date to read only what has changed."
+                ),
+            )
+        )
     if info.extractor == "builtin":
-        parts.append(node("p", "small muted", words("graph.builtin.honest")))
-    return (node("section", "card collection", *parts, aria_label=words("graph.title")),)
+        parts.append(
+            node(
+                "p",
+                "small muted",
+                words(
+                    "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. "
+                    "Fast and free, but weak: many relationships only say “related to”."
+                ),
+            )
+        )
+    return (node("section", "card collection", *parts, aria_label=words("Knowledge graph")),)
 
 
 def extractor_text(name: str, words: Words) -> str:
     """Who read the passages."""
     if name in ("builtin", SAMPLES):
-        return words(f"graph.extractor.{name}")
+        return words(_EXTRACTOR[name])
     return model_name(name, words)
 
 
@@ -55,7 +89,7 @@ def _chips(state: GraphState, words: Words) -> list[Node]:
     if not state.info.finished:
         going_on = state.job is not None and not state.job.over
         look, sign = ("accent", "●") if going_on else ("warn", "!")
-        return [chip(look, f"{sign} {words('graph.unfinished')}")]
+        return [chip(look, f"{sign} {words('unfinished')}")]
     if state.stale:
-        return [chip("warn", f"! {words('graph.stale')}")]
-    return [chip("pass", f"✓ {words('graph.up_to_date')}")]
+        return [chip("warn", f"! {words('out of date')}")]
+    return [chip("pass", f"✓ {words('up to date')}")]

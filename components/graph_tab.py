@@ -6,9 +6,18 @@ from collections.abc import Sequence
 
 from components.graph_view import relation_text, type_text
 from components.i18n import Words
+from components.labels.runs import COMPLEXITIES
+from components.labels.settings import SETTING_OPTIONS
 from components.markup import Node, chip, fold, node
 from components.presenter_graph import searched_mode
+from engine.messages import N_
 from engine.values import FoundCommunity, FoundEntity, GraphEvidence, RunRecord
+
+_LINKED = {
+    "name": N_("named in the query"),
+    "alias": N_("by another name"),
+    "passage": N_("through a passage found"),
+}
 
 _MOST = 12
 
@@ -18,20 +27,24 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
     analysis = record.analysis
     if analysis is None:
         return []
-    kind = words(f"graph.complexity.{analysis.complexity}")
+    kind = words(COMPLEXITIES[analysis.complexity])
     mode = searched_mode(record)
-    chips = [chip("accent", words("graph.mode", mode=words(f"settings.mode.{mode}"))), chip("plain", kind)]
+    chips = [chip("accent", words("Mode {mode}", mode=words(SETTING_OPTIONS["mode"][mode]))), chip("plain", kind)]
     if analysis.suggested_mode != mode:
-        suggested = words(f"settings.mode.{analysis.suggested_mode}")
-        chips.append(chip("grey", words("graph.analysis.suggests", mode=suggested)))
-    names = words("list.joint").join(analysis.entities)
-    said = words("graph.analysis.names", names=names) if names else words("graph.analysis.unnamed")
-    by = words("model.builtin") if analysis.by == "builtin" else analysis.by
-    head = node("div", "head", node("strong", "heading", words("graph.analysis")), *chips)
-    told = node("p", "", said, node("span", "muted small", f" · {words('graph.analysis.by', by=by)}"))
+        suggested = words(SETTING_OPTIONS["mode"][analysis.suggested_mode])
+        chips.append(chip("grey", words("suggests mode {mode}", mode=suggested)))
+    names = words(", ").join(analysis.entities)
+    said = words("The query names {names}", names=names) if names else words("The query names no entity of the graph")
+    by = words("built-in") if analysis.by == "builtin" else analysis.by
+    head = node("div", "head", node("strong", "heading", words("Analysis")), *chips)
+    told = node("p", "", said, node("span", "muted small", f" · {words('by {by}', by=by)}"))
     model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
     searched = record.rounds or record.active or record.error
-    skipped = [] if searched else [node("p", "note", "! ", words("graph.skipped"))]
+    skipped = (
+        []
+        if searched
+        else [node("p", "note", "! ", words("Nothing was searched, so grading and citations are skipped."))]
+    )
     return [node("section", "card", head, told, *model, *skipped)]
 
 
@@ -40,13 +53,13 @@ def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
     names = {item.entity.id: item.entity.name for item in evidence.entities}
     folds = []
     if evidence.communities:
-        label = _counted("graph.communities", len(evidence.communities), words)
+        label = _counted(N_("Communities"), len(evidence.communities), words)
         folds.append(fold("communities", label, *(_community(item) for item in evidence.communities)))
     if evidence.entities:
-        label = _counted("graph.entities", len(evidence.entities), words)
+        label = _counted(N_("Entities"), len(evidence.entities), words)
         folds.append(fold("entities", label, _list([_entity(item, words) for item in evidence.entities[:_MOST]])))
     if evidence.relationships:
-        label = _counted("graph.relationships", len(evidence.relationships), words)
+        label = _counted(N_("Relationships"), len(evidence.relationships), words)
         told = [
             f"{names.get(item.source, item.source)} → {relation_text(item.type, words)} → "
             f"{names.get(item.target, item.target)}"
@@ -66,9 +79,9 @@ def _list(items: Sequence[Node]) -> Node:
 
 def _entity(found: FoundEntity, words: Words) -> Node:
     if found.linked_by == "neighbour":
-        linked = words.count("graph.linked.neighbour", found.hops)
+        linked = words.count("1 hop away", "{n} hops away", found.hops)
     else:
-        linked = words(f"graph.linked.{found.linked_by}")
+        linked = words(_LINKED[found.linked_by])
     about = f" · {type_text(found.entity.type, words)} · {linked} · {found.score:.2f}"
     return node("li", "", node("strong", "", found.entity.name), node("span", "muted small num", about))
 

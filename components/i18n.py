@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from gettext import NullTranslations
-from types import MappingProxyType
 from typing import Literal
 
 from components.catalogue import catalogue
-from components.words import AREAS
 from engine.messages import CONTEXT_END
 
 UiLanguage = Literal["en", "zh"]
-
-Table = Mapping[str, tuple[str, str]]
-"""Key → (English, Chinese); parameters are ``str.format`` fields and the same in both."""
 
 
 class English(NullTranslations):
@@ -28,31 +23,20 @@ class English(NullTranslations):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one language: ``words("Passages")``, ``words.count("{n} passage", "{n} passages", 5)``.
+    """The words of one language: ``words("Passages")``, ``words.count("1 passage", "{n} passages", 5)``.
 
     A message that the catalogue lacks raises ``KeyError``, so that a page cannot show a half-translated sentence.
     """
 
     language: UiLanguage
     translations: NullTranslations = field(repr=False, compare=False)
-    table: Mapping[str, str] = field(repr=False, compare=False)
-    """Texts by key, as long as some are left in ``components.words``."""
 
     def __call__(self, message: str, /, **params: object) -> str:
-        text = self.table.get(message)
-        if text is None:
-            text = self.translations.gettext(message)
+        text = self.translations.gettext(message)
         return text.format(**params) if params else text
 
-    def __contains__(self, key: str) -> bool:
-        return key in self.table
-
-    def count(self, one: str, many: str | int, number: int = 0, /, **params: object) -> str:
+    def count(self, one: str, many: str, number: int, /, **params: object) -> str:
         """The words for ``number`` things; ``{n}`` is that number unless the parameters say how it is written."""
-        if isinstance(many, int):
-            single = f"{one}.one"
-            params.setdefault("n", many)
-            return self(single if many == 1 and single in self.table else one, **params)
         params.setdefault("n", number)
         return self.translations.ngettext(one, many, number).format(**params)
 
@@ -76,6 +60,4 @@ class Words:
 @cache
 def words_for(language: UiLanguage) -> Words:
     """Return the words of one language; English loads no catalogue."""
-    column = 1 if language == "zh" else 0
-    table = MappingProxyType({key: pair[column] for area in AREAS for key, pair in area.items()})
-    return Words(language, English() if language == "en" else catalogue(language), table)
+    return Words(language, English() if language == "en" else catalogue(language))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from components.amounts import count_text, span_text
 from components.i18n import Words
+from components.labels.knowledge import JOB_KINDS, JOB_STATES
 from engine.library.values import JobStatus
 
 
@@ -16,10 +17,16 @@ def job_line(jobs: Sequence[JobStatus], words: Words) -> str:
         return ""
     # One that waits for another says nothing of how far it is.
     first = next((job for job in going if job.total), going[0])
-    name = words(f"kb.job.{first.kind}", name=first.collection)
+    name = words(JOB_KINDS[first.kind], name=first.collection)
     if first.total and first.remaining_s is not None:
         done, total = count_text(first.done), count_text(first.total)
-        text = words("kb.top.going", name=name, done=done, total=total, left=span_text(first.remaining_s))
+        text = words(
+            "{name} · {done}/{total} passages · {left} left",
+            name=name,
+            done=done,
+            total=total,
+            left=span_text(first.remaining_s),
+        )
     else:
-        text = words("kb.top.begun", name=name, state=words(f"kb.job.{first.state}"))
-    return text + (words.count("kb.top.more", len(going) - 1) if len(going) > 1 else "")
+        text = words("{name} · {state}", name=name, state=words(JOB_STATES[first.state]))
+    return text + (words.count(" · 1 more job", " · {n} more jobs", len(going) - 1) if len(going) > 1 else "")

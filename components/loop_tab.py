@@ -11,6 +11,7 @@ from components.markup import Node, draw
 from components.quality_chart import quality_nodes
 from components.strategies import strategy_nodes
 from engine.config import WorkflowName
+from engine.messages import N_
 from engine.values import PassageId, RunRecord
 
 LOOP_WORKFLOWS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
@@ -25,8 +26,15 @@ def loop_nodes(record: RunRecord, words: Words) -> list[Node]:
 def nothing_key(record: RunRecord) -> str:
     """The word that says why the tab is empty: not yet, never begun, or no answer that could have been evaluated."""
     if record.active:
-        return "loop.empty"
-    return "loop.unanswered" if record.workflow == "answer_evaluation" and record.rounds else "loop.nothing"
+        return N_("Nothing yet: this fills up while the loop runs.")
+    return (
+        N_(
+            "No answer was written from passages, so there was nothing to evaluate. The other tabs show what was "
+            "searched."
+        )
+        if record.workflow == "answer_evaluation" and record.rounds
+        else N_("The run ended before the loop began.")
+    )
 
 
 def loop_tab(record: RunRecord, words: Words, *, key: str) -> PassageId | None:

@@ -8,8 +8,22 @@ from components.markup import button, draw, node
 
 def marking_box(words: Words, *, refused: bool, key: str) -> bool:
     """Draw the question; true when the reader wants to mark a passage. A refusal may have been right."""
-    why = words.joined((words("mark.why"), words("mark.none"))) if refused else words("mark.why")
-    text = node("div", "grow", node("strong", "", words("mark.ask")), node("p", "muted small", why))
+    why = (
+        words.joined(
+            (
+                words("One judgement makes the diagnosis exact: it then says where that passage was lost."),
+                words("If none does, the refusal was right."),
+            )
+        )
+        if refused
+        else words("One judgement makes the diagnosis exact: it then says where that passage was lost.")
+    )
+    text = node(
+        "div",
+        "grow",
+        node("strong", "", words("Which passage should have answered? Mark it.")),
+        node("p", "muted small", why),
+    )
     icon = node("span", "icon", "?", aria_hidden="true")
-    action = button(words("mark.go"), "mark", "button")
+    action = button(words("Mark a passage"), "mark", "button")
     return draw((node("div", "box plain", icon, text, action, role="note"),), words, key=key) == "mark"

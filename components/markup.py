@@ -50,7 +50,7 @@ def button(label: str, action: str, look: str = "button") -> Node:
 
 def copy_button(words: Words, text: str, label: str = "") -> Node:
     """A button that puts ``text`` on the clipboard and says so."""
-    return node("button", "button quiet", label or words("copy"), data_copy=text, data_done=words("copied"))
+    return node("button", "button quiet", label or words("Copy"), data_copy=text, data_done=words("Copied"))
 
 
 def fold(name: str, label: Node | str, *kids: Node | str, look: str = "") -> Node:

@@ -10,7 +10,36 @@ from components.i18n import Words
 from components.markup import Node, chip, fold, node
 from components.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
 from components.spreadsheet import table_csv
+from engine.messages import N_, NC_
 from engine.values import Memory, RunRecord
+
+_FIGURE = {
+    "passed": N_("Remembered"),
+    "failed": N_("Kept apart"),
+    "recalled": N_("Recalled"),
+    "changed": N_("Changed the route"),
+}
+
+_CSV = {
+    "id": N_("id"),
+    "passed": N_("passed"),
+    "question": N_("question"),
+    "answer": N_("answer"),
+    "collection": N_("collection"),
+    "kept_at": N_("kept at"),
+    "run": N_("run"),
+    "sources": N_("sources"),
+}
+
+_STATES = {
+    "passed": N_("✓ passed"),
+    "failed": NC_("memory", "✗ failed"),
+}
+
+_STATE_TIPS = {
+    "passed": N_("May be recalled."),
+    "failed": N_("Kept apart as a failure, and never recalled as a fact."),
+}
 
 _BEGINNING = 220
 _COLUMNS = ("id", "passed", "question", "answer", "collection", "kept_at", "run", "sources")
@@ -41,18 +70,18 @@ class MemoryFigures:
 
 def memory_figures(found: MemoryFigures, words: Words, *, key: str) -> None:
     """Draw the four figures."""
-    newest = words.count("memory.figure.recalled.note", found.runs)
+    newest = words.count("of the newest run", "of the newest {n} runs", found.runs)
     notes = {
-        "passed": words("memory.figure.passed.note"),
-        "failed": words("memory.figure.failed.note"),
-        "recalled": newest if found.runs else words("memory.figure.recalled.none"),
-        "changed": words("memory.figure.changed.note"),
+        "passed": words("answers that passed"),
+        "failed": words("never recalled"),
+        "recalled": newest if found.runs else words("no run of the dual loop yet"),
+        "changed": words("runs that went another way for it"),
     }
     parts = [
         node(
             "div",
             "figure",
-            node("div", "label", words(f"memory.figure.{name}")),
+            node("div", "label", words(_FIGURE[name])),
             node("div", f"value {'accent' if name == 'changed' and found.changed else ''}", str(getattr(found, name))),
             node("div", "note", note),
         )
@@ -95,7 +124,7 @@ def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
     rows = (
         (
             item.id,
-            words("memory.csv.yes" if item.passed else "memory.csv.no"),
+            words(NC_("memory", "yes") if item.passed else "no"),
             item.question,
             item.answer,
             item.collection,
@@ -105,22 +134,22 @@ def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
         )
         for item in memories
     )
-    return table_csv([words(f"memory.csv.{name}") for name in _COLUMNS], rows)
+    return table_csv([words(_CSV[name]) for name in _COLUMNS], rows)
 
 
 def _card(item: Memory, recalled: int, words: Words, base: str) -> Node:
     state = "passed" if item.passed else "failed"
-    mark = chip("pass" if item.passed else "warn", words(f"memory.{state}"), words(f"memory.{state}.tip"))
-    question = node("strong", "question", item.question.strip() or words("runs.untitled"))
+    mark = chip("pass" if item.passed else "warn", words(_STATES[state]), words(_STATE_TIPS[state]))
+    question = node("strong", "question", item.question.strip() or words("(question cannot be read)"))
     delete = node(
         "button",
         "button quiet",
-        words("memory.delete"),
+        words("Delete"),
         data_action=f"{_DELETE}{item.id}",
-        aria_label=f"{words('memory.delete.this')}: {beginning(item.question, 80)}",
+        aria_label=f"{words('Delete this memory')}: {beginning(item.question, 80)}",
     )
     head = node("div", "top", node("div", "grow", mark, " ", question), delete)
-    answer = item.claim or beginning(item.answer, _BEGINNING) or words("memory.no_answer")
+    answer = item.claim or beginning(item.answer, _BEGINNING) or words("(no text)")
     parts = [head, node("p", "beginning", answer), *_whole(item, answer, words), _facts(item, recalled, words, base)]
     return node("section", f"card memory {state}", *parts)
 
@@ -130,27 +159,27 @@ def _whole(item: Memory, shown: str, words: Words) -> list[Node]:
     answer = item.answer.strip()
     if not answer or answer == shown:
         return []
-    return [fold(item.id, words("memory.whole"), node("p", "whole", answer))]
+    return [fold(item.id, words("Whole answer"), node("p", "whole", answer))]
 
 
 def _facts(item: Memory, recalled: int, words: Words, base: str) -> Node:
     run = node(
         "a",
         "",
-        words("memory.run", run=item.run_id[:8]),
+        words("run {run}", run=item.run_id[:8]),
         href=run_address(item.run_id, words, base),
-        title=words("memory.run.open"),
+        title=words("Open this run in a new tab"),
     )
     facts: list[Node] = [
-        node("span", "", f"{words('memory.collection')} {item.collection}"),
-        node("span", "num", words("memory.kept_at", when=moment(item.kept_at))),
+        node("span", "", f"{words('collection')} {item.collection}"),
+        node("span", "num", words("kept {when} UTC", when=moment(item.kept_at))),
     ]
     if item.run_id:
         facts.append(node("span", "", run))
     if item.sources:
-        facts.append(node("span", "", words("memory.sources", names=words("list.joint").join(item.sources))))
+        facts.append(node("span", "", words("cites {names}", names=words(", ").join(item.sources))))
     if item.claim_by:
-        facts.append(node("span", "", words("memory.claim_by", model=item.claim_by)))
+        facts.append(node("span", "", words("put into these words by {model}", model=item.claim_by)))
     if recalled:
-        facts.append(chip("accent", words.count("memory.recalled", recalled)))
+        facts.append(chip("accent", words.count("recalled by 1 recent run", "recalled by {n} recent runs", recalled)))
     return node("div", "facts small muted", *facts)

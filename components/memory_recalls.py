@@ -10,9 +10,20 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.workflows import STRATEGY_NAMES
 from components.markup import Node, chip, node, script
 from components.phrases import probability_text
+from engine.messages import N_
 from engine.values import Memory, RouteChoice, RunRecord
+
+EFFECT_NAMES = {
+    "changed": N_("⇄ changed the route"),
+    "same": N_("= same route without it"),
+    "unknown": N_("? effect not known"),
+    "nothing": N_("– nothing recalled"),
+    "off": N_("■ memory was off"),
+    "failed": N_("✗ memory could not be read"),
+}
 
 Effect = Literal["changed", "same", "unknown", "nothing", "off", "failed"]
 
@@ -90,33 +101,43 @@ def _line(record: RunRecord, words: Words, base: str) -> Node:
     asked = node(
         "a",
         "asked",
-        beginning(record.question, 160) or words("runs.untitled"),
+        beginning(record.question, 160) or words("(question cannot be read)"),
         href=run_address(record.id, words, base),
-        title=words("memory.run.open"),
+        title=words("Open this run in a new tab"),
     )
-    said = [chip(_LOOKS[effect], words(f"memory.effect.{effect}"))]
+    said = [chip(_LOOKS[effect], words(EFFECT_NAMES[effect]))]
     if effect == "changed" and record.route is not None:
         said.append(node("span", "small muted", _how(record.route, words)))
     recall = record.recall
     recalled = [_recalled(item, item.id in recall.stale, words) for item in recall.memories] if recall else []
-    when = node("span", "small muted num", words("memory.recall.when", when=moment(record.started_at)))
+    when = node("span", "small muted num", words("{when} UTC", when=moment(record.started_at)))
     head = node("div", "head", asked, node("span", "grow far", when))
     return node("li", "card recall", head, node("div", "said", *said), *recalled)
 
 
 def _recalled(item: Memory, stale: bool, words: Words) -> Node:
     text = words(
-        "memory.recall.item",
+        "“{question}” · similarity {similarity}",
         question=beginning(item.question, _BEGINNING),
         similarity=probability_text(item.similarity),
     )
-    mark = [chip("warn", words("memory.recall.stale"), words("memory.recall.stale.tip"))] if stale else []
+    mark = (
+        [
+            chip(
+                "warn",
+                words("outdated, not used"),
+                words("The collection has changed since this answer was kept, so it was shown and not answered from."),
+            )
+        ]
+        if stale
+        else []
+    )
     return node("div", "recalled small", node("span", "", text), *mark)
 
 
 def _how(route: RouteChoice, words: Words) -> str:
     taken, without = (
-        words("memory.route.direct" if name == "direct" else f"strategy.{name}")
+        words("answered directly" if name == "direct" else STRATEGY_NAMES[str(name)])
         for name in (route.route, route.without_memory)
     )
-    return words("memory.effect.how", taken=taken, without=without)
+    return words("{taken}; without memory: {without}", taken=taken, without=without)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from components.i18n import Words
+from components.labels.runs import LIST_NAMES, MODE_NOTES
+from components.labels.settings import SETTING_OPTIONS
 from components.markup import Node, draw, node
 from components.phrases import fault_text
 from components.presenter_graph import searched_mode
@@ -30,9 +32,20 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     # The modes that have vectors beside the graph fall back on nothing; their warning says what they were without.
     fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
     if evidence.fell_back_to:
-        lists = words("list.joint").join(words(f"list.{name}") for name in evidence.fell_back_to)
-        mode = words(f"settings.mode.{searched_mode(record)}")
-        said.insert(0, node("p", "", node("strong", "", words("mode.fell_back", mode=mode, lists=lists))))
+        lists = words(", ").join(words(LIST_NAMES[name]) for name in evidence.fell_back_to)
+        mode = words(SETTING_OPTIONS["mode"][searched_mode(record)])
+        said.insert(
+            0,
+            node(
+                "p",
+                "",
+                node(
+                    "strong",
+                    "",
+                    words("Mode {mode} could not do its own work: {lists} searched instead.", mode=mode, lists=lists),
+                ),
+            ),
+        )
     said += [node("p", "muted", fault_text(item, words)[1]) for item in record.warnings if item.code == MODE_FAULT][:1]
     icon = node("span", "icon", "!", aria_hidden="true")
     return [node("div", f"box {'warn' if fell else 'plain'}", icon, node("div", "grow", *said), role="alert"), *advice]
@@ -51,7 +64,24 @@ def _chain_advice(record: RunRecord, words: Words) -> list[Node]:
     if not led:
         return []
     icon = node("span", "icon", "i", aria_hidden="true")
-    return [node("div", "box plain", icon, node("div", "grow", words.count("mode.chain", len(led))))]
+    return [
+        node(
+            "div",
+            "box plain",
+            icon,
+            node(
+                "div",
+                "grow",
+                words.count(
+                    "The graph led to a passage that the built-in grader, judging it by itself, did not pass. A chat "
+                    "model as grader reads such chains further.",
+                    "The graph led to {n} passages that the built-in grader, judging each by itself, did not pass. A "
+                    "chat model as grader reads such chains further.",
+                    len(led),
+                ),
+            ),
+        )
+    ]
 
 
 def _refused(current: Round, passage_id: PassageId) -> bool:
@@ -63,6 +93,6 @@ def note_texts(evidence: GraphEvidence, words: Words) -> list[str]:
     """A sentence for all lists that could not work for one reason, in the order they were noted."""
     lists: dict[str, dict[str, None]] = {}
     for item in evidence.notes:
-        lists.setdefault(item.code, {})[words(f"list.{item.list}")] = None
-    joint = words("list.joint")
-    return [words(f"mode.note.{code}", list=joint.join(named)) for code, named in lists.items()]
+        lists.setdefault(item.code, {})[words(LIST_NAMES[item.list])] = None
+    joint = words(", ")
+    return [words(MODE_NOTES[code], list=joint.join(named)) for code, named in lists.items()]

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.runs import MESSAGE_ROLES, ROLE_NAMES
 from components.phrases import duration_text, node_text, place_text
 from engine.values import ModelCall, RunRecord
 
@@ -15,7 +16,7 @@ from engine.values import ModelCall, RunRecord
 def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw the table and, below it, the call of the selected row."""
     if not record.model_calls:
-        st.caption(words("calls.empty"))
+        st.caption(words("No calls yet: every prompt and reply is kept here, exactly as sent and received."))
         return
     rows = [call_row(place, call, record, words) for place, call in enumerate(record.model_calls, 1)]
     event = st.dataframe(
@@ -25,11 +26,11 @@ def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
         on_select="rerun",
         selection_mode="single-row",
         height=min(38 + 35 * len(rows), 388),
-        column_config={words("calls.number"): st.column_config.NumberColumn(width=48)},
+        column_config={words("#"): st.column_config.NumberColumn(width=48)},
     )
     chosen = event["selection"]["rows"]
     if not chosen:
-        st.caption(words("calls.choose"))
+        st.caption(words("Select a row to see its prompt, reply and result."))
         return
     _details(record.model_calls[chosen[0]], words, key)
 
@@ -37,14 +38,14 @@ def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
 def call_row(place: int, call: ModelCall, record: RunRecord, words: Words) -> dict[str, object]:
     """One line of the table, by translated column."""
     return {
-        words("calls.number"): place,
-        words("calls.role"): words(f"actor.{call.role}"),
-        words("calls.model"): words("model.builtin") if call.built_in else call.model,
-        words("calls.round"): f"r{call.round}",
-        words("calls.passage"): _passage(call, record, words),
-        words("calls.tokens"): _tokens(call),
-        words("calls.time"): duration_text(call.duration_ms),
-        words("calls.note"): _note(call, words),
+        words("#"): place,
+        words("Role"): words(ROLE_NAMES[call.role]),
+        words("Model"): words("built-in") if call.built_in else call.model,
+        words("Round"): f"r{call.round}",
+        words("Passage"): _passage(call, record, words),
+        words("Tokens in → out"): _tokens(call),
+        words("Time"): duration_text(call.duration_ms),
+        words("Note"): _note(call, words),
     }
 
 
@@ -65,11 +66,11 @@ def _tokens(call: ModelCall) -> str:
 def _note(call: ModelCall, words: Words) -> str:
     notes = []
     if call.built_in:
-        notes.append(words("calls.built_in"))
+        notes.append(words("built-in, no model called"))
     if call.cached:
-        notes.append(words("calls.cached"))
+        notes.append(words("from cache"))
     if call.attempt > 1:
-        notes.append(words("calls.attempt", n=call.attempt))
+        notes.append(words("attempt {n}", n=call.attempt))
     if call.error:
         notes.append(f"✗ {call.error}")
     return " · ".join(notes)
@@ -77,21 +78,23 @@ def _note(call: ModelCall, words: Words) -> str:
 
 def _details(call: ModelCall, words: Words, key: str) -> None:
     with st.container(border=True, key=f"{key}_call"):
-        st.caption(words("calls.heading", role=words(f"actor.{call.role}"), node=node_text(call.node, words)))
+        st.caption(
+            words("Call of the {role} in {node}", role=words(ROLE_NAMES[call.role]), node=node_text(call.node, words))
+        )
         if call.error:
             st.text(f"✗ {call.error}")
         if not call.messages:
-            st.caption(words("calls.no_prompt"))
+            st.caption(words("The built-in role got values, not a prompt."))
         for message in call.messages:
-            st.caption(words(f"calls.message.{message.role}"))
+            st.caption(words(MESSAGE_ROLES[message.role]))
             st.code(message.content, language=None, wrap_lines=True)
         if call.thinking:
-            st.caption(words("calls.thinking"))
+            st.caption(words("Thinking, not used"))
             st.code(call.thinking, language=None, wrap_lines=True)
-        st.caption(words("calls.reply"))
-        st.code(call.reply or words("calls.no_reply"), language=None, wrap_lines=True)
-        st.caption(words("calls.parsed"))
+        st.caption(words("Raw reply"))
+        st.code(call.reply or words("(empty)"), language=None, wrap_lines=True)
+        st.caption(words("What was read from it"))
         if call.parsed is None:
-            st.text(words("calls.unread"))
+            st.text(words("Nothing could be read."))
         else:
             st.code(json.dumps(dict(call.parsed), ensure_ascii=False, indent=2, default=str), language="json")

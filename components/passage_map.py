@@ -16,7 +16,16 @@ from components.life_lines import Fate
 from components.phrases import section_text
 from components.plotly_theme import themed
 from engine.library.values import MapPoint, PassageMap
+from engine.messages import N_
 from engine.values import PassageId
+
+_LOOK = {
+    "cited": N_("Cited in the answer"),
+    "passed": N_("Passed"),
+    "failed": N_("Judged not relevant"),
+    "dropped": N_("Found, not kept"),
+    "not_found": N_("Not found"),
+}
 
 Look = Literal["not_found", "dropped", "failed", "passed", "cited"]
 """What became of a passage in a run, in the order in which they are drawn over each other."""
@@ -138,8 +147,8 @@ def map_figure(
     )
     shares = [share_text(share) for share in drawn.explained]
     axis = {"showticklabels": False, "zeroline": False, "showgrid": True, "gridcolor": line, "ticks": ""}
-    figure.update_xaxes(title=words("pmap.axis.x", share=shares[0]), **axis)
-    figure.update_yaxes(title=words("pmap.axis.y", share=shares[1]), **axis)
+    figure.update_xaxes(title=words("First component · {share}", share=shares[0]), **axis)
+    figure.update_yaxes(title=words("Second component · {share}", share=shares[1]), **axis)
     return figure
 
 
@@ -152,8 +161,8 @@ def counts_text(drawn: PassageMap, words: Words) -> str:
     """How many passages the map shows, and of how many."""
     shown = len(drawn.points)
     if shown < drawn.total:
-        return words("pmap.sample", n=f"{shown:,}", total=f"{drawn.total:,}")
-    return words.count("pmap.shown", shown)
+        return words("a sample of {n} of {total} passages", n=f"{shown:,}", total=f"{drawn.total:,}")
+    return words.count("1 passage", "{n} passages", shown)
 
 
 _Group = tuple[str, _Style, list[MapPoint]]
@@ -172,7 +181,7 @@ def _by_look(points: Sequence[MapPoint], looks: Mapping[PassageId, Look], words:
     for look in get_args(Look):
         found = [point for point in points if looks.get(point.id, "not_found") == look]
         if found:
-            groups.append((f"{words(f'pmap.look.{look}')} ({len(found)})", styles[look], found))
+            groups.append((f"{words(_LOOK[look])} ({len(found)})", styles[look], found))
     return groups
 
 
@@ -185,7 +194,7 @@ def _by_source(points: Sequence[MapPoint], words: Words, dark: bool) -> list[_Gr
     others = [point for point in points if point.source not in own]
     groups: list[_Group] = []
     if others:
-        label = words("pmap.others", n=len(counts) - len(own))
+        label = words("Other sources ({n})", n=len(counts) - len(own))
         groups.append((label, _Style("#6b7280" if dark else "#b6bcc9", "circle", 5, 0.6), others))
     for place, name in enumerate(sorted(own)):
         style = _Style(hues[place], _SOURCES[place])
@@ -202,7 +211,7 @@ def _add_query(figure: go.Figure, drawn: PassageMap, words: Words, dark: bool) -
             x=[point.x for point in hits],
             y=[point.y for point in hits],
             mode="markers+text",
-            name=words("pmap.hits"),
+            name=words("Nearest to the question, by rank"),
             text=[str(rank) for rank in range(1, len(hits) + 1)],
             textposition="top right",
             textfont={"color": ink, "size": 11},
@@ -217,10 +226,10 @@ def _add_query(figure: go.Figure, drawn: PassageMap, words: Words, dark: bool) -
             x=[drawn.query[0]],
             y=[drawn.query[1]],
             mode="markers",
-            name=words("pmap.star"),
+            name=words("The question"),
             marker={"symbol": "star", "size": 20, "color": accent, "line": {"width": 1.5, "color": ink}},
             unselected={"marker": {"opacity": 1.0}},
-            hovertext=[words("pmap.star")],
+            hovertext=[words("The question")],
             hoverinfo="text",
         )
 

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.i18n import Words
+from components.labels.runs import LIST_NAMES
 from components.life_lines import LifeLine, Sighting
 from components.phrases import place_text, probability_text
 from components.terms import segments
 from engine.config import GraphOptions, RunConfig
+from engine.messages import N_
 from engine.values import Comparison, PassageId, RunRecord, Sentence, Stage
 from engine.wording import operands as operands_of
+
+_STAGE = {
+    "fused": N_("fused #{place}"),
+    "ranked": N_("ranked #{place}"),
+    "reranked": N_("reranked #{place}"),
+}
 
 _STAGES: tuple[Stage, ...] = ("fused", "ranked", "reranked")
 _MOST_VIA = 4
@@ -38,10 +46,11 @@ def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], wor
         return {}
     return {
         "lists": [
-            [name, words("list.place", list=words(f"list.{name}"), rank=rank)] for name, rank in best.found_in.items()
+            [name, words("{list} #{rank}", list=words(LIST_NAMES[name]), rank=rank)]
+            for name, rank in best.found_in.items()
         ],
         "only_graph": is_only_graph(best),
-        "via": words("list.joint").join(names.get(item, item) for item in best.via[:_MOST_VIA]),
+        "via": words(", ").join(names.get(item, item) for item in best.via[:_MOST_VIA]),
         "moves": moves_text(best, words),
         "scores": scores_text(best, words),
         "stage_notes": notes_of(line, record, words),
@@ -62,7 +71,7 @@ def moves_text(seen: Sighting, words: Words) -> str:
         if place is None or (place == last and stage != "reranked"):
             continue
         arrow = "" if not last else " ↑" if place < last else " ↓" if place > last else " ="
-        said.append(words(f"stage.{stage}", place=place) + arrow)
+        said.append(words(_STAGE[stage], place=place) + arrow)
         last = place
     return " → ".join(said)
 
@@ -70,9 +79,9 @@ def moves_text(seen: Sighting, words: Words) -> str:
 def scores_text(seen: Sighting, words: Words) -> str:
     parts = []
     if seen.graph_score is not None:
-        parts.append(words("passages.graph_score", value=probability_text(seen.graph_score)))
+        parts.append(words("graph {value}", value=probability_text(seen.graph_score)))
     if seen.rerank_score is not None:
-        parts.append(words("passages.rerank_score", value=probability_text(seen.rerank_score)))
+        parts.append(words("rerank {value}", value=probability_text(seen.rerank_score)))
     return " · ".join(parts)
 
 
@@ -81,9 +90,11 @@ def notes_of(line: LifeLine, record: RunRecord, words: Words) -> list[str]:
     notes = []
     best = line.best
     if best.duplicate_of is not None:
-        notes.append(words("passages.duplicate", place=_place_of(best.duplicate_of, record, words)))
+        notes.append(words("nearly repeats {place}", place=_place_of(best.duplicate_of, record, words)))
     if best.freshness is not None:
-        notes.append(words("passages.dated", date=line.passage.dated[:10], value=probability_text(best.freshness)))
+        notes.append(
+            words("dated {date}, newness {value}", date=line.passage.dated[:10], value=probability_text(best.freshness))
+        )
     return notes
 
 
@@ -111,4 +122,11 @@ def stage_drop(seen: Sighting, config: RunConfig, words: Words) -> str:
     bound = options.graph_threshold if graph else options.rerank_threshold
     left, right = operands_of(Comparison("pass_rate", score, "<", bound))
     missed = f"{bound - score:.{max(2, len(left) - 2)}f}"
-    return words("drop.graph" if graph else "drop.rerank", value=left, bound=right, missed=missed)
+    return words(
+        "graph score {value} < {bound}, missed by {missed}"
+        if graph
+        else "rerank score {value} < {bound}, missed by {missed}",
+        value=left,
+        bound=right,
+        missed=missed,
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.runs import GATE_STEPS, LIST_NAMES, SOURCE_KIND_NAMES
 from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
 from components.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
@@ -18,8 +19,44 @@ from components.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
 from engine.config import RunConfig
+from engine.messages import N_, NC_
 from engine.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict
 from engine.wording import operands
+
+_CSV = {
+    "round": N_("round"),
+    "rank": N_("rank"),
+    "source": N_("source"),
+    "section": N_("section"),
+    "kind": N_("kind of source"),
+    "similarity": N_("similarity"),
+    "raw": N_("raw score"),
+    "floor": N_("floor"),
+    "gate": N_("gate"),
+    "margin": N_("margin"),
+    "verdict": N_("verdict"),
+    "confidence": N_("P(relevant)"),
+    "reason": N_("reason"),
+    "marker": N_("marker"),
+    "vector_rank": N_("rank by meaning"),
+    "text_rank": N_("rank by words"),
+    "text_score": N_("BM25 score"),
+    "text": N_("text"),
+}
+
+GATES = {
+    "kept": N_("kept"),
+    "below_threshold": N_("below threshold"),
+    "beyond_top_k": N_("beyond top-{top_k}"),
+    "below_graph": N_("graph score too low"),
+    "below_rerank": N_("rerank score too low"),
+}
+
+_KIND_PLACES = {
+    "vector": N_("knowledge base #{rank}"),
+    "graph": N_("entities and relations #{rank}"),
+    "temporal": N_("dated history #{rank}"),
+}
 
 _SNIPPET = 220
 _DROPPED = ("below_threshold", "below_graph", "below_rerank", "beyond_top_k")
@@ -29,60 +66,63 @@ _COLUMNS = (
     *("vector_rank", "text_rank", "text_score", "text"),
 )
 _LABELS = {
-    "rank": "passages.rank",
-    "passage": "passages.passage",
-    "similarity": "passages.similarity",
-    "verdict": "passages.verdict",
-    "why": "passages.why",
-    "line": "passages.line",
-    "sort": "passages.sort",
-    "sort_path": "passages.sort_path",
-    "sort_source": "passages.sort_source",
-    "filter_round": "passages.filter_round",
-    "filter_state": "passages.filter_state",
-    "filter_source": "passages.filter_source",
-    "all": "passages.all",
-    "all_rounds": "passages.all_rounds",
-    "all_sources": "passages.all_sources",
-    "shown": "passages.shown",
-    "show_all": "passages.show_all",
-    "no_match": "passages.no_match",
-    "clear": "passages.clear",
-    "full_text": "passages.full_text",
-    "own_words": "passages.own_words",
-    "rounds": "passages.rounds",
-    "round": "passages.round",
-    "query": "passages.query",
-    "cosine": "passages.cosine",
-    "floor": "passages.floor",
-    "gate": "passages.gate",
-    "margin": "passages.margin",
-    "ranks": "passages.ranks",
-    "state_passed": "passages.state_passed",
-    "state_failed": "passages.state_failed",
-    "state_unreadable": "passages.state_unreadable",
-    "state_ungraded": "passages.state_ungraded",
-    "state_below_threshold": "passages.state_below_threshold",
-    "state_beyond_top_k": "passages.state_beyond_top_k",
-    "state_below_graph": "passages.state_below_graph",
-    "state_below_rerank": "passages.state_below_rerank",
-    "open": "passages.open",
-    "label_title": "passages.label_title",
-    "label_yes": "passages.label_yes",
-    "label_no": "passages.label_no",
-    "label_clear": "passages.label_clear",
-    "yours_yes": "passages.yours_yes",
-    "yours_no": "passages.yours_no",
-    "would": "passages.would",
-    "kind": "passages.kind",
-    "filter_kind": "passages.filter_kind",
-    "all_kinds": "passages.all_kinds",
-    "filter_list": "passages.filter_list",
-    "all_lists": "passages.all_lists",
-    "only_graph": "passages.only_graph",
-    "via": "passages.via",
-    "moves": "passages.moves",
-    "cut_sentences": "passages.cut_sentences",
+    "rank": N_("Rank"),
+    "passage": N_("Passage"),
+    "similarity": N_("Similarity"),
+    "verdict": N_("Verdict"),
+    "why": N_("Why"),
+    "line": N_("Life-line"),
+    "sort": N_("Sort"),
+    "sort_path": N_("By use in the answer"),
+    "sort_source": N_("Source"),
+    "filter_round": N_("Round"),
+    "filter_state": N_("Verdict or gate"),
+    "filter_source": N_("Source"),
+    "all": N_("All verdicts"),
+    "all_rounds": N_("All rounds"),
+    "all_sources": N_("All sources"),
+    "shown": N_("{n} of {of}"),
+    "show_all": N_("Show {n} more"),
+    "no_match": N_("No passage matches these filters."),
+    "clear": N_("Clear filters"),
+    "full_text": N_("Full text"),
+    "own_words": N_("The grader's own words"),
+    "rounds": N_("In every round"),
+    "round": N_("Round"),
+    "query": N_("Query"),
+    "cosine": N_("Cosine"),
+    "floor": N_("Floor"),
+    "gate": N_("Gate"),
+    "margin": N_("Margin"),
+    "ranks": N_("Lists"),
+    "state_passed": N_("✓ Passed"),
+    "state_failed": N_("✗ Not passed"),
+    "state_unreadable": N_("? Unreadable"),
+    "state_ungraded": N_("Not graded"),
+    "state_below_threshold": N_("Below threshold"),
+    "state_beyond_top_k": N_("Beyond top-k"),
+    "state_below_graph": N_("dropped: graph score"),
+    "state_below_rerank": N_("dropped: rerank score"),
+    "open": N_("Show the full text"),
+    "label_title": N_("Does it help to answer?"),
+    "label_yes": N_("✓ It helps"),
+    "label_no": N_("✗ It does not"),
+    "label_clear": N_(
+        "Your judgement is kept with the question; the grader bench on the page Tune measures the grader by it. Press "
+        "again to take it back."
+    ),
+    "yours_yes": N_("you: helps"),
+    "yours_no": N_("you: does not help"),
+    "would": N_("What if:"),
+    "kind": N_("Kind of source"),
+    "filter_kind": N_("Kind of source"),
+    "all_kinds": N_("All kinds of sources"),
+    "filter_list": N_("Found by"),
+    "all_lists": N_("any list"),
+    "only_graph": N_("only the graph"),
+    "via": N_("Via"),
+    "moves": NC_("passages", "Order"),
+    "cut_sentences": N_("greyed: left out before the answer was written"),
 }
 
 
@@ -125,7 +165,18 @@ def passages_table(
     found = life_lines(record)
     lines = tuple(line for line in found if shows(line))
     if not lines:
-        st.caption(words("passages.no_match" if found else "passages.none" if record.rounds else "passages.empty"))
+        st.caption(
+            words(
+                "No passage matches these filters."
+                if found
+                else (
+                    "The search found nothing: the collection holds no passages. Add sources to it, or choose another "
+                    "one."
+                )
+                if record.rounds
+                else "No passages yet: run a question and every candidate appears here, dropped ones included."
+            )
+        )
         return None
     marked = question_terms(record) if terms is None else tuple(terms)
     names = names_of(record)
@@ -144,7 +195,7 @@ def passages_table(
             ],
             "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],
-            "lists": {name: words(f"list.{name}") for name in RETRIEVAL_LISTS},
+            "lists": {name: words(LIST_NAMES[name]) for name in RETRIEVAL_LISTS},
             "threshold": record.config.similarity_threshold,
             "opened": opened,
             # The same citation clicked twice has to be a change of data, or the browser is not asked again.
@@ -170,7 +221,7 @@ def _said(
 
 def _csv_button(lines: Sequence[LifeLine], record: RunRecord, words: Words, key: str) -> None:
     st.download_button(
-        words("passages.csv"),
+        words("Passages as CSV"),
         # Made when it is asked for: each slider redraws this button.
         data=lambda: passages_csv(lines, record.config, words),
         file_name=f"passages-{record.id}.csv",
@@ -192,7 +243,7 @@ def _given_label(sent: Any) -> PassageLabel | None:
 def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> bytes:
     """One row per passage and round, UTF-8 with a byte order mark; cells cannot start a formula."""
     rows = (_cells(line, seen, config, words) for line in lines for seen in line.sightings)
-    return table_csv([words(f"csv.{name}") for name in _COLUMNS], rows)
+    return table_csv([words(_CSV[name]) for name in _COLUMNS], rows)
 
 
 def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> list[str]:
@@ -210,7 +261,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         verdict_label(verdict, words),
         "" if verdict is None or verdict.relevant is None else probability_text(verdict.p_relevant),
         "" if verdict is None else verdict_reason(verdict, words),
-        words(f"kind.{line.kind}") if line.kind else "",
+        words(SOURCE_KIND_NAMES[line.kind]) if line.kind else "",
         "" if line.marker is None else f"[{line.marker}]",
         "" if seen.vector_rank is None else str(seen.vector_rank),
         "" if seen.text_rank is None else str(seen.text_rank),
@@ -221,7 +272,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
 
 def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
     """``kept``, ``below threshold`` or ``beyond top-5``."""
-    return words(f"gate.{seen.gate}", top_k=config.top_k)
+    return words(GATES[seen.gate], top_k=config.top_k)
 
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
@@ -229,11 +280,16 @@ def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     if staged := stage_drop(seen, config, words):
         return staged
     if seen.gate == "beyond_top_k":
-        return words("drop.rank", rank=seen.rank, top_k=config.top_k, similarity=probability_text(seen.similarity))
+        return words(
+            "rank {rank} > top-k {top_k}; similarity {similarity}",
+            rank=seen.rank,
+            top_k=config.top_k,
+            similarity=probability_text(seen.similarity),
+        )
     left, right = operands(Comparison("pass_rate", seen.similarity, "<", config.similarity_threshold))
     missed = max(0.0, config.similarity_threshold - seen.similarity)
     digits = max(2, len(left) - 2)
-    return words("drop.similarity", value=left, bound=right, missed=f"{missed:.{digits}f}")
+    return words("{value} < {bound}, missed by {missed}", value=left, bound=right, missed=f"{missed:.{digits}f}")
 
 
 def _labels(words: Words) -> dict[str, str]:
@@ -255,9 +311,10 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "text": segments(passage.text, terms),
         "similarity": best.similarity,
         "value": probability_text(best.similarity),
-        "cosine": words("passages.cos", value=probability_text(best.raw_score)),
+        "cosine": words("cos {value}", value=probability_text(best.raw_score)),
         "tip": words(
-            "passages.tip",
+            "Cosine {cosine}. Cosine {floor} counts as similarity 0 for this query (anchors {anchors}); that makes "
+            "{similarity}. Threshold {threshold}.",
             cosine=f"{best.raw_score:.3f}",
             floor=f"{best.floor:.3f}",
             anchors=best.anchors or "–",
@@ -276,8 +333,12 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "own": verdict_reason(verdict, words) if verdict else "",
         "seen": [_seen(seen, config, words) for seen in line.sightings],
         "kind": line.kind or "",
-        "kind_text": words(f"kind.{line.kind}") if line.kind else "",
-        "kind_tip": words("kind.web.help") if line.kind == "web" else "",
+        "kind_text": words(SOURCE_KIND_NAMES[line.kind]) if line.kind else "",
+        "kind_tip": words(
+            "From a web search: anybody may have written it. It is shown as plain text, and its address is no link."
+        )
+        if line.kind == "web"
+        else "",
     }
 
 
@@ -292,20 +353,20 @@ def _state(line: LifeLine) -> str:
 
 
 def _reason(verdict: Verdict | None, words: Words) -> str:
-    return verdict_reason(verdict, words) if verdict else words("verdict.none_given")
+    return verdict_reason(verdict, words) if verdict else words("the grader has not judged it")
 
 
 def _grader(verdict: Verdict | None, words: Words) -> str:
     if verdict is None:
         return ""
-    name = words("model.builtin") if verdict.grader.split(":")[0] == "builtin" else verdict.grader
+    name = words("built-in") if verdict.grader.split(":")[0] == "builtin" else verdict.grader
     return f"{name} · {verdict_text(verdict, words)}"
 
 
 def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = line.verdict
     if verdict is None:
-        text = gate_text(line.best, config, words) if line.dropped else words("verdict.ungraded")
+        text = gate_text(line.best, config, words) if line.dropped else words("not graded")
         return {"look": "plain", "text": text, "note": ""}
     if verdict.relevant is None:
         return {"look": "fault", "text": verdict_text(verdict, words), "note": ""}
@@ -325,12 +386,12 @@ def _steps(line: LifeLine, config: RunConfig, words: Words) -> list[dict[str, st
         steps.append(_step(seen, line.passes, words))
         if seen.place is not None and seen.verdict is not None:
             p = probability_text(seen.verdict.p_relevant)
-            steps.append({"kind": "kept", "text": words("step.reranked", place=seen.place, p=p)})
+            steps.append({"kind": "kept", "text": words("reranked #{place} · P {p}", place=seen.place, p=p)})
     if line.fate in ("cited", "uncited"):
-        steps.append({"kind": "kept", "text": words("step.kept")})
+        steps.append({"kind": "kept", "text": words(NC_("life-line", "kept"))})
         steps.append({"kind": line.fate, "text": str(line.marker)})
     elif line.fate == "cut":
-        steps.append({"kind": "gate", "text": words("step.cut")})
+        steps.append({"kind": "gate", "text": words("cut: no room")})
     return steps
 
 
@@ -338,20 +399,20 @@ def _found(seen: Sighting, config: RunConfig, words: Words) -> list[dict[str, st
     """Where a search ranked it; where lists were fused, its rank in each of them and then in the fused one."""
     if not seen.found_at:
         return found_in_both(seen, config, words) or [{"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}]
-    places = [words(f"kind.{kind}.place", rank=rank) for kind, rank in seen.found_at.items()]
+    places = [words(_KIND_PLACES[kind], rank=rank) for kind, rank in seen.found_at.items()]
     return [
         {"kind": "seen", "text": f"r{seen.round} {' + '.join(places)}"},
-        {"kind": "seen", "text": words("step.fused", rank=seen.rank)},
+        {"kind": "seen", "text": words("fused #{rank}", rank=seen.rank)},
     ]
 
 
 def _step(seen: Sighting, passes: bool, words: Words) -> dict[str, str]:
     if seen.gate != "kept":
-        return {"kind": "gate", "text": words(f"step.{seen.gate}")}
+        return {"kind": "gate", "text": words(GATE_STEPS[seen.gate])}
     if seen.reused:
-        return {"kind": "reused", "text": words("step.reused")}
+        return {"kind": "reused", "text": words("reused")}
     if seen.verdict is None:
-        return {"kind": "gate", "text": words("step.ungraded")}
+        return {"kind": "gate", "text": words("not graded")}
     if seen.verdict.relevant is None:
         return {"kind": "unreadable", "text": "?"}
     return {"kind": "pass", "text": "✓"} if passes else {"kind": "fail", "text": "✗"}
@@ -365,7 +426,7 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = verdict_text(seen.verdict, words) if seen.verdict else verdict_label(None, words)
     return {
         "round": f"r{seen.round}",
-        "query": seen.query if seen.searched else words("passages.not_searched", query=seen.query),
+        "query": seen.query if seen.searched else words("not searched again: {query}", query=seen.query),
         "rank": f"#{seen.rank}",
         "ranks": ranks_text(seen, config, words) or " · ".join(filter(None, _stages(seen, words))),
         "similarity": probability_text(seen.similarity),
@@ -373,5 +434,5 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
         "floor": f"{seen.floor:.3f}",
         "gate": gate_text(seen, config, words),
         "margin": f"{seen.margin:+.2f}".replace("-", "−"),
-        "verdict": f"{verdict} ({words('step.reused')})" if seen.reused else verdict,
+        "verdict": f"{verdict} ({words('reused')})" if seen.reused else verdict,
     }

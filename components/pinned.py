@@ -14,8 +14,20 @@ _SIGNS: dict[Direction, tuple[str, str]] = {"better": ("▲", "pass"), "worse": 
 
 def pin_button(pinned: bool, words: Words) -> Node:
     """The switch that pins a run or lets it go: the action is ``pin`` or ``unpin``."""
-    made = button(words("pin.unpin" if pinned else "pin.pin"), "unpin" if pinned else "pin", "button quiet pin")
-    return Node(made.tag, {**made.attrs, "title": words("pin.help"), "aria-pressed": str(pinned).lower()}, made.kids)
+    made = button(
+        words("★ On the watch list" if pinned else "☆ Add to watch list"),
+        "unpin" if pinned else "pin",
+        "button quiet pin",
+    )
+    return Node(
+        made.tag,
+        {
+            **made.attrs,
+            "title": words("Of a run on the watch list every what-if says whether it would end otherwise."),
+            "aria-pressed": str(pinned).lower(),
+        },
+        made.kids,
+    )
 
 
 def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
@@ -24,13 +36,31 @@ def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
         return []
     if effect.flips:
         counted = {"better": effect.count("better"), "worse": effect.count("worse")}
-        said = words("pin.flips", flips=len(effect.flips), n=effect.total, **counted)
+        said = words(
+            "Watch list: **{flips} of {n} would flip**, {better} better, {worse} worse.",
+            flips=len(effect.flips),
+            n=effect.total,
+            **counted,
+        )
     elif len(effect.unknown) == effect.total:
-        said = words.count("pin.all_unknown", effect.total)
+        said = words.count(
+            "Of the run on the watch list it cannot be told without calls.",
+            "Watch list: of none of the {n} runs can it be told without calls.",
+            effect.total,
+        )
     else:
-        said = words.count("pin.none", effect.total)
+        said = words.count(
+            "The run on the watch list would not flip.", "Watch list: none of {n} runs is known to flip.", effect.total
+        )
     if 0 < len(effect.unknown) < effect.total:
-        said = words.joined((said, words.count("pin.unknown", len(effect.unknown))))
+        said = words.joined(
+            (
+                said,
+                words.count(
+                    "1 cannot be told without calls.", "{n} cannot be told without calls.", len(effect.unknown)
+                ),
+            )
+        )
     parts = [node("p", "small", *rich(said))]
     if effect.flips:
         parts.append(node("div", "chips", *(_flip(item, words) for item in effect.flips)))
@@ -42,5 +72,5 @@ def _flip(flip: PinnedFlip, words: Words) -> Node:
     question = flip.record.question
     short = question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"
     before, after = (outcome_text(item.outcome, words) for item in (flip.before, flip.after))
-    label = words("pin.change", question=short, before=before, after=after)
+    label = words("{question}: {before} → {after}", question=short, before=before, after=after)
     return button(f"{sign} {label}", f"run:{flip.record.id}", f"chip {look} link")

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.runs import DEMO_NAMES
 from components.live_run import PICTURE_SCRIPT
 from components.live_view import plan_of
 from components.markup import script
@@ -22,6 +23,7 @@ from components.words_live import live_words
 from components.workflow_drawing import Paint, painted, shapes_of
 from components.workflow_picture import picture_of
 from engine.events import Event, PassageGraded, fold
+from engine.messages import N_
 from engine.replay import ReplayStep
 from engine.samples.demos import all_demos
 from engine.values import Candidate, Round, RunId, RunRecord
@@ -31,14 +33,14 @@ from engine.workflows.graph import WorkflowGraph
 _MOST_CARDS = 8
 _LONGEST_LINE = {"en": 150, "zh": 70}
 _LABELS = {
-    "label": "presenter.label",
-    "play": "presenter.play",
-    "pause": "presenter.pause",
-    "previous": "presenter.previous",
-    "next": "presenter.next",
-    "scrub": "presenter.scrub",
-    "speed": "presenter.speed",
-    "keys": "presenter.keys",
+    "label": N_("Replay of the run"),
+    "play": N_("Play (space)"),
+    "pause": N_("Pause (space)"),
+    "previous": N_("Back (←)"),
+    "next": N_("Next (→)"),
+    "scrub": N_("Place in the run"),
+    "speed": N_("Speed"),
+    "keys": N_("← → step · space plays · Home, End"),
 }
 _PAGE = "runs.py"
 _DRAWN = "presenter_drawings"
@@ -103,7 +105,7 @@ def presenter(
     told = [event for event in events if event.stored]
     labels = {name: words(text) for name, text in _LABELS.items()}
     # The browser fills the places: they change with every step.
-    labels["position"] = words("presenter.position", step="{step}", total="{total}")
+    labels["position"] = words("Step {step} of {total}", step="{step}", total="{total}")
     result = _draw(
         key=key,
         data={
@@ -133,8 +135,11 @@ def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
         if demo.language != words.language:
             continue
         look: Any = "primary" if demo.id == current else "secondary"
-        name = words(f"presenter.demo.{demo.scenario}")
-        hint = None if current else f"{demo.question}  \n{words('presenter.demos.help')}"
+        name = words(DEMO_NAMES[demo.scenario])
+        what_it_needs = words(
+            "A recorded run: it needs no model, no knowledge base and no network, and what-if works on it."
+        )
+        hint = None if current else f"{demo.question}  \n{what_it_needs}"
         if st.button(name, key=f"demo_{demo.scenario}", help=hint, type=look):
             picked = demo.id
     return picked
@@ -146,9 +151,9 @@ def present_button(record: RunRecord, words: Words) -> None:
         return
     st.page_link(
         _PAGE,
-        label=words("presenter.open"),
+        label=words("Replay and present"),
         icon=":material/slideshow:",
-        help=words("presenter.open.help"),
+        help=words("Step through this run with one plain sentence a step; nothing is executed again."),
         query_params={"view": "present", "run": record.id},
     )
 
@@ -157,11 +162,11 @@ def what_if_slider(record: RunRecord, words: Words, *, key: str) -> tuple[float,
     """Draw the slider of the run's own gate; the pass threshold and the count of passages that it stands for."""
     config = record.config
     if config.gate == "min_relevant":
-        chosen = st.slider(words("presenter.what_if.count"), 1, 20, config.min_relevant, key=key)
+        chosen = st.slider(words("The bar: passages that must help"), 1, 20, config.min_relevant, key=key)
         return config.grade_pass_threshold, chosen
     own = round(config.grade_pass_threshold * 100)
-    label = words("presenter.what_if.bar")
-    share = st.slider(label, 0, 100, own, key=key, format=words("presenter.percent", n="%d") + "%")
+    label = words("The bar: share of passages that must help")
+    share = st.slider(label, 0, 100, own, key=key, format=words("{n} %", n="%d") + "%")
     return (config.grade_pass_threshold if share == own else share / 100), config.min_relevant
 
 
@@ -169,7 +174,10 @@ def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
     """What the slider's bar would have done, or, where it stands at the run's own, what it is there for."""
     if given.config == record.config:
         own = bar_text(record.config.grade_pass_threshold, record.config.min_relevant, record, words)
-        return words("presenter.what_if.own", bar=own)
+        return words(
+            "{bar} is the bar of this run. Move it: nothing is called, the decision is made again from the recording.",
+            bar=own,
+        )
     return what_if_sentence(given, record, words)
 
 
@@ -202,7 +210,7 @@ def _drawings(graph: WorkflowGraph, events: Sequence[Event], words: Words) -> di
 
 def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:
     asked = step.kind in ("asked", "ended")
-    head = words("presenter.round.first") if step.round == 0 else words("presenter.round", n=step.round)
+    head = words("As asked") if step.round == 0 else words("Round {n}", n=step.round)
     return {
         "end": sum(event.seq <= step.seq for event in events) - 1,
         "node": step.node,
@@ -223,7 +231,7 @@ def _cards(current: Round, events: Sequence[Event], record: RunRecord, words: Wo
     }
     return {
         "shown": [_card(item, judged.get(item.passage.id), current, record, words) for item in kept[:_MOST_CARDS]],
-        "more": words("presenter.more", n=left) if left > 0 else "",
+        "more": words("and {n} more", n=left) if left > 0 else "",
     }
 
 
@@ -233,10 +241,10 @@ def _card(
     passage, verdict = item.passage, current.verdicts.get(item.passage.id)
     look, chip = "grey", ""
     if verdict is not None and verdict.relevant is None:
-        look, chip = "warn", words("presenter.card.unreadable")
+        look, chip = "warn", words("? not readable")
     elif verdict is not None:
         passed = verdict.passes(record.config.min_confidence)
-        look, chip = ("pass", words("presenter.card.yes")) if passed else ("grey", words("presenter.card.no"))
+        look, chip = ("pass", words("✓ helps")) if passed else ("grey", words("✗ does not help"))
     title = section_text(passage.section, words) or passage.title or passage.source
     line = _first_line(passage.text)
     return {"id": passage.id, "title": title, "line": line, "look": look, "chip": chip, "judged": judged}

@@ -9,10 +9,37 @@ from typing import Literal
 from components.amounts import count_text, size_text, span_text
 from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
+from components.labels.runs import SOURCE_KIND_NAMES
 from components.markup import Node, button, chip, node
 from components.phrases import fault_text
 from engine.library.values import Preview, PreviewedSource, SourceNote
+from engine.messages import N_
 from engine.values import Fault
+
+_TOTAL = {
+    "files": N_("Files"),
+    "passages": N_("Passages"),
+    "tokens": N_("Tokens"),
+    "time": N_("Time"),
+    "failed": N_("Cannot be used"),
+}
+
+_STATES = {
+    "new": N_("new"),
+    "replaces": N_("replaces the earlier one"),
+    "same": N_("same as {same}, skipped"),
+}
+
+NOTES = {
+    "encoding": N_("read as {encoding}, which is a guess"),
+    "lines_unreadable": N_("{count} lines are no JSON and were left out: {lines}"),
+    "rows_cut": N_("only the first {kept} rows are used"),
+    "slides_without_text": N_("{count} slides hold no text: {slides}"),
+    "sheets_empty": N_("{count} sheets are empty: {sheets}"),
+    "sheets_hidden": N_("{count} hidden sheets were left out: {sheets}"),
+    "pages_without_text": N_("{count} pages hold no text: {pages}"),
+    "pages_unreadable": N_("{count} pages cannot be read and were left out: {pages}"),
+}
 
 FileState = Literal["new", "replaces", "same", "failed"]
 FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed")
@@ -53,33 +80,35 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     tokens = sum(sum(item.tokens) for item in used)
     mean = tokens // preview.passages if preview.passages else 0
     files = len(preview.sources) + len(preview.failed)
-    time, note = words("kb.total.time.unknown"), "kb.total.time.unknown.note"
+    time, note = words("unknown"), N_("this model was not timed here yet")
     if preview.seconds is not None:
         span = span_text(preview.seconds)
-        time = span if preview.measured else words("kb.total.time.about", span=span)
-        note = "kb.total.time.note" if preview.measured else "kb.total.time.about.note"
+        time = span if preview.measured else words("about {span}", span=span)
+        note = N_("to embed on this machine") if preview.measured else N_("on a common machine, not timed here yet")
     figures = [
-        _figure("files", count_text(files), words("kb.total.files.note", n=count_text(len(used))), words),
-        _figure("passages", count_text(preview.passages), words("kb.total.passages.note"), words),
-        _figure("tokens", count_text(tokens), words("kb.total.tokens.note", mean=mean), words),
+        _figure("files", count_text(files), words("{n} will go in", n=count_text(len(used))), words),
+        _figure("passages", count_text(preview.passages), words("to be embedded"), words),
+        _figure("tokens", count_text(tokens), words("estimated · {mean} a passage", mean=mean), words),
         _figure("time", time, words(note), words),
     ]
     if preview.failed:
         number = count_text(len(preview.failed))
-        figures.append(_figure("failed", number, words("kb.total.failed.note"), words, look="warn"))
+        figures.append(_figure("failed", number, words("with reason and remedy below"), words, look="warn"))
     draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
 
 
 def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
     """Draw how many files were read; true when the reader pressed cancel. ``total`` is 0 while they are looked for."""
     text = (
-        words("kb.preview.busy", done=count_text(read), n=count_text(total)) if total else words("kb.preview.scanning")
+        words("{done} of {n} files read and cut", done=count_text(read), n=count_text(total))
+        if total
+        else words("Looking for files …")
     )
     share = f"{100 * read / total:.1f}%" if total else "0%"
     bar = node("div", f"bar{'' if total else ' moving'}", node("i", "", data_fill=share), aria_hidden="true")
     now = (node("div", "muted small clip", source, title=source),) if source else ()
     told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
-    cancel = button(words("kb.preview.cancel"), "cancel")
+    cancel = button(words("Cancel"), "cancel")
     return draw_knowledge([node("div", "busy", told, cancel)], words, key=key) == "cancel"
 
 
@@ -95,7 +124,7 @@ def _figure(name: str, value: str, note: str, words: Words, *, look: str = "") -
     return node(
         "div",
         "figure",
-        node("div", "label", words(f"kb.total.{name}")),
+        node("div", "label", words(_TOTAL[name])),
         node("div", f"value num {look}".strip(), value),
         node("div", "note", note),
     )
@@ -111,11 +140,11 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
         "title",
         item.name,
         data_action=f"{_OPEN}{number}",
-        title=words("kb.file.show"),
+        title=words("Show how it is cut"),
         aria_pressed="true" if opened else "false",
     )
     notes = [node("div", "small warn-ink", f"! {note_text(note, words)}") for note in source.notes]
-    state = chip(look, f"{sign} {words(f'kb.is.{item.state}', same=source.same_as)}")
+    state = chip(look, f"{sign} {words(_STATES[item.state], same=source.same_as)}")
     return node(
         "div",
         f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
@@ -130,9 +159,11 @@ def _facts(source: PreviewedSource, words: Words) -> str:
     parts = (
         source.format.upper(),
         source.encoding.upper(),
-        words(f"kind.{source.kind}") if source.kind != "vector" else "",
+        words(SOURCE_KIND_NAMES[source.kind]) if source.kind != "vector" else "",
         size_text(source.size),
-        words.count("kb.chunks.count", len(source.passages), tokens=tokens),
+        words.count(
+            "1 passage · {tokens} tokens", "{n} passages · {tokens} tokens", len(source.passages), tokens=tokens
+        ),
     )
     return " · ".join(part for part in parts if part)
 
@@ -143,12 +174,12 @@ def _failed_row(item: PreviewedFile, words: Words) -> Node:
     fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
     why = node("div", "why small", node("strong", "", fact), " ", remedy)
     named = node("div", "name", node("span", "title", item.name), why)
-    state = chip(look, f"{sign} {words('kb.is.failed')}", item.fault.code if item.fault else "")
+    state = chip(look, f"{sign} {words('cannot be used')}", item.fault.code if item.fault else "")
     return node("div", "line failed", named, node("div", "state", state))
 
 
 def note_text(note: SourceNote, words: Words) -> str:
     """A note of a loader in words; one of a later version is shown by its code and what it says."""
-    if f"kb.note.{note.code}" in words:
-        return words(f"kb.note.{note.code}", **note.params)
+    if note.code in NOTES:
+        return words(NOTES[note.code], **note.params)
     return " · ".join((note.code, *note.params.values()))

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from components.answer_marks import standing_draft
 from components.i18n import Words
+from components.labels.workflows import STRATEGY_NAMES
 from components.markup import Node, chip, fold, node
 from components.phrases import probability_text
+from engine.messages import N_, NC_
 from engine.values import Memory, Recall, RouteChoice, RunRecord, Strategy
+
+_WHY = {
+    "smalltalk": N_("This is small talk: there is nothing to search for."),
+    "remembered": N_("The same question was answered before, and the collection has not changed since."),
+    "overview": N_("The question is broad: summaries are searched first, then the passages inside them."),
+    "subject": N_("The question names a subject and asks nothing particular: summaries are searched first."),
+    "current": N_("The question asks for what is new or on the web."),
+    "specific": N_("The question asks for something particular: passages are searched directly."),
+}
 
 
 def recall_card(record: RunRecord, words: Words) -> list[Node]:
@@ -14,10 +25,23 @@ def recall_card(record: RunRecord, words: Words) -> list[Node]:
     recall = record.recall
     if recall is None:
         return []
-    title = node("strong", "heading", words("recall.title"))
+    title = node("strong", "heading", words("Long-term memory"))
     head = node("div", "head", title, _state(recall, words))
     memories = (_memory(item, item.id in recall.stale, words) for item in recall.memories)
-    left_out = [node("p", "muted small", words("recall.own"))] if recall.own else []
+    left_out = (
+        [
+            node(
+                "p",
+                "muted small",
+                words(
+                    "This run is to show what its settings do, so what earlier runs of this very question left was "
+                    "not recalled."
+                ),
+            )
+        ]
+        if recall.own
+        else []
+    )
     return [node("section", "card", head, *left_out, *memories)]
 
 
@@ -27,7 +51,10 @@ def route_card(record: RunRecord, words: Words) -> list[Node]:
     if choice is None:
         return []
     head = node(
-        "div", "head", node("strong", "heading", words("route.title")), chip("accent", _route(choice.route, words))
+        "div",
+        "head",
+        node("strong", "heading", words(NC_("route", "Route"))),
+        chip("accent", _route(choice.route, words)),
     )
     lines = [node("p", "", text) for text in (_why(choice, words),) if text]
     if choice.without_memory is not None and _recalled(record):
@@ -40,17 +67,26 @@ def kept_card(record: RunRecord, words: Words) -> list[Node]:
     if record.active or record.recall is None or record.recall.off:
         return []
     kept = record.remembered
-    title = node("strong", "heading", words("recall.at_end"))
+    title = node("strong", "heading", words("At the end"))
     if kept is None:
         return [node("section", "card", node("div", "head", title), node("p", "muted", _why_nothing(record, words)))]
     if kept.passed:
-        mark, fact = chip("pass", words("recall.kept")), words("recall.kept.fact")
+        mark, fact = (
+            chip("pass", words("✓ kept")),
+            words(
+                "This answer passed: a later run that asks for the same recalls it instead of searching. *Run with "
+                "these settings* leaves it out."
+            ),
+        )
     else:
-        mark, fact = chip("warn", words("recall.kept_apart")), words("recall.kept_apart.fact")
+        mark, fact = (
+            chip("warn", words("! kept apart as a failure")),
+            words("This answer did not pass: it is kept for the record, and never recalled as a fact."),
+        )
     parts: list[Node] = [node("p", "", fact)]
     if kept.sources:
         parts.append(_sources(kept, words))
-    parts.append(fold("kept", words("recall.answer"), node("p", "plain-text", kept.answer)))
+    parts.append(fold("kept", words("Its answer"), node("p", "plain-text", kept.answer)))
     return [node("section", "card", node("div", "head", title, mark), *parts)]
 
 
@@ -58,50 +94,56 @@ def _why_nothing(record: RunRecord, words: Words) -> str:
     """Why a run with memory left nothing in it."""
     draft = standing_draft(record)
     if draft is None or record.outcome == "fallback":
-        return words("recall.kept_none.answer")
+        return words("There is no answer to keep.")
     if draft.direct:
-        return words("recall.kept_none.direct")
+        return words("Nothing was kept: an answer without a search is based on no source of its own.")
     if record.trial:
-        return words("recall.kept_none.trial")
-    return words("recall.kept_none" if draft.evaluation else "recall.kept_none.unevaluated")
+        return words("Nothing was kept: this run is to show what its settings do.")
+    return words("Nothing was kept." if draft.evaluation else "Nothing was kept: no one evaluated the answer.")
 
 
 def strategy_text(strategy: Strategy, words: Words) -> str:
     """The name of a search strategy."""
-    return words(f"strategy.{strategy}")
+    return words(STRATEGY_NAMES[strategy])
 
 
 def _state(recall: Recall, words: Words) -> Node:
     if recall.off:
-        return chip("grey", words("recall.off"))
+        return chip("grey", words("switched off"))
     if recall.failed:
-        return chip("fault", words("recall.failed"))
+        return chip("fault", words("! could not be read"))
     if not recall.memories:
-        return chip("grey", words("recall.none"))
-    return chip("accent", words("recall.found", n=len(recall.memories)))
+        return chip("grey", words("nothing similar"))
+    return chip("accent", words("{n} recalled", n=len(recall.memories)))
 
 
 def _memory(item: Memory, stale: bool, words: Words) -> Node:
     facts = [
-        chip("plain", words("recall.similarity", value=probability_text(item.similarity))),
-        chip("plain", words("recall.kept_at", date=item.kept_at[:10])),
+        chip("plain", words("similarity {value}", value=probability_text(item.similarity))),
+        chip("plain", words("kept {date}", date=item.kept_at[:10])),
     ]
     if stale:
-        facts.append(chip("warn", words("recall.stale")))
+        facts.append(chip("warn", words("! out of date")))
     parts = [node("div", "said", node("strong", "", item.question), *facts)]
     if stale:
-        parts.append(node("p", "muted small", words("recall.stale.help")))
+        parts.append(
+            node(
+                "p",
+                "muted small",
+                words("The collection has changed since: the memory is shown, and not answered from."),
+            )
+        )
     if item.sources:
         parts.append(_sources(item, words))
     if item.claim:
         parts.append(node("p", "plain-text", item.claim))
-    parts.append(fold(f"memory-{item.id}", words("recall.answer"), node("p", "plain-text", item.answer)))
+    parts.append(fold(f"memory-{item.id}", words("Its answer"), node("p", "plain-text", item.answer)))
     return node("div", "remembered stale" if stale else "remembered", *parts)
 
 
 def _sources(item: Memory, words: Words) -> Node:
     named = (chip("plain", source) for source in item.sources)
-    return node("div", "chips", node("span", "muted small", words("recall.sources")), *named)
+    return node("div", "chips", node("span", "muted small", words("Sources")), *named)
 
 
 def _recalled(record: RunRecord) -> bool:
@@ -110,13 +152,17 @@ def _recalled(record: RunRecord) -> bool:
 
 def _why(choice: RouteChoice, words: Words) -> str:
     """Why a route was chosen: built-in choices from their code, a chat model's in its own words."""
-    if f"route.why.{choice.code}" not in words:
+    if choice.code not in _WHY:
         return choice.reason
     wanted = _WANTED.get(choice.code)
     if wanted is None or choice.route in (wanted, "direct"):
-        return words(f"route.why.{choice.code}")
-    instead = words("route.instead", wanted=strategy_text(wanted, words), taken=_route(choice.route, words))
-    return words("route.why.joint", first=words(f"route.why.{choice.code}"), second=instead)
+        return words(_WHY[choice.code])
+    instead = words(
+        "{wanted} cannot be used here, so the run has to {taken}.",
+        wanted=strategy_text(wanted, words),
+        taken=_route(choice.route, words),
+    )
+    return words("{first} {second}", first=words(_WHY[choice.code]), second=instead)
 
 
 _WANTED: dict[str, Strategy] = {
@@ -131,15 +177,21 @@ _WANTED: dict[str, Strategy] = {
 def _difference(choice: RouteChoice, words: Words) -> Node:
     without = choice.without_memory
     if without is None or without == choice.route:
-        return node("p", "muted small", words("route.unchanged"))
+        return node("p", "muted small", words("The same route without memory."))
     if without == "direct":
-        would = words("route.without.direct")
+        would = words("have answered directly")
     else:
-        would = words("route.without.search", strategy=strategy_text(without, words))
-    return node("p", "", chip("accent", "⇄"), " ", words("route.changed", route=would))
+        would = words("have begun with {strategy}", strategy=strategy_text(without, words))
+    return node(
+        "p",
+        "",
+        chip("accent", "⇄"),
+        " ",
+        words("Memory changed the route: without it, the run would {route}.", route=would),
+    )
 
 
 def _route(route: str, words: Words) -> str:
     if route == "direct":
-        return words("route.direct")
-    return words("route.begins", strategy=words(f"strategy.{route}"))
+        return words("answer directly")
+    return words("begin with {strategy}", strategy=words(STRATEGY_NAMES[route]))

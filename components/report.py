@@ -10,6 +10,7 @@ from components.decisions import followed_text
 from components.figures import figures_of
 from components.html_text import html_of, safe_text
 from components.i18n import Words
+from components.labels.runs import MESSAGE_ROLES, ROLE_NAMES
 from components.markup import Node, chip, node, script
 from components.phrases import (
     duration_text,
@@ -44,28 +45,37 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
     sections = [
         html_of(_head(record, words)),
         html_of(_figures(record, words)),
-        _section(words("report.workflow"), _workflow(record, graph, words)),
-        _section(words("answer.title"), *_faults(record, words), *report_answer(record, words, places)),
-        _section(words("tab.path", n=""), *_path(record, words)),
+        _section(words("Workflow"), _workflow(record, graph, words)),
+        _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
+        _section(words("Decision path", n=""), *_path(record, words)),
         *loop_sections(record, words),
         *graph_sections(record, words),
-        _section(words("passages.title"), *report_passages(record, words, places), count=len(places)),
-        _section(words("report.rewrites"), *_rewrites(record, words), count=len(record.rewrites)),
+        _section(words("Passages"), *report_passages(record, words, places), count=len(places)),
+        _section(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)),
     ]
     if timeline is not None:
         chart = node("div", "scroll", timeline)
-        sections.append(_section(words("report.timeline"), timeline_legend(record, words), chart))
+        sections.append(_section(words("Timeline"), timeline_legend(record, words), chart))
     if drawn_map is not None:
-        note = node("p", "muted small", words("report.map.note", x=drawn_map.x_label, y=drawn_map.y_label))
+        note = node(
+            "p",
+            "muted small",
+            words(
+                "How this question would have ended at every pair of {x} (across) and {y} (upwards), from this run's "
+                "evidence alone. The outlined cell is this run.",
+                x=drawn_map.x_label,
+                y=drawn_map.y_label,
+            ),
+        )
         grid = node("div", "scroll", map_svg(drawn_map, words))
-        sections.append(_section(words("report.map"), note, map_legend(drawn_map, words), grid))
-    sections.append(_section(words("settings.title"), *_settings(record, words)))
-    sections.append(_section(words("report.calls"), *_calls(record, words), count=len(record.model_calls)))
+        sections.append(_section(words("Decision map"), note, map_legend(drawn_map, words), grid))
+    sections.append(_section(words("Configuration"), *_settings(record, words)))
+    sections.append(_section(words("Model calls"), *_calls(record, words), count=len(record.model_calls)))
     return _document(record, words, "\n".join(sections))
 
 
 def _document(record: RunRecord, words: Words, body: str) -> str:
-    title = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('report.title')}")
+    title = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('Self-corrective RAG run')}")
     return (
         f'<!doctype html>\n<html lang="{words.html_language}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -85,13 +95,13 @@ def _section(title: str, *parts: Node | str, count: int | None = None) -> str:
 
 def _head(record: RunRecord, words: Words) -> Node:
     look = _OUTCOMES.get(record.outcome or "", "warn")
-    facts = [words("record.id", id=record.id, started=record.started_at[:19].replace("T", " "))]
+    facts = [words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " "))]
     if record.fork is not None:
-        facts.append(words("report.fork", id=record.fork.parent, round=record.fork.round))
+        facts.append(words("Forked from run {id} at round {round}", id=record.fork.parent, round=record.fork.round))
     return node(
         "header",
         "",
-        node("p", "kicker", words("report.title")),
+        node("p", "kicker", words("Self-corrective RAG run")),
         node("h1", "", node("bdi", "", record.question)),
         node("p", "", chip(look, ended_text(record, words))),
         *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
@@ -133,24 +143,26 @@ def _fault(fault: Fault, look: str, words: Words) -> Node:
 
 def _path(record: RunRecord, words: Words) -> list[Node]:
     if not record.decisions:
-        return [node("p", "muted", words("report.no_decision"))]
+        return [node("p", "muted", words("The run broke off before its first decision."))]
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
         ended = chip(_OUTCOMES.get(record.outcome, "warn"), ended_text(record, words))
-        steps.append(node("li", "end", node("span", "where", words("decision.end")), ended))
+        steps.append(node("li", "end", node("span", "where", words("end")), ended))
     return [node("ol", "path", *steps)]
 
 
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
     # The router of a query decides before anything is searched.
     opening = decision.node == "route_query"
-    counts = "" if opening else words("decision.counts", passed=decision.passed, kept=decision.kept)
+    counts = (
+        "" if opening else words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
+    )
     followed = followed_text(decision, record, words)
     look = "pass" if decision.reason in PASSED else "warn"
     return node(
         "li",
         look,
-        node("span", "where num", words("round.short", n=decision.round)),
+        node("span", "where num", words("round {n}", n=decision.round)),
         node("strong", "num", inequality_text(decision, words)),
         " → ",
         chip(look, node_text(decision.route, words)),
@@ -162,25 +174,31 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 def _rewrites(record: RunRecord, words: Words) -> list[Node]:
     if not record.rewrites:
-        return [node("p", "muted", words("rewrite.none" if record.outcome else "rewrite.empty"))]
+        return [
+            node(
+                "p",
+                "muted",
+                words("No rewrite was made: the first round decided the run." if record.outcome else "No rewrite yet."),
+            )
+        ]
     return [_rewrite(place, item, record, words) for place, item in enumerate(record.rewrites, 1)]
 
 
 def _rewrite(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> Node:
-    where = words("rewrite.between", before=rewrite.round, after=rewrite.round + 1)
-    marks = [chip("warn", words("rewrite.repeated"))] if rewrite.repeated else []
-    marks += [chip("fault", words("rewrite.failed"))] if rewrite.failed else []
+    where = words("round {before} → round {after}", before=rewrite.round, after=rewrite.round + 1)
+    marks = [chip("warn", words("repeated"))] if rewrite.repeated else []
+    marks += [chip("fault", words("rewriter failed"))] if rewrite.failed else []
     kinds = {"same": "span", "added": "ins", "removed": "del"}
     changes = (node(kinds[item.kind], "", item.text) for item in word_diff(rewrite.query, rewrite.rewritten_query))
-    head = (node("strong", "", words("rewrite.nth", n=place)), " ", node("span", "muted small", where))
+    head = (node("strong", "", words("Rewrite {n}", n=place)), " ", node("span", "muted small", where))
     parts = [node("div", "", *head, *marks), node("p", "diff", *changes)]
     parts.append(
-        node("p", "", node("span", "muted small", words("rewrite.new"), " "), node("bdi", "", rewrite.rewritten_query))
+        node("p", "", node("span", "muted small", words("New query"), " "), node("bdi", "", rewrite.rewritten_query))
     )
     parts.append(node("p", "muted", node("bdi", "", rewrite_why(rewrite, record, words))))
     if rewrite.refused:
         refused = (chip("grey", item) for item in rewrite.refused)
-        parts.append(node("p", "", node("span", "muted small", words("rewrite.refused"), " "), *refused))
+        parts.append(node("p", "", node("span", "muted small", words("Refused, tried before"), " "), *refused))
     return node("div", "card", *parts)
 
 
@@ -190,7 +208,7 @@ def _settings(record: RunRecord, words: Words) -> list[Node]:
     manifest = [(name, value) for name, value in record.manifest.items() if value]
     return [
         _table(rows),
-        node("h3", "", words("record.manifest")),
+        node("h3", "", words("What this run was made with")),
         _table(manifest) if manifest else node("p", "muted", "–"),
     ]
 
@@ -223,31 +241,33 @@ def _table(rows: Sequence[tuple[str, str]]) -> Node:
 
 def _calls(record: RunRecord, words: Words) -> list[Node]:
     if not record.model_calls:
-        return [node("p", "muted", words("report.no_calls"))]
+        return [node("p", "muted", words("No call was made."))]
     return [_call(place, call, words) for place, call in enumerate(record.model_calls, 1)]
 
 
 def _call(place: int, call: ModelCall, words: Words) -> Node:
-    model = words("model.builtin") if call.built_in else call.model
-    facts = [words("round.short", n=call.round), node_text(call.node, words), duration_text(call.duration_ms)]
-    facts += [words("calls.cached")] if call.cached else []
-    facts += [words("calls.attempt", n=call.attempt)] if call.attempt > 1 else []
+    model = words("built-in") if call.built_in else call.model
+    facts = [words("round {n}", n=call.round), node_text(call.node, words), duration_text(call.duration_ms)]
+    facts += [words("from cache")] if call.cached else []
+    facts += [words("attempt {n}", n=call.attempt)] if call.attempt > 1 else []
     marks = [chip("fault", f"✗ {call.error}")] if call.error else []
     head = (
         node("span", "rank num", str(place)),
-        node("strong", "", words(f"actor.{call.role}"), " · ", node("bdi", "", model)),
+        node("strong", "", words(ROLE_NAMES[call.role]), " · ", node("bdi", "", model)),
     )
     summary = node("summary", "", *head, node("span", "muted small", " · ".join(facts)), *marks)
-    parts = [(words(f"calls.message.{item.role}"), item.content) for item in call.messages]
+    parts = [(words(MESSAGE_ROLES[item.role]), item.content) for item in call.messages]
     if not call.messages:
-        parts.append((words("calls.no_prompt"), ""))
+        parts.append((words("The built-in role got values, not a prompt."), ""))
     if call.thinking:
-        parts.append((words("calls.thinking"), call.thinking))
-    parts.append((words("calls.reply"), call.reply or words("calls.no_reply")))
+        parts.append((words("Thinking, not used"), call.thinking))
+    parts.append((words("Raw reply"), call.reply or words("(empty)")))
     read = (
-        words("calls.unread") if call.parsed is None else json.dumps(dict(call.parsed), ensure_ascii=False, default=str)
+        words("Nothing could be read.")
+        if call.parsed is None
+        else json.dumps(dict(call.parsed), ensure_ascii=False, default=str)
     )
-    parts.append((words("calls.parsed"), read))
+    parts.append((words("What was read from it"), read))
     said = [
         node("div", "", node("h4", "", title), *((node("pre", "", text),) if text else ())) for title, text in parts
     ]
@@ -256,4 +276,10 @@ def _call(place: int, call: ModelCall, words: Words) -> Node:
 
 def _footer(record: RunRecord, words: Words) -> Node:
     version = record.manifest.get("workbench", "")
-    return node("footer", "", words("report.made", version=version).strip(), " · ", words("report.complete"))
+    return node(
+        "footer",
+        "",
+        words("Made with Self-Corrective RAG Workbench {version}", version=version).strip(),
+        " · ",
+        words("This file is complete: it loads nothing and runs no script."),
+    )

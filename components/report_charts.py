@@ -8,6 +8,7 @@ from html import unescape
 from types import MappingProxyType
 
 from components.i18n import Words
+from components.labels.runs import SPAN_NAMES
 from components.markup import Node, node
 from components.phrases import node_text, outcome_text
 from components.timeline import Span, spans
@@ -63,14 +64,14 @@ def timeline_svg(record: RunRecord, words: Words) -> Node | None:
         *bars,
         viewBox=f"0 0 {_WIDTH:g} {bottom + 36:g}",
         role="img",
-        aria_label=words("report.timeline"),
+        aria_label=words("Timeline"),
     )
 
 
 def timeline_legend(record: RunRecord, words: Words) -> Node:
     """What the colours of the bars mean."""
     kinds = dict.fromkeys(span.kind for span in spans(record, words))
-    items = (node("li", "", node("i", f"swatch {kind}"), words(f"timeline.{kind}")) for kind in kinds)
+    items = (node("li", "", node("i", f"swatch {kind}"), words(SPAN_NAMES[kind])) for kind in kinds)
     return node("ul", "legend", *items)
 
 
@@ -99,7 +100,7 @@ def _axis(end: float, bottom: float, words: Words) -> list[Node]:
         x = f"{_LEFT + value * scale:.2f}"
         made.append(node("line", "grid", x1=x, x2=x, y1=f"{_TOP - 6:g}", y2=f"{bottom:g}"))
         made.append(node("text", "tick", f"{value / divisor:g}", x=x, y=f"{bottom + 14:g}", text_anchor="middle"))
-    title = words("timeline.axis", unit=unit)
+    title = words("since the start, {unit}", unit=unit)
     middle = f"{(_LEFT + _WIDTH - _RIGHT) / 2:g}"
     return [*made, node("text", "tick", title, x=middle, y=f"{bottom + 31:g}", text_anchor="middle")]
 
@@ -142,7 +143,7 @@ def map_svg(drawn: ReportMap, words: Words) -> Node:
         viewBox=f"0 0 {width:g} {bottom + 40:g}",
         width=f"{width:g}",
         role="img",
-        aria_label=words("report.map"),
+        aria_label=words("Decision map"),
     )
 
 
@@ -191,4 +192,4 @@ def _look(outcome: Outcome | None) -> str:
 
 
 def _said(outcome: Outcome | None, words: Words) -> str:
-    return outcome_text(outcome, words) if outcome else words("report.map.unknown")
+    return outcome_text(outcome, words) if outcome else words("cannot be told from this run")

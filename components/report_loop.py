@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.html_text import html_of
 from components.i18n import Words
+from components.labels.workflows import LOOP_TABS
 from components.loop_tab import LOOP_WORKFLOWS, loop_nodes
 from components.markup import Node
 from components.report_still import still
@@ -15,7 +16,7 @@ def loop_sections(record: RunRecord, words: Words) -> list[str]:
     drawn = [html_of(still(item)) for item in loop_nodes(record, words)]
     if not drawn:
         return []
-    title = html_of(Node("h2", {}, (words(f"tab.loop.{record.workflow}"),)))
+    title = html_of(Node("h2", {}, (words(LOOP_TABS[record.workflow]),)))
     return [f'<section class="wb loop">{title}{"".join(drawn)}</section>']
 
 

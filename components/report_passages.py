@@ -13,7 +13,21 @@ from components.markup import Node, chip, node
 from components.passages import passage_row
 from components.phrases import place_text
 from components.terms import Segment, question_terms
+from engine.messages import N_
 from engine.values import PassageId, RunRecord
+
+_COLUMNS = {
+    "round": N_("Round"),
+    "query": N_("Query"),
+    "rank": N_("Rank"),
+    "ranks": N_("Lists"),
+    "similarity": N_("Similarity"),
+    "cosine": N_("Cosine"),
+    "floor": N_("Floor"),
+    "gate": N_("Gate"),
+    "margin": N_("Margin"),
+    "verdict": N_("Verdict"),
+}
 
 _SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
 _LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
@@ -27,7 +41,7 @@ def anchors(record: RunRecord) -> dict[PassageId, str]:
 def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
     """The answer with its badge; a citation leads to its passage."""
     if not record.answer:
-        return (node("p", "muted", words("answer.none")),)
+        return (node("p", "muted", words("This run ended without an answer.")),)
     cited = {item.marker: item for item in record.citations}
     links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
     look, said = answer_badge(record, words)
@@ -50,7 +64,7 @@ def _linking(links: Mapping[int, str], words: Words) -> Cite:
     def cite(marker: int) -> Node | None:
         if marker not in links:
             return None
-        named = words("answer.open", n=marker)
+        named = words("Show passage {n}", n=marker)
         return node("a", "cite", str(marker), href=f"#{links[marker]}", aria_label=named)
 
     return cite
@@ -61,7 +75,16 @@ def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, 
     terms = question_terms(record)
     lines = life_lines(record)
     if not lines:
-        return (node("p", "muted", words("passages.none")),)
+        return (
+            node(
+                "p",
+                "muted",
+                words(
+                    "The search found nothing: the collection holds no passages. Add sources to it, or choose another "
+                    "one."
+                ),
+            ),
+        )
     threshold = record.config.similarity_threshold
     return tuple(
         _passage(passage_row(line, record.config, terms, words), places[line.passage.id], threshold, words)
@@ -91,22 +114,20 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
         node("span", "steps", *_steps(row["steps"])),
     )
     # A link to what lies inside a closed fold opens it, without a script.
-    full = node(
-        "div", "full", node("h4", "", words("passages.full_text")), node("pre", "", *_marked(row["text"])), id=place
-    )
+    full = node("div", "full", node("h4", "", words("Full text")), node("pre", "", *_marked(row["text"])), id=place)
     return node("details", "passage dropped" if row["dropped"] else "passage", summary, full, *_story(row, words))
 
 
 def _story(row: Mapping[str, Any], words: Words) -> list[Node]:
     parts = []
     if row["own"]:
-        own = (node("h4", "", words("passages.own_words")), node("p", "small muted", row["grader"]))
+        own = (node("h4", "", words("The grader's own words")), node("p", "small muted", row["grader"]))
         parts.append(node("div", "", *own, node("pre", "", row["own"])))
     shown = [name for name in _SEEN if name != "ranks" or any(seen["ranks"] for seen in row["seen"])]
-    head = node("tr", "", *(node("th", "", words(f"passages.{name}"), scope="col") for name in shown))
+    head = node("tr", "", *(node("th", "", words(_COLUMNS[name]), scope="col") for name in shown))
     body = (node("tr", "", *(node("td", "", node("bdi", "", seen[name])) for name in shown)) for seen in row["seen"])
     table = node("table", "", node("thead", "", head), node("tbody", "", *body))
-    parts.append(node("div", "", node("h4", "", words("passages.rounds")), node("div", "scroll", table)))
+    parts.append(node("div", "", node("h4", "", words("In every round")), node("div", "scroll", table)))
     return parts
 
 

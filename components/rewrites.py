@@ -15,10 +15,45 @@ from components.phrases import moved_text, place_text, probability_text
 from components.suggestions import suggestion_said
 from engine.builtin.dual_rewriter import MISSED
 from engine.config import BUILTIN
+from engine.messages import N_, NC_
 from engine.policies.dual import INITIAL
 from engine.scorecard import EFFECTS, Effect, RewriteScore, scorecard
 from engine.values import Draft, PassageId, Rewrite, RunRecord
 from engine.wording import change_of, direction_of, named_in
+
+ISSUE_NAMES = {
+    "low_coverage": N_("too little from the study log"),
+    "low_relevance": N_("passages not relevant enough"),
+    "single_source": N_("one kind of source only"),
+    "too_few": N_("too few passages"),
+    "no_passages": N_("no passages at all"),
+}
+
+WISH_NAMES = {
+    "history": N_("asks for the history of weak points"),
+    "several": N_("asks for several kinds of sources"),
+    "wider": N_("asks for a wider scope"),
+    "sharper": N_("searches with the words: {keywords}"),
+}
+
+_WHY = {
+    "feedback": N_("Terms from the nearest sentences of the passages that did not pass were added: {named}."),
+    "keywords": N_("Question words and filler were taken out, so that only the key terms are searched: {named}."),
+    "synonyms": N_("The passages may use other words for the same, so these were added: {named}."),
+    "broader": N_("To find more, only these terms of the question are searched: {named}."),
+    "narrower": N_("The query was narrowed with: {named}."),
+    "split": N_("The question has several parts; this query asks for one of them: {named}."),
+    "emphasise": N_("Some passages that did not pass lack these terms of the question, so they come first: {named}."),
+    "missed": N_("The answer left these terms of the question out, so they come first now: {named}."),
+    "qualify": NC_("rewrite", "The query was narrowed with: {named}."),
+    "by_hand": NC_("rewrite", "Written by hand"),
+}
+
+EFFECT_NAMES = {
+    "helped": N_("helped"),
+    "none": N_("no effect"),
+    "harmed": N_("harmed"),
+}
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|\s+|.", re.DOTALL)
 _SIGNS = {"added": "+", "removed": "−"}
@@ -65,7 +100,9 @@ def old_words(old: str, new: str) -> tuple[Node | str, ...]:
 def rewrite_history(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw one card per rewrite, oldest first."""
     if not record.rewrites:
-        st.caption(words("rewrite.none" if record.outcome else "rewrite.empty"))
+        st.caption(
+            words("No rewrite was made: the first round decided the run." if record.outcome else "No rewrite yet.")
+        )
         return
     draw(history_nodes(record, words), words, key=key)
 
@@ -82,29 +119,44 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
     rewrite = score.rewrite
     flags = []
     if rewrite.repeated:
-        flags.append(chip("warn", f"↺ {words('rewrite.repeated')}", words("rewrite.repeated.why")))
+        flags.append(
+            chip(
+                "warn",
+                f"↺ {words('repeated')}",
+                words("Even the second proposal repeated a query already tried; nothing was searched again."),
+            )
+        )
     if rewrite.by == BUILTIN:
-        flags.append(chip("warn", words("rewrite.stood_in"), words("rewrite.stood_in.why")))
+        flags.append(
+            chip(
+                "warn",
+                words("built-in rewriter"),
+                words(
+                    "The model proposed a query that was tried already, twice; the built-in rewriter proposed this "
+                    "one instead."
+                ),
+            )
+        )
     if rewrite.failed:
-        flags.append(chip("fault", f"✗ {words('rewrite.failed')}"))
+        flags.append(chip("fault", f"✗ {words('rewriter failed')}"))
     effect = _effect(score, record, words)
     parts = [node("div", "head", *_title(place, rewrite, record, words), *flags, *((effect,) if effect else ()))]
     mended = issues_answered(rewrite, record, words)
     if mended:
-        title = node("span", "muted small", words("rewrite.answers"))
+        title = node("span", "muted small", words("To mend"))
         parts.append(node("div", "chips", title, *(chip("warn", f"! {text}") for text in mended)))
     if rewrite.rewritten_query != rewrite.query:
         parts.append(node("p", "diff", *(_change(item) for item in word_diff(rewrite.query, rewrite.rewritten_query))))
-        parts.append(node("p", "query", node("span", "muted", words("rewrite.new")), rewrite.rewritten_query))
+        parts.append(node("p", "query", node("span", "muted", words("New query")), rewrite.rewritten_query))
     else:
-        parts.append(node("p", "query", node("span", "muted", words("rewrite.kept")), rewrite.query))
+        parts.append(node("p", "query", node("span", "muted", words("Query kept")), rewrite.query))
     parts.append(node("p", "muted", rewrite_why(rewrite, record, words)))
     if rewrite.keywords:
         keywords = (chip("plain", keyword) for keyword in rewrite.keywords)
-        parts.append(node("div", "chips", node("span", "muted small", words("rewrite.keywords")), *keywords))
+        parts.append(node("div", "chips", node("span", "muted small", words("Keywords")), *keywords))
     if rewrite.refused:
         refused = (chip("grey", f"✗ {proposal}") for proposal in rewrite.refused)
-        parts.append(node("div", "chips", node("span", "muted small", words("rewrite.refused")), *refused))
+        parts.append(node("div", "chips", node("span", "muted small", words("Refused, tried before")), *refused))
     if not is_initial(rewrite):
         # Nothing was searched before an initial one: there is nothing to measure it against.
         parts.append(_measures(score, record, words))
@@ -129,7 +181,7 @@ def issues_answered(rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[
         # History that the collection does not have is not asked for again.
         lacks = before.routing is not None and "temporal" in before.routing.missing
         codes = (issue.code for issue in before.quality.issues if not (lacks and issue.code == "low_coverage"))
-        return tuple(words(f"rewrite.issue.{code}") for code in codes)
+        return tuple(words(ISSUE_NAMES[code]) for code in codes)
     draft = _rejected(rewrite, record)
     if draft is None or draft.evaluation is None:
         return ()
@@ -146,36 +198,36 @@ def _rejected(rewrite: Rewrite, record: RunRecord) -> Draft | None:
 
 def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[Node, Node]:
     if is_initial(rewrite):
-        named, between = words("rewrite.initial"), words("rewrite.initial.between")
+        named, between = words("Initial rewrite"), words("before the first search")
     else:
-        named = words("rewrite.corrective" if record.workflow == "dual_loop" else "rewrite.nth", n=place)
+        named = words("Corrective rewrite {n}" if record.workflow == "dual_loop" else "Rewrite {n}", n=place)
         before = max(rewrite.round, 0)
-        between = words("rewrite.between", before=before, after=rewrite.round + 1)
+        between = words("round {before} → round {after}", before=before, after=rewrite.round + 1)
         if rewrite.round < 0:
-            between = words("rewrite.initial.between")
+            between = words("before the first search")
     return node("strong", "heading", named), node("span", "muted small", between)
 
 
 def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
     """Why a query was changed: what a built-in rewriter said in the language of the page, a model's reason as it is."""
     if rewrite.failed:
-        return words("rewrite.why.failed", fact=rewrite.reason)
+        return words("The old query stands. {fact}", fact=rewrite.reason)
     if rewrite.repeated:
-        return words("rewrite.why.exhausted")
+        return words("Every query that it proposed had been tried already.")
     if not record.config.models.rewriter.built_in and rewrite.by != BUILTIN:
-        return rewrite.reason or words("rewrite.why.unsaid")
+        return rewrite.reason or words("The model gave no reason.")
     # The keywords are those of the whole query: what is said of some of them stands in the reason alone.
-    named = words("terms.joint").join(named_in(rewrite.reason))
+    named = words(", ").join(named_in(rewrite.reason))
     if is_initial(rewrite):
         return _initial_why(rewrite, named, words)
     codes = rewrite.strategy.split("+")
-    if all(f"rewrite.mends.{code}" in words for code in codes):
-        keywords = words("terms.joint").join(rewrite.keywords)
-        said = (words(f"rewrite.mends.{code}", keywords=keywords) for code in codes)
-        return words("rewrite.mends", wishes=words("verdict.joint").join(said))
+    if all(code in WISH_NAMES for code in codes):
+        keywords = words(", ").join(rewrite.keywords)
+        said = (words(WISH_NAMES[code], keywords=keywords) for code in codes)
+        return words("The query now {wishes}.", wishes=words("; ").join(said))
     missed = rewrite.reason.startswith(MISSED.partition("{")[0])
     why = "missed" if missed else rewrite.strategy
-    return words(f"rewrite.why.{why}", named=named) if named and f"rewrite.why.{why}" in words else rewrite.reason
+    return words(_WHY[why], named=named) if named and why in _WHY else rewrite.reason
 
 
 def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
@@ -184,24 +236,41 @@ def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
     searched = rewrite.rewritten_query.removesuffix(" ".join(named_in(rewrite.reason))).strip()
     if searched not in asked:
         return rewrite.reason
-    cleared = "" if searched == asked else words("rewrite.initial.cleared")
-    added = words("rewrite.initial.named", named=named) if named else ""
+    cleared = (
+        ""
+        if searched == asked
+        else words("Greetings and thanks were taken out, so that only the question is searched.")
+    )
+    added = (
+        words("Sources may use other words for the same, so these are searched too: {named}.", named=named)
+        if named
+        else ""
+    )
     if cleared and added:
-        return words("presenter.joint", first=cleared, second=added)
-    return cleared or added or words("rewrite.initial.kept")
+        return words("{first} {second}", first=cleared, second=added)
+    return cleared or added or words("The question is searched as it was asked.")
 
 
 def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None:
     if score.rewrite.failed or score.rewrite.repeated:
         return None
-    effect, rule = score.effect, "score.rule"
+    effect, rule = (
+        score.effect,
+        N_(
+            "Helped: a passage passes that had passed in no round before, or the pass rate rose. Harmed: neither, and "
+            "the pass rate fell."
+        ),
+    )
     scores = _quality(score.rewrite, record)
     if scores is not None:
-        effect, rule = EFFECTS[direction_of(*scores)], "score.rule.quality"
+        effect, rule = (
+            EFFECTS[direction_of(*scores)],
+            N_("Helped: the quality score that decides rose with the next round; harmed: it fell."),
+        )
     if effect is None:
         return None
     look, sign = _LOOKS[effect]
-    return chip(look, f"{sign} {words(f'score.{effect}')}", words(rule))
+    return chip(look, f"{sign} {words(EFFECT_NAMES[effect])}", words(rule))
 
 
 def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
@@ -213,12 +282,19 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
     }
     scored = record.workflow == "quality_loop"
     measures = (
-        *((("score.quality", _course(_quality(score.rewrite, record)), ""),) if scored else ()),
-        ("score.rate", _course(score.pass_rate), ""),
-        ("score.similarity", _course(score.similarity), ""),
-        ("score.gained", _counted(score.gained, score.gained_passing, words), _named(score.gained, places)),
-        ("score.lost", _counted(score.lost, score.lost_passing, words), _named(score.lost, places)),
-        ("score.distance", probability_text(score.distance), words("score.distance.help")),
+        *(((N_("Quality score"), _course(_quality(score.rewrite, record)), ""),) if scored else ()),
+        (N_("Pass rate"), _course(score.pass_rate), ""),
+        (N_("Best similarity"), _course(score.similarity), ""),
+        (N_("Passages gained"), _counted(score.gained, score.gained_passing, words), _named(score.gained, places)),
+        (N_("Passages lost"), _counted(score.lost, score.lost_passing, words), _named(score.lost, places)),
+        (
+            N_("Distance from the question"),
+            probability_text(score.distance),
+            words(
+                "Share of character pairs that the new query and the original question do not have in common: 0 is "
+                "the same wording, 1 nothing in common."
+            ),
+        ),
     )
     cells = (
         node("div", "measure", node("span", "muted small", words(key)), node("strong", "num", value), title=title)
@@ -236,9 +312,9 @@ def _quality(rewrite: Rewrite, record: RunRecord) -> tuple[float, float] | None:
 
 def _terms(score: RewriteScore, words: Words) -> list[Node]:
     groups = (
-        ("score.kept", "pass", "✓", score.terms_kept),
-        ("score.dropped", "warn", "−", score.terms_lost),
-        ("score.added", "accent", "+", score.terms_added),
+        (N_("Terms kept"), "pass", "✓", score.terms_kept),
+        (N_("Terms lost"), "warn", "−", score.terms_lost),
+        (N_("Terms added"), "accent", "+", score.terms_added),
     )
     return [
         node("div", "chips", node("span", "muted small", words(key)), *(chip(look, f"{sign} {term}") for term in found))
@@ -255,7 +331,7 @@ def _course(values: tuple[float, float] | None) -> str:
 
 
 def _counted(moved: tuple[PassageId, ...], passing: int, words: Words) -> str:
-    return words("score.of_which_pass", n=len(moved), passed=passing) if moved else "0"
+    return words("{n} ({passed} pass)", n=len(moved), passed=passing) if moved else "0"
 
 
 def _named(moved: tuple[PassageId, ...], places: dict[PassageId, str]) -> str:

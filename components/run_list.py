@@ -9,9 +9,23 @@ from typing import Any, Literal, cast, get_args
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_NAMES
 from components.markup import script
 from components.phrases import duration_text, outcome_text
+from engine.messages import N_, NC_
 from engine.values import AnswerNote, Outcome, RunId
+
+_BADGE = {
+    "damaged": N_("✗ damaged"),
+    "fork": N_("↳ fork"),
+    "batch": N_("batch"),
+}
+
+_BADGE_TIP = {
+    "damaged": N_("Parts of this record cannot be read. The others are not affected; it can be deleted."),
+    "fork": N_("Went on from run {parent} with something changed."),
+    "batch": N_("Made by a batch over a query set."),
+}
 
 Press = Literal["open", "pin", "unpin", "untag"]
 
@@ -30,19 +44,19 @@ _SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
 _NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}
 """The same where something has to be said of the answer."""
 _LABELS = {
-    "question": "runs.column.question",
-    "outcome": "runs.column.outcome",
-    "rounds": "runs.column.rounds",
-    "calls": "runs.column.calls",
-    "time": "runs.column.time",
-    "when": "runs.column.when",
-    "select": "runs.select",
-    "select_all": "runs.select_all",
-    "open": "runs.open",
-    "pin": "runs.pin",
-    "unpin": "runs.unpin",
-    "copy": "runs.copy",
-    "copied": "runs.copied",
+    "question": N_("Question"),
+    "outcome": N_("Outcome"),
+    "rounds": N_("Rounds"),
+    "calls": N_("Calls"),
+    "time": N_("Time"),
+    "when": N_("When"),
+    "select": N_("Select this run"),
+    "select_all": NC_("runs", "Select all that are shown"),
+    "open": N_("Open this run"),
+    "pin": N_("Add to the watch list"),
+    "unpin": N_("Take off the watch list"),
+    "copy": N_("Copy the link"),
+    "copied": N_("Link copied"),
 }
 
 _component = st.components.v2.component(
@@ -134,20 +148,22 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
     return {
         "id": item.id,
         "href": f"{base}/?run={item.id}",
-        "question": item.question if item.question.strip() else words("runs.untitled"),
+        "question": item.question if item.question.strip() else words("(question cannot be read)"),
         "settings": item.settings,
         "outcome": f"{sign} {outcome_text(item.outcome, words, item.answer_note)}",
-        "outcome_tip": words("runs.interrupted.tip") if item.outcome == "interrupted" else "",
+        "outcome_tip": words("The program ended while this run went on; everything it had by then is kept.")
+        if item.outcome == "interrupted"
+        else "",
         "look": look,
         # In the dual loop a rewrite opens several rounds, one a strategy, and no count of them is at hand.
         "rounds": "–" if item.damaged or item.workflow == "dual_loop" else str((item.rewrites + 1) * item.searched),
-        "rounds_tip": words.count("runs.rounds.tip", item.rewrites),
+        "rounds_tip": words.count("1 rewrite", "{n} rewrites", item.rewrites),
         "calls": "–" if item.damaged else str(item.calls),
-        "calls_tip": words("runs.calls.tip"),
+        "calls_tip": words("Calls of chat models, cached ones included; built-in roles make none."),
         "time": "–" if item.damaged else duration_text(item.duration_ms),
         "started": item.started_at,
         "pinned": item.pinned,
-        "tags": [{"tag": tag, "tip": words("runs.untag", tag=tag)} for tag in item.tags],
+        "tags": [{"tag": tag, "tip": words("Take this tag away: {tag}", tag=tag)} for tag in item.tags],
         "badges": _badges(item, words),
         "damaged": item.damaged,
     }
@@ -160,7 +176,7 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
     if item.workflow != "self_corrective":
         badges.append({"look": "plain", "text": _workflow(item, words), "tip": ""})
     if item.collection:
-        badges.append({"look": "plain", "text": item.collection, "tip": words("runs.collection.tip")})
+        badges.append({"look": "plain", "text": item.collection, "tip": words("The collection that it searched")})
     if item.parent:
         badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
     if item.batch:
@@ -170,11 +186,11 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
 
 def _workflow(item: RunLine, words: Words) -> str:
     # A later version may have workflows that this one has no word for.
-    return words(f"workflow.{item.workflow}") if f"workflow.{item.workflow}" in words else item.workflow
+    return words(WORKFLOW_NAMES[item.workflow]) if item.workflow in WORKFLOW_NAMES else item.workflow
 
 
 def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:
-    return {"look": look, "text": words(f"runs.badge.{name}"), "tip": words(f"runs.badge.{name}.tip", **params)}
+    return {"look": look, "text": words(_BADGE[name]), "tip": words(_BADGE_TIP[name], **params)}
 
 
 def _nothing() -> None:

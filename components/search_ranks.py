@@ -5,6 +5,22 @@ from __future__ import annotations
 from components.i18n import Words
 from components.life_lines import Sighting
 from engine.config import RunConfig
+from engine.messages import N_
+
+_MISSING = {
+    "meaning": N_("–: not among the candidates found by meaning; its similarity was computed besides."),
+    "words": N_("–: not among the candidates found by words."),
+}
+
+_RANKS_NONE = {
+    "meaning": N_("meaning –"),
+    "words": N_("words –"),
+}
+
+_PLACES = {
+    "meaning": N_("meaning #{rank}"),
+    "words": N_("words #{rank}"),
+}
 
 Steps = list[dict[str, str]]
 
@@ -24,12 +40,16 @@ def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
     if not ranks_text(seen, config, words):
         return ""
     if config.search != "fused":
-        return words("ranks.tip.full_text")
+        return words("Its place in the list by words. A BM25 score can be compared within one query only.")
     ranks = {"meaning": seen.vector_rank, "words": seen.text_rank}
     missing = next((name for name, rank in ranks.items() if rank is None), None)
     if missing is None:
-        return words("ranks.tip.fused")
-    return words("presenter.joint", first=words("ranks.tip.fused"), second=words(f"ranks.missing.{missing}"))
+        return words("Its place in the list by meaning and in the list by words; the row's rank comes from both.")
+    return words(
+        "{first} {second}",
+        first=words("Its place in the list by meaning and in the list by words; the row's rank comes from both."),
+        second=words(_MISSING[missing]),
+    )
 
 
 def found_in_both(seen: Sighting, config: RunConfig, words: Words) -> Steps:
@@ -40,13 +60,13 @@ def found_in_both(seen: Sighting, config: RunConfig, words: Words) -> Steps:
     places = [_place(name, rank, words) for name, rank in ranks.items() if rank is not None]
     return [
         {"kind": "seen", "text": f"r{seen.round} {' + '.join(places)}"},
-        {"kind": "seen", "text": words("step.fused", rank=seen.rank)},
+        {"kind": "seen", "text": words("fused #{rank}", rank=seen.rank)},
     ]
 
 
 def _place(name: str, rank: int | None, words: Words) -> str:
-    return words(f"ranks.{name}.none") if rank is None else words(f"ranks.{name}", rank=rank)
+    return words(_RANKS_NONE[name]) if rank is None else words(_PLACES[name], rank=rank)
 
 
 def _score(score: float | None, words: Words) -> str:
-    return "" if score is None else words("ranks.score", score=f"{score:.1f}")
+    return "" if score is None else words(" (BM25 {score})", score=f"{score:.1f}")

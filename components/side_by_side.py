@@ -9,6 +9,7 @@ import streamlit as st
 from components.answer import answer_badge
 from components.answer_text import answer_prose, still_markers
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_NAMES
 from components.markup import Node, chip, node, script
 from components.phrases import (
     duration_text,
@@ -22,8 +23,31 @@ from components.phrases import (
 )
 from components.run_link import run_link
 from components.what_if_text import COMPLETE, collection_text
+from engine.messages import N_, NC_
 from engine.side_by_side import Lane, SideBySide, shared_time
 from engine.values import Decision, Passage, PassageId, RunRecord
+
+_ENOUGH = {
+    "enough": N_("The four-node loop was enough: no other loop cites a passage that its answer lacks."),
+    "others_cite_more": N_(
+        "The four-node loop answered; {workflows} also cites passages that it lacks. See below whether they add to it."
+    ),
+    "others_answered": N_("The four-node loop did not answer; {workflows} did."),
+    "only_it": N_("Only the four-node loop answered."),
+    "nobody": N_("No loop answered: the collection {collection} may not hold it."),
+    "cut_short": N_("No loop answered, but not every run came to its end."),
+    "no_baseline": N_("Without the four-node loop among them there is nothing to hold these runs against."),
+    "alone": N_("Choose further workflows to compare with."),
+}
+
+_ROWS = {
+    "time": N_("time"),
+    "calls": N_("calls"),
+    "searches": N_("searches"),
+    "rewrites": NC_("side by side", "rewrites"),
+    "answers": NC_("side by side", "answers"),
+    "cited": N_("cited"),
+}
 
 _LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 _GOOD = ("enough", "only_it")
@@ -58,9 +82,9 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 
 def _verdict(found: SideBySide, words: Words) -> Node:
-    names = words("list.joint").join(words(f"workflow.{name}") for name in found.better)
+    names = words(", ").join(words(WORKFLOW_NAMES[name]) for name in found.better)
     searched = _searched([lane.record for lane in found.lanes], words)
-    said = words(f"side.enough.{_finding(found)}", workflows=names, collection=searched)
+    said = words(_ENOUGH[_finding(found)], workflows=names, collection=searched)
     good = found.enough in _GOOD
     icon = node("span", "icon", "✓" if good else "→", aria_hidden="true")
     text = node("div", "grow", node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
@@ -69,16 +93,16 @@ def _verdict(found: SideBySide, words: Words) -> Node:
 
 def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
     """What was searched, and that the runs shared the machine where they did."""
-    said = [words("side.searched", collection=_searched(records, words))]
+    said = [words("Searched: {collection}", collection=_searched(records, words))]
     if shared_time(records):
-        said.append(words("side.same_time"))
+        said.append(words("The runs shared this machine, so each may have taken longer than it would alone."))
     return node("p", "muted small", " · ".join(said))
 
 
 def _searched(records: Sequence[RunRecord], words: Words) -> str:
     """The collections of these runs; a link may bring together runs of several."""
     names = dict.fromkeys(record.config.collection for record in records)
-    return words("list.joint").join(collection_text(name, words) for name in names)
+    return words(", ").join(collection_text(name, words) for name in names)
 
 
 def _finding(found: SideBySide) -> str:
@@ -89,8 +113,10 @@ def _finding(found: SideBySide) -> str:
 
 def _lane(lane: Lane, words: Words, base: str) -> Node:
     record = lane.record
-    head = node("div", "head", node("strong", "heading", words(f"workflow.{record.workflow}")), _outcome(record, words))
-    link = node("a", "open small", words("side.open"), href=run_link(record.id, record.config, words, base))
+    head = node(
+        "div", "head", node("strong", "heading", words(WORKFLOW_NAMES[record.workflow])), _outcome(record, words)
+    )
+    link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
     parts = (_now(record, words), _numbers(lane, words), _answer(record, words), _path(record, words))
     return node("section", "card lane", head, *parts, link)
 
@@ -105,7 +131,7 @@ def _now(record: RunRecord, words: Words) -> Node:
     """Where a run is, or why it ended so."""
     if record.active:
         at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-        text = words("side.running", node=node_text(at, words)) if at else words("side.waiting")
+        text = words(NC_("side by side", "at {node}"), node=node_text(at, words)) if at else words("about to begin")
         return node("p", "muted small", text)
     reason = record.reason if record.outcome in ("cancelled", "failed", "interrupted") else _last_reason(record)
     return node("p", "muted small", reason_text(reason, words) if reason else "")
@@ -119,10 +145,10 @@ def _numbers(lane: Lane, words: Words) -> Node:
     record = lane.record
     time_note = calls_note = ""
     if lane.times_slower is not None:
-        time_note = words("side.slower", times=f"{lane.times_slower:.1f}")
+        time_note = words("{times}× the four-node loop", times=f"{lane.times_slower:.1f}")
     if lane.extra_calls:
-        calls_note = words("side.extra" if lane.extra_calls > 0 else "side.fewer", n=abs(lane.extra_calls))
-    built_in = words("side.calls.built_in", n=record.built_in_calls) if record.built_in_calls else ""
+        calls_note = words("{n} more calls" if lane.extra_calls > 0 else "{n} fewer calls", n=abs(lane.extra_calls))
+    built_in = words(NC_("side by side", "{n} built in"), n=record.built_in_calls) if record.built_in_calls else ""
     calls = f"{record.calls} · {built_in}" if built_in else str(record.calls)
     rows = [
         ("time", duration_text(record.duration_ms), time_note),
@@ -134,7 +160,7 @@ def _numbers(lane: Lane, words: Words) -> Node:
     ]
     cells = []
     for name, value, note in rows:
-        cells += [node("span", "muted", words(f"side.{name}")), node("span", "value num", value, *_small(note))]
+        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *_small(note))]
     return node("div", "numbers", *cells)
 
 
@@ -156,8 +182,8 @@ def _path(record: RunRecord, words: Words) -> Node:
         if decided.get(item.node):
             said.append(_decision(decided[item.node].pop(0), words))
         steps.append(node("li", "fault" if item.error else "", *said))
-    title = node("span", "subheading", words("side.path"))
-    return node("div", "path", title, node("span", "muted small", words("side.path.more", n=len(record.nodes))),
+    title = node("span", "subheading", words("Path"))
+    return node("div", "path", title, node("span", "muted small", words("{n} steps", n=len(record.nodes))),
                 node("ol", "steps", *steps))  # fmt: skip
 
 
@@ -167,12 +193,12 @@ def _decision(decision: Decision, words: Words) -> Node:
 
 
 def _answer(record: RunRecord, words: Words) -> Node:
-    title = node("span", "subheading", words("side.answer"))
+    title = node("span", "subheading", words("Answer"))
     if record.error is not None:
         fact, remedy = fault_text(record.error, words)
         return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
     if not record.answer:
-        return node("div", "said", title, node("p", "muted", "…" if record.active else words("side.no_answer")))
+        return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
     if record.active:
         return node("div", "said", title, node("p", "prose", record.answer))
     look, badge = answer_badge(record, words)
@@ -180,12 +206,12 @@ def _answer(record: RunRecord, words: Words) -> Node:
 
 
 def _sources(found: SideBySide, words: Words) -> Node:
-    heading = node("strong", "heading", words("side.sources"))
+    heading = node("strong", "heading", words("Passages that answers rest on"))
     if not found.cited:
-        return node("section", "card", heading, node("p", "muted", words("side.sources.none")))
+        return node("section", "card", heading, node("p", "muted", words("No answer cites a passage.")))
     names = [lane.record.workflow for lane in found.lanes]
-    head = node("tr", "", node("th", "", words("side.passage")),
-                *(node("th", "", words(f"workflow.{name}")) for name in names))  # fmt: skip
+    head = node("tr", "", node("th", "", words("Passage")),
+                *(node("th", "", words(WORKFLOW_NAMES[name])) for name in names))  # fmt: skip
     rows = [_source_row(passage_id, found.lanes, words) for passage_id in found.cited]
     table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
     return node("section", "card", heading, node("div", "scroll", table))
@@ -204,8 +230,8 @@ def _source_row(passage_id: PassageId, lanes: Sequence[Lane], words: Words) -> N
 def _mark(lane: Lane, passage_id: PassageId, words: Words) -> Node:
     markers = [item.marker for item in lane.record.citations if item.passage_id == passage_id]
     if not markers:
-        return node("td", "", node("span", "muted", "–", aria_label=words("side.not_cited")))
-    return node("td", "", chip("pass", f"✓ [{markers[0]}]", words("side.marker", n=markers[0])))
+        return node("td", "", node("span", "muted", "–", aria_label=words("not cited")))
+    return node("td", "", chip("pass", f"✓ [{markers[0]}]", words("cited as [{n}]", n=markers[0])))
 
 
 def _passage(record: RunRecord, passage_id: PassageId) -> Passage | None:

@@ -67,11 +67,15 @@ def slider_marks(
 
 def note_text(name: str, run_value: float, alike: Alike | None, words: Words) -> str:
     """``Run: 0.60 · same result from 0.21 to 0.40``."""
-    parts = [words("tick.run", value=value_text(name, run_value, words))]
+    parts = [words("Run: {value}", value=value_text(name, run_value, words))]
     if alike is not None and alike.low < alike.high:
         low, high = (value_text(name, end, words) for end in _shown(name, alike))
-        parts.append(words("tick.only" if low == high else "tick.alike", low=low, high=high))
-    return words("tick.joint").join(parts)
+        parts.append(
+            words(
+                "same result only at {low}" if low == high else "same result from {low} to {high}", low=low, high=high
+            )
+        )
+    return words(" · ").join(parts)
 
 
 def _shown(name: str, alike: Alike) -> tuple[float, float]:

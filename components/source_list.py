@@ -10,8 +10,10 @@ import streamlit as st
 from components.amounts import count_text
 from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
+from components.labels.runs import SOURCE_KIND_NAMES
 from components.markup import Node, chip, node, script
 from components.phrases import section_text
+from engine.messages import NC_
 from engine.roles import SourceInfo, StoredPassage
 
 _A_PAGE = 20
@@ -56,14 +58,16 @@ def source_list(
             "opened": opened,
             "fixed": fixed,
             "words": {
-                "source": words("kb.source"),
-                "kind": words("kb.source.kind"),
-                "kind_help": words("kb.source.kind.help"),
-                "passages": words("kb.source.passages"),
-                "added": words("kb.source.added"),
-                "select": words("kb.source.select"),
-                "select_all": words("kb.source.select_all"),
-                "open": words("kb.source.open"),
+                "source": words("Source"),
+                "kind": words("Kind"),
+                "kind_help": words(
+                    "Which source kind its passages count as; the quality-control workflow searches each kind apart."
+                ),
+                "passages": words(NC_("knowledge", "Passages")),
+                "added": words("Added"),
+                "select": words("Select"),
+                "select_all": words("Select all that are shown"),
+                "open": words("Show its passages"),
             },
         },
         on_press_change=_nothing,
@@ -81,7 +85,7 @@ def source_list(
 def source_heading(source: SourceInfo, words: Words) -> None:
     """Title and name of the source that is open."""
     named = (node("span", "muted small", source.source),) if source.title and source.title != source.source else ()
-    kind = chip("plain", words(f"kind.{source.kind}"))
+    kind = chip("plain", words(SOURCE_KIND_NAMES[source.kind]))
     head = node("div", "head", node("strong", "", source.title or source.source), kind, *named)
     draw_knowledge((head,), words, key="kb_opened")
 
@@ -99,7 +103,7 @@ def _row(item: SourceInfo, words: Words) -> dict[str, str]:
     return {
         "source": item.source,
         "title": item.title if item.title != item.source else "",
-        "kind": words(f"kind.{item.kind}"),
+        "kind": words(SOURCE_KIND_NAMES[item.kind]),
         "passages": count_text(item.passages),
         "added": item.added_at,
     }
@@ -107,7 +111,7 @@ def _row(item: SourceInfo, words: Words) -> dict[str, str]:
 
 def _passage(item: StoredPassage, words: Words) -> Node:
     section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
-    number = node("span", "muted small", words("kb.passage", n=item.ordinal))
+    number = node("span", "muted small", words("Passage {n}", n=item.ordinal))
     head = node("div", "head", number, *section, node("span", "muted small num", lines_text(item, words)))
     return node("section", "card", head, node("p", "own-text", item.text))
 
@@ -116,8 +120,8 @@ def lines_text(passage: StoredPassage, words: Words) -> str:
     """The lines of the file that a passage comes from, "lines 12–30"; empty where the file has none."""
     first, _, last = str(passage.meta.get("lines", "")).partition("-")
     if last:
-        return words("kb.lines", first=first, last=last)
-    return words("kb.line", n=first) if first else ""
+        return words("lines {first}–{last}", first=first, last=last)
+    return words("line {n}", n=first) if first else ""
 
 
 def _nothing() -> None:

@@ -8,6 +8,7 @@ from components.markup import Node, chip, node
 from components.phrases import place_text, probability_text, reason_text
 from components.recall import kept_card, recall_card, route_card, strategy_text
 from engine.config import DualLoopOptions
+from engine.messages import N_, NC_
 from engine.values import (
     STRATEGIES,
     Draft,
@@ -18,6 +19,19 @@ from engine.values import (
     Strategy,
     TriedRoute,
 )
+
+_WHY = {
+    "web_off": N_("web search is switched off in the settings of this run"),
+    "web_not_set": N_("no search engine is set on this machine (WORKBENCH_SEARXNG_URL)"),
+    "no_summaries": N_("this collection has no summaries to search first"),
+}
+
+_STATES = {
+    "searched": N_("✓ searched"),
+    "nothing_found": N_("– nothing found"),
+    "skipped": N_("⤳ skipped"),
+    "failed": N_("✗ failed"),
+}
 
 _LOOKS = {"searched": "pass", "nothing_found": "grey", "skipped": "grey", "failed": "fault"}
 _MOST_ADDRESSES = 8
@@ -47,13 +61,13 @@ def _pass_card(attempt: int, record: RunRecord, words: Words) -> Node:
     rounds = [item for item in record.rounds if item.attempt == attempt]
     drafts = [item for item in record.drafts if item.attempt == attempt]
     direct = bool(drafts) and drafts[0].direct
-    named = words("attempt.direct") if direct and not rounds else words("attempt.nth", n=attempt + 1)
+    named = words("Direct answer") if direct and not rounds else words("Pass {n}", n=attempt + 1)
     head = [node("strong", "heading", named)]
     if attempt:
-        head.append(node("span", "muted small", words("attempt.corrected")))
+        head.append(node("span", "muted small", words("after a corrective rewrite")))
     parts: list[Node] = [node("div", "head", *head)]
     if rounds:
-        parts.append(node("p", "query", node("span", "muted", words("attempt.query")), rounds[0].query))
+        parts.append(node("p", "query", node("span", "muted", words("Query")), rounds[0].query))
     tried = [item for item in record.tried_routes if item.attempt == attempt]
     if rounds or tried:
         over = not record.active or attempt < attempts_of(record)[-1]
@@ -77,14 +91,14 @@ def _steps(
     lines += [_step(one.strategy, None, one, record, words) for one in left if one.strategy is not None]
     known = {item.strategy for item in tried} | {one.strategy for one in rounds}
     if over:
-        key = "tried.not_needed" if found else "tried.not_reached"
+        key = N_("not needed") if found else N_("not reached")
         for strategy in STRATEGIES:
             if strategy in known:
                 continue
             why = _unusable(strategy, record)
-            facts = [chip("grey", words("tried.skipped" if why else key))]
+            facts = [chip("grey", words("⤳ skipped" if why else key))]
             if why:
-                facts.append(node("span", "muted", words(f"tried.why.{why}")))
+                facts.append(node("span", "muted", words(_WHY[why])))
             lines.append(_line("grey", strategy_text(strategy, words), *facts))
     return lines
 
@@ -105,19 +119,23 @@ def _step(
 ) -> Node:
     passed = _passed(searched, record)
     status = tried.status if tried else "searched"
-    look, said = _LOOKS[status], words(f"tried.{status}")
+    look, said = _LOOKS[status], words(_STATES[status])
     if status == "searched" and searched is not None:
-        look, said = ("pass", words("tried.passed")) if passed else ("grey", words("tried.none_passed"))
+        look, said = ("pass", words("✓ found what helps")) if passed else ("grey", words("– nothing passed"))
         if not passed and record.active and searched is record.rounds[-1]:
-            look, said = "accent", words("tried.running")
+            look, said = "accent", words("… at work")
     facts = [chip(look, said)]
     details = []
     if tried is not None and tried.why:
         facts.append(node("span", "muted", _why(tried, words)))
     if searched is not None and searched.candidates:
         counts = {"found": len(searched.candidates), "kept": len(searched.kept), "passed": passed}
-        where = words("tried.round", n=searched.index)
-        facts.append(node("span", "muted small num", f"{where} · {words('tried.counts', **counts)}"))
+        where = words("round {n}", n=searched.index)
+        facts.append(
+            node(
+                "span", "muted small num", f"{where} · {words('{found} found, {kept} kept, {passed} passed', **counts)}"
+            )
+        )
         details += _sections(searched.sections, words)
         if strategy == "web_search":
             details.append(_web(searched, words))
@@ -130,7 +148,7 @@ def _line(look: str, name: str, *facts: Node, details: list[Node] | None = None)
 
 
 def _why(tried: TriedRoute, words: Words) -> str:
-    return words(f"tried.why.{tried.why}") if f"tried.why.{tried.why}" in words else tried.why
+    return words(_WHY[tried.why]) if tried.why in _WHY else tried.why
 
 
 def _passed(searched: Round | None, record: RunRecord) -> int:
@@ -149,14 +167,14 @@ def _sections(sections: tuple[FoundSection, ...], words: Words) -> list[Node]:
             "li",
             "",
             node("span", "", place_text(item.source, item.section, words)),
-            *(() if item.section else (" ", node("span", "muted small", words("tried.whole")))),
+            *(() if item.section else (" ", node("span", "muted small", words("whole source")))),
             " ",
             node("span", "muted num small", probability_text(item.similarity)),
             title=item.summary,
         )
         for item in sections
     )
-    return [node("p", "subhead", words("tried.sections")), node("ul", "inside", *drawn)]
+    return [node("p", "subhead", words("Looked inside")), node("ul", "inside", *drawn)]
 
 
 def _web(searched: Round, words: Words) -> Node:
@@ -166,12 +184,21 @@ def _web(searched: Round, words: Words) -> Node:
         for item in searched.candidates[:_MOST_ADDRESSES]
         if (address := item.passage.source)
     )
-    warned = chip("warn", words("kind.web"), words("kind.web.help"))
-    return node("div", "", node("p", "subhead", warned, " ", words("tried.web")), node("ul", "inside", *drawn))
+    warned = chip(
+        "warn",
+        words("web · untrusted"),
+        words("From a web search: anybody may have written it. It is shown as plain text, and its address is no link."),
+    )
+    return node(
+        "div",
+        "",
+        node("p", "subhead", warned, " ", words("Results of the web: untrusted text, addresses are not links")),
+        node("ul", "inside", *drawn),
+    )
 
 
 def _answer(draft: Draft, record: RunRecord, words: Words) -> Node:
-    title = [] if draft.direct else [node("p", "subhead", words("attempt.answer"))]
+    title = [] if draft.direct else [node("p", "subhead", words(NC_("attempt", "Its answer")))]
     return node("div", "" if draft.direct else "answered", *title, *draft_body(draft, record, words))
 
 
@@ -179,6 +206,16 @@ def _fallback(record: RunRecord, words: Words) -> list[Node]:
     if record.outcome != "fallback":
         return []
     exhausted = record.reason in ("", "strategies_exhausted")
-    fact = words("fallback.fact") if exhausted else words("fallback.other", why=reason_text(record.reason, words))
-    head = node("div", "head", node("strong", "heading", words("fallback.title")))
+    fact = (
+        words(
+            "Every strategy that could be used was tried, and no passage passed. So there is no answer, rather than "
+            "an invented one."
+        )
+        if exhausted
+        else words(
+            "The run ended before a passage that passed was found: {why}. So there is no answer.",
+            why=reason_text(record.reason, words),
+        )
+    )
+    head = node("div", "head", node("strong", "heading", words("No answer")))
     return [node("section", "card", head, node("p", "", fact))]

@@ -10,5 +10,5 @@ from engine.values import Suggestion
 def suggestion_said(item: Suggestion, words: Words) -> str:
     """A suggestion in the language of the page where it is a built-in one, else in its model's own words."""
     if item.code == "off":
-        return words("suggestion.said.off")
+        return words("The answer does not solve the question.")
     return suggestion_text(item, words.language)

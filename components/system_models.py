@@ -11,6 +11,48 @@ from components.markup import Node, button, chip, copy_button, node
 from components.phrases import duration_text
 from components.system_draw import command, draw_system, fault_nodes, gauge, table
 from engine.host.values import ModelDetails, ModelTrial, Provider, PullStatus
+from engine.messages import N_, NC_
+
+_MODEL = {
+    "name": N_("Model"),
+    "can": N_("Can"),
+    "size": N_("Parameters"),
+    "context": N_("Context"),
+    "digest": N_("Digest"),
+    "disk": N_("On disk"),
+    "state": N_("State"),
+    "actions": N_("Do"),
+}
+
+_STEP = {
+    "install": N_("1. Install it (Linux; others: ollama.com/download)"),
+    "start": N_("2. Start it, unless it runs already"),
+    "pull": N_("3. Pull a model, here or in a terminal"),
+    "elsewhere": N_("Does it run on another machine? Name it before the workbench starts"),
+}
+
+_PROVIDER = {
+    "name": N_("Provider"),
+    "package": N_("Package"),
+    "key": N_("Key or address"),
+}
+
+_CAN = {
+    "completion": N_("chat"),
+    "chat": N_("chat"),
+    "embedding": NC_("system", "embedding"),
+    "thinking": N_("thinking"),
+    "vision": N_("vision"),
+    "tools": N_("tools"),
+    "insert": N_("insert"),
+}
+
+_STATE = {
+    "running": N_("downloading"),
+    "done": N_("✓ ready"),
+    "stopped": N_("– stopped"),
+    "failed": NC_("system", "✗ failed"),
+}
 
 _HEAD = ("name", "can", "size", "context", "digest", "disk", "state", "actions")
 _DIGEST = 12
@@ -32,8 +74,10 @@ def model_table(models: Sequence[ModelDetails], address: str, words: Words, *, k
     """Draw what the Ollama at an address has, chat models first; returns what was pressed."""
     ordered = sorted(models, key=lambda item: (not chats(item), item.name))
     rows = [_row(item, words) for item in ordered]
-    note = node("p", "small muted", words.count("system.ollama.at", len(models), address=address))
-    listed = table([words(f"system.model.{name}") for name in _HEAD], rows, "models")
+    note = node(
+        "p", "small muted", words.count("1 model at {address}", "{n} models at {address}", len(models), address=address)
+    )
+    listed = table([words(_MODEL[name]) for name in _HEAD], rows, "models")
     return _event(draw_system((note, listed), words, key=key))
 
 
@@ -57,20 +101,34 @@ def ollama_missing(address: str, words: Words, *, key: str) -> ModelEvent | None
         node(
             "div",
             "grow",
-            node("strong", "", words("system.ollama.missing", address=address)),
-            node("p", "muted", words("system.ollama.free")),
+            node("strong", "", words("No Ollama answers at {address}.", address=address)),
+            node(
+                "p",
+                "muted",
+                words(
+                    "Nothing is broken: the built-in roles work without it. With it, language models grade, rewrite "
+                    "and answer."
+                ),
+            ),
         ),
         role="status",
     )
-    made = node("div", "card", *(command(line, words, words(f"system.ollama.step.{name}")) for name, line in steps))
-    again = node("div", "actions", button(words("system.again"), "again:", "button primary"))
+    made = node("div", "card", *(command(line, words, words(_STEP[name])) for name, line in steps))
+    again = node("div", "actions", button(words("Check again"), "again:", "button primary"))
     return _event(draw_system((box, node("div", "card steps", *made.kids, again)), words, key=key))
 
 
 def no_models(words: Words, *, key: str) -> ModelEvent | None:
     """What to do where Ollama has no model yet; returns which one to pull."""
-    offered = (button(words("system.pull.go") + f" {name}", f"pull:{name}", "button") for name in _FIRST)
-    said = (node("strong", "", words("system.ollama.none")), node("p", "muted", words("system.ollama.first")))
+    offered = (button(words("Pull") + f" {name}", f"pull:{name}", "button") for name in _FIRST)
+    said = (
+        node("strong", "", words("Ollama answers and has no model yet.")),
+        node(
+            "p",
+            "muted",
+            words("Pull one: the small one needs about 1 GB, the other answers better and needs about 5 GB."),
+        ),
+    )
     box = node("div", "box plain", node("div", "grow", *said, node("div", "actions", *offered)), role="status")
     return _event(draw_system((box,), words, key=key))
 
@@ -82,9 +140,15 @@ def pull_list(pulls: Sequence[PullStatus], words: Words, *, key: str) -> ModelEv
 
 def provider_table(providers: Sequence[Provider], words: Words, *, key: str) -> ModelEvent | None:
     """Draw the providers with what each lacks; returns ``list`` with the provider whose models are wanted."""
-    head = [words(f"system.provider.{name}") for name in ("name", "package", "key")] + [""]
+    head = [words(_PROVIDER[name]) for name in ("name", "package", "key")] + [""]
     rows = [_provider(item, words) for item in providers]
-    note = node("p", "small muted", words("system.provider.local"))
+    note = node(
+        "p",
+        "small muted",
+        words(
+            "LM Studio, vLLM, llama.cpp and others speak OpenAI's protocol: set their address, then use openai:MODEL."
+        ),
+    )
     local = command("WORKBENCH_OPENAI_URL=http://127.0.0.1:1234/v1", words)
     return _event(draw_system((table(head, rows, "providers"), note, local), words, key=key))
 
@@ -92,20 +156,20 @@ def provider_table(providers: Sequence[Provider], words: Words, *, key: str) -> 
 def trial_card(trial: ModelTrial, words: Words, *, key: str) -> None:
     """Draw what a model said to one short call, as plain text, or why it said nothing."""
     if trial.fault is not None:
-        said = node("strong", "", words("system.try.failed", model=trial.model))
+        said = node("strong", "", words("✗ {model} did not answer", model=trial.model))
         box = node("div", "box fault", node("div", "grow", said, *fault_nodes(trial.fault, words)), role="alert")
         draw_system((box,), words, key=key)
         return
-    facts = [words("system.try.time", time=duration_text(trial.ms))]
+    facts = [words("in {time}", time=duration_text(trial.ms))]
     if trial.prompt_tokens is not None and trial.reply_tokens is not None:
-        facts.append(words("system.try.tokens", prompt=trial.prompt_tokens, reply=trial.reply_tokens))
+        facts.append(words("{prompt} → {reply} tokens", prompt=trial.prompt_tokens, reply=trial.reply_tokens))
     head = node(
         "div",
         "lead",
-        node("strong", "", words("system.try.worked", model=trial.model)),
+        node("strong", "", words("✓ {model} answered", model=trial.model)),
         node("span", "muted small num", " · ".join(facts)),
     )
-    reply = node("div", "reply", trial.reply.strip() or words("system.try.empty"))
+    reply = node("div", "reply", trial.reply.strip() or words("(an empty reply)"))
     draw_system((node("div", "box pass", node("div", "grow", head, reply), role="status"),), words, key=key)
 
 
@@ -119,12 +183,12 @@ def _row(item: ModelDetails, words: Words) -> list[Node]:
     if item.family:
         name.append(node("span", "under", item.family))
     size = [text for text in (item.parameter_size, item.quantization) if text]
-    context = words("system.model.tokens", n=count_text(item.context_length)) if item.context_length else "–"
+    context = words("{n} tokens", n=count_text(item.context_length)) if item.context_length else "–"
     if item.embedding_length and not chats(item):
-        context = f"{context} · {words('system.model.embedding', n=item.embedding_length)}"
-    actions = [button(words("system.model.try"), f"try:{item.name}")] if chats(item) else []
-    actions += [button(words("system.model.measure"), f"measure:{item.name}")] if chats(item) else []
-    actions += [button(words("system.model.unload"), f"unload:{item.name}")] if item.loaded else []
+        context = f"{context} · {words('{n} dimensions', n=item.embedding_length)}"
+    actions = [button(words("Try"), f"try:{item.name}")] if chats(item) else []
+    actions += [button(words("Measure"), f"measure:{item.name}")] if chats(item) else []
+    actions += [button(words("Unload"), f"unload:{item.name}")] if item.loaded else []
     return [
         node("div", "", *name),
         node("div", "", *(chip("plain", capability(text, words)) for text in item.capabilities)),
@@ -139,7 +203,7 @@ def _row(item: ModelDetails, words: Words) -> list[Node]:
 
 def capability(name: str, words: Words) -> str:
     """What a model can do; a word of Ollama's that has none of ours stays as it is."""
-    return words(f"system.can.{name}") if f"system.can.{name}" in words else name
+    return words(_CAN[name]) if name in _CAN else name
 
 
 def short_digest(digest: str) -> str:
@@ -148,12 +212,16 @@ def short_digest(digest: str) -> str:
 
 def _state(item: ModelDetails, words: Words) -> Node:
     if not item.loaded:
-        return chip("grey", words("system.model.rest"))
-    said = words("system.model.loaded.cpu" if item.vram == 0 else "system.model.loaded.plain")
+        return chip("grey", words("at rest"))
+    said = words("loaded · in main memory" if item.vram == 0 else "loaded")
     if item.vram:
-        said = words("system.model.loaded", size=size_text(item.vram))
+        said = words("loaded · {size}", size=size_text(item.vram))
     until = item.expires_at.replace("T", " ")[:16]
-    return chip("pass", said, words("system.model.vram", time=until) if item.vram and until else "")
+    return chip(
+        "pass",
+        said,
+        words("In the memory of the graphics card until {time}", time=until) if item.vram and until else "",
+    )
 
 
 def _pull(item: PullStatus, words: Words) -> Node:
@@ -161,7 +229,7 @@ def _pull(item: PullStatus, words: Words) -> Node:
         "div",
         "head",
         node("strong", "", node("bdi", "", item.name)),
-        chip(_PULL_LOOKS[item.state], words(f"system.pull.state.{item.state}")),
+        chip(_PULL_LOOKS[item.state], words(_STATE[item.state])),
         node("span", "grow"),
         node("span", "muted small", item.phase) if not item.over else "",
     )
@@ -173,37 +241,35 @@ def _pull(item: PullStatus, words: Words) -> Node:
     if item.fault is not None:
         parts.append(node("div", "box fault", node("div", "grow", *fault_nodes(item.fault, words)), role="alert"))
     if not item.over:
-        parts.append(node("div", "actions", button(words("system.pull.stop"), f"stop:{item.name}")))
+        parts.append(node("div", "actions", button(words("Stop"), f"stop:{item.name}")))
     elif item.state != "done":
-        again = words("system.pull.again" if item.state == "stopped" else "ask.again")
+        again = words("Go on" if item.state == "stopped" else "Try again")
         parts.append(node("div", "actions", button(again, f"pull:{item.name}")))
     return node("section", f"card task {item.state}", *parts, aria_label=item.name)
 
 
 def _figures(item: PullStatus, words: Words) -> str:
-    found = [words("system.pull.of", done=size_text(item.done), total=size_text(item.total))]
+    found = [words("{done} of {total}", done=size_text(item.done), total=size_text(item.total))]
     if not item.over and item.per_second > 0:
-        found.append(words("system.pull.rate", rate=size_text(round(item.per_second))))
+        found.append(words("{rate}/s", rate=size_text(round(item.per_second))))
     if not item.over and item.remaining_s is not None:
-        found.append(words("system.pull.left", time=span_text(item.remaining_s)))
+        found.append(words("{time} left", time=span_text(item.remaining_s)))
     return " · ".join(found)
 
 
 def _provider(item: Provider, words: Words) -> list[Node]:
     name = [node("span", "name", item.name), node("span", "under", item.address) if item.address else ""]
     if item.installed:
-        package = node("div", "", chip("pass", words("system.provider.installed")), node("span", "under", item.package))
+        package = node("div", "", chip("pass", words("✓ installed")), node("span", "under", item.package))
     else:
         install = f"pip install {item.package}"
-        package = node("div", "", chip("grey", words("system.provider.not_installed")), _typed(install, words))
+        package = node("div", "", chip("grey", words("not installed")), _typed(install, words))
     if item.configured:
-        key = node("div", "", chip("pass", words("system.provider.configured")), node("span", "under", item.variable))
+        key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))
     else:
-        key = node(
-            "div", "", chip("grey", words("system.provider.not_configured")), _typed(f"{item.variable}=…", words)
-        )
+        key = node("div", "", chip("grey", words("not set")), _typed(f"{item.variable}=…", words))
     lists = item.name == "openai" and item.configured and item.installed
-    more = [button(words("system.provider.list"), f"list:{item.name}")] if lists else []
+    more = [button(words("List its models"), f"list:{item.name}")] if lists else []
     return [node("div", "", *name), package, key, node("div", "actions", *more)]
 
 

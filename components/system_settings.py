@@ -8,8 +8,29 @@ from components.faults import with_code
 from components.i18n import Words
 from components.markup import Node, chip, node
 from components.system_draw import command, draw_system, table
-from components.words.system_settings import SETTINGS_ABOUT_ZH
 from engine.host.values import SettingValue
+from engine.messages import N_, NC_
+
+_SETTINGS = {
+    "variable": N_("Variable"),
+    "value": NC_("system", "Value"),
+    "source": NC_("system", "From"),
+    "about": N_("What it says"),
+}
+
+_HOW = {
+    "env": N_("For one start, in the terminal"),
+    "file": N_("For every start, in a file .env beside the program"),
+    "toml": N_("Or in workbench.toml, in small letters"),
+}
+
+_SOURCES = {
+    "default": N_("default"),
+    "environment": N_("environment"),
+    ".env": N_(".env"),
+    "workbench.toml": N_("workbench.toml"),
+    "override": N_("command line"),
+}
 
 _HEAD = ("variable", "value", "source", "about")
 
@@ -17,7 +38,7 @@ _HEAD = ("variable", "value", "source", "about")
 def settings_table(settings: Sequence[SettingValue], words: Words, *, key: str) -> None:
     """Draw the settings given, in their order."""
     rows = [_row(item, words) for item in settings]
-    draw_system((table([words(f"system.settings.{name}") for name in _HEAD], rows, "settings"),), words, key=key)
+    draw_system((table([words(_SETTINGS[name]) for name in _HEAD], rows, "settings"),), words, key=key)
 
 
 def how_to_change(words: Words, *, key: str) -> None:
@@ -27,7 +48,7 @@ def how_to_change(words: Words, *, key: str) -> None:
         ("file", "WORKBENCH_OLLAMA_URL=http://127.0.0.1:11434"),
         ("toml", 'ollama_url = "http://127.0.0.1:11434"'),
     )
-    draw_system([command(line, words, words(f"system.settings.how.{name}")) for name, line in lines], words, key=key)
+    draw_system([command(line, words, words(_HOW[name])) for name, line in lines], words, key=key)
 
 
 def settings_found(
@@ -39,23 +60,21 @@ def settings_found(
         item
         for item in settings
         if not (changed and item.source == "default")
-        and (not wanted or any(wanted in part.casefold() for part in (item.variable, item.value, about(item, words))))
+        and (
+            not wanted
+            or any(wanted in part.casefold() for part in (item.variable, item.value, words(item.description)))
+        )
     ]
 
 
-def about(item: SettingValue, words: Words) -> str:
-    """What a setting says, in the language of the page; English where no translation has it."""
-    return SETTINGS_ABOUT_ZH.get(item.name, item.description) if words.language == "zh" else item.description
-
-
 def _row(item: SettingValue, words: Words) -> list[Node]:
-    value = [node("code", "value", item.value) if item.value else node("span", "muted", words("system.settings.empty"))]
+    value = [node("code", "value", item.value) if item.value else node("span", "muted", words("(empty)"))]
     if item.secret:
-        value.append(chip("warn", words("system.settings.secret")))
+        value.append(chip("warn", words("secret")))
     look = "grey" if item.source == "default" else "accent"
     return [
         node("code", "", item.variable),
         node("div", "", *value),
-        chip(look, words(f"system.source.{item.source}")),
-        node("div", "", *with_code(about(item, words))),
+        chip(look, words(_SOURCES[item.source])),
+        node("div", "", *with_code(words(item.description))),
     ]

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.runs import ROLE_NAMES, SPAN_NAMES
 from components.phrases import duration_text, node_text
 from components.plotly_theme import themed
 from engine.values import ModelCall, NodeExecution, RunRecord
@@ -62,7 +63,7 @@ def timeline(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw the bars, one lane per node in the order of first visits."""
     drawn = spans(record, words)
     if not drawn:
-        st.caption(words("timeline.empty"))
+        st.caption(words("No times yet: they appear as the steps run."))
         return
     st.plotly_chart(
         timeline_figure(drawn, words), key=key, config={"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d"]}
@@ -82,7 +83,7 @@ def timeline_figure(drawn: tuple[Span, ...], words: Words) -> go.Figure:
             continue
         figure.add_bar(
             orientation="h",
-            name=words(f"timeline.{kind}"),
+            name=words(SPAN_NAMES[kind]),
             x=[max(span.duration_ms, end / 400) / scale for span in chosen],
             base=[span.start_ms / scale for span in chosen],
             y=[-(tops[span.node] + _offset(span)) for span in chosen],
@@ -106,7 +107,9 @@ def timeline_figure(drawn: tuple[Span, ...], words: Words) -> go.Figure:
         hoverlabel={"align": "left"},
         dragmode="zoom",
     )
-    figure.update_xaxes(title=words("timeline.axis", unit=unit), rangemode="tozero", zeroline=False, showgrid=True)
+    figure.update_xaxes(
+        title=words("since the start, {unit}", unit=unit), rangemode="tozero", zeroline=False, showgrid=True
+    )
     figure.update_yaxes(
         tickvals=[-top for top in tops.values()],
         ticktext=[node_text(name, words) for name in tops],
@@ -138,7 +141,9 @@ def _visit(item: NodeExecution, record: RunRecord, words: Words) -> Span:
     going = item.duration_ms is None
     duration = max(0.0, record.duration_ms - item.start_ms) if item.duration_ms is None else item.duration_ms
     time = f"{duration_text(duration)}{'…' if going else ''}"
-    detail = words("timeline.visit_detail", round=item.round, time=time, start=duration_text(item.start_ms))
+    detail = words(
+        "round {round} · {time}, from {start}", round=item.round, time=time, start=duration_text(item.start_ms)
+    )
     error = "" if item.error == _STOPPED else item.error
     kind: SpanKind = "fault" if error else "rewrite" if item.node in _REWRITING else "visit"
     label = f"{node_text(item.node, words)} ×{item.visit}"
@@ -148,9 +153,11 @@ def _visit(item: NodeExecution, record: RunRecord, words: Words) -> Span:
 def _call(call: ModelCall, row: int, words: Words) -> Span:
     kind: SpanKind = "fault" if call.error else "built_in" if call.built_in else "cached" if call.cached else "chat"
     time = duration_text(call.duration_ms)
-    detail = words("timeline.visit_detail", round=call.round, time=time, start=duration_text(call.start_ms))
-    model = words("model.builtin") if call.built_in else call.model
-    label = _plain(f"{words(f'actor.{call.role}')} · {model}")
+    detail = words(
+        "round {round} · {time}, from {start}", round=call.round, time=time, start=duration_text(call.start_ms)
+    )
+    model = words("built-in") if call.built_in else call.model
+    label = _plain(f"{words(ROLE_NAMES[call.role])} · {model}")
     return Span(call.node, kind, call.start_ms, call.duration_ms, row, label, detail + _error(call.error))
 
 

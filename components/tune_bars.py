@@ -11,7 +11,13 @@ from components.i18n import Words
 from components.phrases import outcome_text
 from components.tune_figures import AFTER, BEFORE
 from engine.evaluation.figures import Evaluation
+from engine.messages import N_
 from engine.values import Outcome
+
+_TUNE_OUTCOMES = {
+    "before": N_("before"),
+    "after": N_("after"),
+}
 
 _ACCENT, _GREY = "#4f46e5", "#b8bdd6"
 _OUTCOMES: dict[Outcome | None, str] = {
@@ -38,7 +44,7 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
             label = outcome_label(outcome, words)
             rows.append(
                 {
-                    "side": words(f"tune.outcomes.{name}"),
+                    "side": words(_TUNE_OUTCOMES[name]),
                     "outcome": label,
                     "count": count,
                     "order": order.index(label),
@@ -50,7 +56,7 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         alt.Chart(_data(rows))
         .mark_bar(cornerRadius=3)
         .encode(
-            x=alt.X("count:Q", title=words("tune.outcomes.count")),
+            x=alt.X("count:Q", title=words("questions")),
             y=alt.Y("side:N", title=None, sort=None, axis=alt.Axis(labelLimit=160)),
             color=alt.Color(
                 "outcome:N",
@@ -59,11 +65,11 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
             ),
             order=alt.Order("order:Q"),
             tooltip=[
-                alt.Tooltip("outcome:N", title=words("tune.tab.outcomes")),
-                alt.Tooltip("count:Q", title=words("tune.outcomes.count")),
+                alt.Tooltip("outcome:N", title=words("Outcomes")),
+                alt.Tooltip("count:Q", title=words("questions")),
             ],
         )
-        .properties(height=220, title=words("tune.outcomes.title"))
+        .properties(height=220, title=words("How the questions end"))
     )
     st.altair_chart(chart, key=key, width="stretch")
 
@@ -77,7 +83,7 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         counts, edges = np.histogram(evaluation.pass_rates(side), bins=10, range=(0.0, 1.0))
         rows += [
             {
-                "side": words(f"tune.outcomes.{name}"),
+                "side": words(_TUNE_OUTCOMES[name]),
                 "rate": f"{edges[place]:.1f}–{edges[place + 1]:.1f}",
                 "count": int(count),
             }
@@ -87,9 +93,9 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         alt.Chart(_data(rows))
         .mark_bar(cornerRadius=3)
         .encode(
-            x=alt.X("rate:O", title=words("tune.rates.axis"), axis=alt.Axis(labelAngle=0, labelFlush=False)),
+            x=alt.X("rate:O", title=words("pass rate"), axis=alt.Axis(labelAngle=0, labelFlush=False)),
             xOffset=alt.XOffset("side:N", sort=None),
-            y=alt.Y("count:Q", title=words("tune.outcomes.count")),
+            y=alt.Y("count:Q", title=words("questions")),
             color=alt.Color(
                 "side:N",
                 sort=None,
@@ -97,17 +103,17 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
                 legend=alt.Legend(title=None, orient="bottom"),
             ),
             tooltip=[
-                alt.Tooltip("rate:O", title=words("tune.rates.axis")),
-                alt.Tooltip("count:Q", title=words("tune.outcomes.count")),
+                alt.Tooltip("rate:O", title=words("pass rate")),
+                alt.Tooltip("count:Q", title=words("questions")),
             ],
         )
-        .properties(height=330, title=words("tune.rates.title"))
+        .properties(height=330, title=words("Pass rates of the last round"))
     )
     st.altair_chart(chart, key=key, width="stretch")
 
 
 def outcome_label(outcome: Outcome | None, words: Words) -> str:
-    return words("tune.outcomes.unknown") if outcome is None else outcome_text(outcome, words)
+    return words("not known") if outcome is None else outcome_text(outcome, words)
 
 
 def _data(rows: list[dict[str, Any]]) -> Any:

@@ -10,10 +10,20 @@ import numpy as np
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.settings import SETTING_NAMES
+from components.labels.tuning import MEASURE_NAMES
 from components.tune_figures import value_text
 from engine.config import RunConfig
 from engine.evaluation.figures import LOWER_IS_BETTER, Measure
 from engine.evaluation.sweep_values import AxisValue, HeatMap
+from engine.messages import N_
+
+_FRONT = {
+    "current": N_("under test"),
+    "recommended": N_("recommended"),
+    "front": N_("none better for less"),
+    "others": N_("other settings"),
+}
 
 Spec = dict[str, Any]
 """A part of a Vega-Lite specification."""
@@ -54,17 +64,21 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
     """One cell a setting, the stronger the better; cells resting on fewer than ``total`` questions are hatched."""
     rows = _cells(heat, current, words, total)
     if not rows:
-        st.caption(words("tune.card.none"))
+        st.caption(words("no question can tell"))
         return
     dark = st.context.theme.type == "dark"
     values = [row["value"] for row in rows]
     low, high = (value_text(heat.measure, edge) for edge in (min(values), max(values)))
-    note = "tune.map.note_dark" if dark else "tune.map.note"
+    note = (
+        N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the brighter the better; click to try")
+        if dark
+        else N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the stronger the better; click to try")
+    )
     domain = scale_of(heat.measure, max(values))
     floor, top = (value_text(heat.measure, edge) for edge in domain)
-    measured = words(f"tune.measure.{heat.measure}")
+    measured = words(MEASURE_NAMES[heat.measure])
     st.caption(words(note, measure=measured, low=low, high=high, floor=floor, top=top))
-    names = {"x": words(f"settings.{heat.x.name}"), "y": words(f"settings.{heat.y.name}")}
+    names = {"x": words(SETTING_NAMES[heat.x.name]), "y": words(SETTING_NAMES[heat.y.name])}
     sorts = {"x": _names(heat.x.values), "y": _names(heat.y.values)[::-1]}
     ends = {
         end: {
@@ -95,8 +109,8 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
             },
             "tooltip": [
                 *({"field": f"{end}_name", "type": "nominal", "title": names[end]} for end in ("x", "y")),
-                {"field": "text", "type": "nominal", "title": words(f"tune.measure.{heat.measure}")},
-                {"field": "known_text", "type": "nominal", "title": words("tune.evidence")},
+                {"field": "text", "type": "nominal", "title": words(MEASURE_NAMES[heat.measure])},
+                {"field": "known_text", "type": "nominal", "title": words("Evidence")},
             ],
         },
     }
@@ -144,26 +158,26 @@ def quality_against_cost(
     # The later a row, the higher it lies: what is recommended is never under other points.
     shown.sort(key=lambda item: _KINDS.index(item.kind))
     if not shown:
-        st.caption(words("tune.card.none"))
+        st.caption(words("no question can tell"))
         return
     rows = [
         {
             "place": place,
             "cost": item.cost,
             "quality": item.quality,
-            "kind": words(f"tune.front.{item.kind}"),
+            "kind": words(_FRONT[item.kind]),
             "size": _SIZES[item.kind],
             "opacity": _strength(item.known, total),
             "text": item.text,
             "cost_text": value_text(cost, item.cost),
-            "known_text": words("tune.map.unknown", known=item.known, n=total),
+            "known_text": words("known for {known} of {n}", known=item.known, n=total),
         }
         for place, item in enumerate(shown)
     ]
     scale = {"zero": False, "nice": False, "padding": 14}
     ends: dict[str, Spec] = {
-        "x": {"field": "cost", "title": words(f"tune.measure.{cost}")},
-        "y": {"field": "quality", "title": words("tune.measure.quality")},
+        "x": {"field": "cost", "title": words(MEASURE_NAMES[cost])},
+        "y": {"field": "quality", "title": words("answered right")},
     }
     axis = {**_AXIS, "format": ".3~g"}
     ends = {end: {**found, "type": "quantitative", "scale": scale, "axis": axis} for end, found in ends.items()}
@@ -178,7 +192,7 @@ def quality_against_cost(
 
 def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) -> Spec:
     """The points themselves, by kind; what is recommended is a star."""
-    kinds = [words(f"tune.front.{name}") for name in _KINDS]
+    kinds = [words(_FRONT[name]) for name in _KINDS]
     legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolSize": 80}
     return {
         "name": _CLICKED,
@@ -201,10 +215,10 @@ def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) 
             # As on the map: what is based on few questions is pale.
             "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
             "tooltip": [
-                {"field": "text", "type": "nominal", "title": words("tune.under_test")},
-                {"field": "quality", "type": "quantitative", "title": words("tune.measure.quality"), "format": ".2f"},
-                {"field": "cost_text", "type": "nominal", "title": words(f"tune.measure.{cost}")},
-                {"field": "known_text", "type": "nominal", "title": words("tune.evidence")},
+                {"field": "text", "type": "nominal", "title": words("Settings under test")},
+                {"field": "quality", "type": "quantitative", "title": words("answered right"), "format": ".2f"},
+                {"field": "cost_text", "type": "nominal", "title": words(MEASURE_NAMES[cost])},
+                {"field": "known_text", "type": "nominal", "title": words("Evidence")},
             ],
         },
     }
@@ -212,7 +226,7 @@ def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) 
 
 def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
     """``Top-k 5 · Similarity at least 0.30``."""
-    return " · ".join(f"{words(f'settings.{name}')} {_name(value)}" for name, value in settings.items())
+    return " · ".join(f"{words(SETTING_NAMES[name])} {_name(value)}" for name, value in settings.items())
 
 
 def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[dict[str, Any]]:
@@ -232,7 +246,7 @@ def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[
                     "value": value,
                     "text": value_text(heat.measure, value),
                     "hatching": _hatching(known, total),
-                    "known_text": words("tune.map.unknown", known=known, n=total),
+                    "known_text": words("known for {known} of {n}", known=known, n=total),
                     "current": _near(getattr(current, heat.x.name), x, heat.x.values)
                     and _near(getattr(current, heat.y.name), y, heat.y.values),
                 }

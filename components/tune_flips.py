@@ -7,11 +7,47 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from components.i18n import Words
+from components.labels.tuning import VERDICTS
 from components.markup import Node, chip, draw, node
 from components.phrases import outcome_text
 from components.spreadsheet import table_csv
 from engine.evaluation.flip_values import Flip, Flips, FlipVerdict, Side
+from engine.messages import N_, NN_
 from engine.values import RunId
+
+_FLIPS = {
+    "better": N_("{n} better"),
+    "worse": N_("{n} worse"),
+    "cheaper": N_("{n} cheaper"),
+    "dearer": N_("{n} dearer"),
+    "unknown": N_("{n} unknown"),
+}
+
+_FLIP = {
+    "question": N_("Question"),
+    "before": N_("Before"),
+    "after": N_("After"),
+    "change": N_("Change"),
+    "open": N_("Evidence"),
+}
+
+_REASON = {
+    "fewer_calls": NN_("1 step fewer", "{n} steps fewer"),
+    "more_calls": NN_("1 step more", "{n} steps more"),
+}
+
+_TUNE_REASON = {
+    "gained_expected": N_("gains an expected passage"),
+    "lost_expected": N_("loses the expected passage"),
+    "now_answers": N_("now answers"),
+    "now_refuses": N_("now refuses"),
+    "now_refuses_unanswerable": N_("now refuses what has no answer"),
+    "now_answers_unanswerable": N_("now answers what has no answer"),
+    "other_outcome": N_("ends otherwise"),
+    "nothing": N_("nothing"),
+    "unknown_before": N_("not known before"),
+    "unknown_after": N_("not known after"),
+}
 
 Link = Callable[[RunId], str]
 """Makes the address of a run on the workbench."""
@@ -49,33 +85,51 @@ def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]
         ("dearer", "↑", dearer),
         ("unknown", "?", flips.unknown),
     )
-    counts = {name: f"{sign} {words(f'tune.flips.{name}', n=number)}" for name, sign, number in counted if number}
+    counts = {name: f"{sign} {words(_FLIPS[name], n=number)}" for name, sign, number in counted if number}
     test = flips.test
-    key_of = "tune.flips" if flips.flipped else "tune.flips.zero_known" if flips.unknown else "tune.flips.zero"
+    key_of = (
+        N_("Flips {flipped} of {n}")
+        if flips.flipped
+        else N_("None of {n} questions is known to change")
+        if flips.unknown
+        else N_("None of {n} questions changes")
+    )
     heading = words(key_of, flipped=flips.flipped, n=flips.n)
     if not flips.flipped:
-        return heading, counts, words("tune.flips.all_unknown" if flips.unknown else "tune.flips.none")
-    verdict = words(f"tune.verdict.{test.verdict}")
-    return heading, counts, words("tune.flips.test", verdict=verdict, p=_p_text(test.p), n=test.n)
+        return (
+            heading,
+            counts,
+            words(
+                "None of them flips for sure; the unknown ones would need calls to tell."
+                if flips.unknown
+                else "No question goes another way than with the settings compared."
+            ),
+        )
+    verdict = words(VERDICTS[test.verdict])
+    return (
+        heading,
+        counts,
+        words("answers right, paired test: {verdict} (p = {p}, n = {n})", verdict=verdict, p=_p_text(test.p), n=test.n),
+    )
 
 
 def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
     """One row a question that goes another way; ``link`` makes the address of its run with the settings under test."""
     if not flips.shown:
-        st.caption(words("tune.flips.none"))
+        st.caption(words("No question goes another way than with the settings compared."))
         return
     heads = ("question", "before", "after", "change", "open")
-    head = node("tr", "", *(node("th", "", words(f"tune.flip.{name}"), scope="col") for name in heads))
+    head = node("tr", "", *(node("th", "", words(_FLIP[name]), scope="col") for name in heads))
     rows = [_row(flip, words, link) for flip in sorted(flips.shown, key=_place)[:_SHOWN]]
     table = node("table", "flips changes", node("thead", "", head), node("tbody", "", *rows))
     more = len(flips.shown) - _SHOWN
-    below = (node("p", "muted small", words("tune.flips.more", n=more)),) if more > 0 else ()
+    below = (node("p", "muted small", words("and {n} more, all of them in the file", n=more)),) if more > 0 else ()
     draw((table, *below), words, key=key)
 
 
 def flips_csv(flips: Flips, words: Words) -> bytes:
     """Every question that goes another way, for a spreadsheet; a cell never begins a formula."""
-    head = [*(words(f"tune.flip.{name}") for name in ("question", "before", "after", "change")), "verdict", "run"]
+    head = [*(words(_FLIP[name]) for name in ("question", "before", "after", "change")), "verdict", "run"]
     rows = (
         (
             flip.question,
@@ -93,14 +147,14 @@ def flips_csv(flips: Flips, words: Words) -> bytes:
 def side_text(side: Side, words: Words) -> str:
     """``answered, round 1``; what would need calls is said so."""
     if not side.known or side.outcome is None:
-        return words("tune.flip.needs_calls")
-    return words("tune.flip.at_round", outcome=outcome_text(side.outcome, words), round=side.round or 0)
+        return words("would need calls")
+    return words("{outcome}, round {round}", outcome=outcome_text(side.outcome, words), round=side.round or 0)
 
 
 def change_text(flip: Flip, words: Words) -> str:
     if flip.reason in ("fewer_calls", "more_calls"):
-        return words.count(f"tune.reason.{flip.reason}", abs(flip.steps_change or 0))
-    return words(f"tune.reason.{flip.reason}")
+        return words.count(*_REASON[flip.reason], abs(flip.steps_change or 0))
+    return words(_TUNE_REASON[flip.reason])
 
 
 def _place(flip: Flip) -> int:
@@ -112,9 +166,9 @@ def _place(flip: Flip) -> int:
 def _row(flip: Flip, words: Words, link: Link) -> Node:
     named = {"fewer_calls": ("↓", "cheaper"), "more_calls": ("↑", "dearer")}
     sign, name = named.get(flip.reason, (_SIGNS[flip.verdict], flip.verdict))
-    verdict = chip(_LOOKS[flip.verdict], f"{sign} {words(f'tune.verdict.{name}')}")
-    help_text = words("tune.flip.link.help")
-    opened = node("a", "", words("tune.flip.link"), href=link(flip.run_id), title=help_text)
+    verdict = chip(_LOOKS[flip.verdict], f"{sign} {words(VERDICTS[name])}")
+    help_text = words("The run with these settings beside it, in a new tab.")
+    opened = node("a", "", words("open run"), href=link(flip.run_id), title=help_text)
     cells = (
         ("question", node("span", "", flip.question)),
         ("before", side_text(flip.before, words)),
@@ -122,7 +176,7 @@ def _row(flip: Flip, words: Words, link: Link) -> Node:
         ("change", node("span", "", verdict, " ", change_text(flip, words))),
         ("open", opened),
     )
-    return node("tr", "", *(node("td", "", cell, data_label=words(f"tune.flip.{name}")) for name, cell in cells))
+    return node("tr", "", *(node("td", "", cell, data_label=words(_FLIP[name])) for name, cell in cells))
 
 
 def _p_text(p: float) -> str:

@@ -7,18 +7,19 @@ import streamlit as st
 from components.i18n import Words
 from components.phrases import duration_text
 from engine.evaluation.values import BatchProgress
+from engine.messages import NC_
 
 
 def batch_status(progress: BatchProgress, words: Words, *, key: str) -> bool:
     """Draw the bar; true when the reader wants it stopped."""
     done = progress.done + progress.failed
-    parts = [words("tune.progress.done", done=done, total=progress.total)]
+    parts = [words("{done} of {total}", done=done, total=progress.total)]
     if progress.failed:
-        parts.append(words("tune.progress.failed", n=progress.failed))
+        parts.append(words(NC_("tuning", "{n} failed"), n=progress.failed))
     if progress.rate_per_s > 0:
-        parts.append(words("tune.progress.rate", rate=f"{progress.rate_per_s:.1f}"))
+        parts.append(words("{rate} a second", rate=f"{progress.rate_per_s:.1f}"))
     if progress.remaining_s is not None:
-        parts.append(words("tune.progress.left", time=duration_text(progress.remaining_s * 1000.0)))
+        parts.append(words("{time} left", time=duration_text(progress.remaining_s * 1000.0)))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.progress(done / progress.total if progress.total else 0.0, " · ".join(parts))
-        return st.button(words("ask.stop"), icon=":material/stop:", key=f"{key}_stop")
+        return st.button(words("Stop"), icon=":material/stop:", key=f"{key}_stop")

@@ -7,35 +7,95 @@ from types import MappingProxyType
 from typing import Any
 
 from components.i18n import Words
+from components.labels.settings import MODEL_ROLES, SETTING_NAMES
 from components.markup import Node, node
 from components.phrases import duration_text, probability_text, reason_text
 from components.setting_words import setting_text
 from components.settings_of import ALL_ROLES, differing, setting_of_config
 from engine.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
+from engine.messages import N_, NC_, NN_
 from engine.policies.dual import INITIAL, LEAST_RELEVANT, holding, of_this_question
 from engine.values import Outcome, Reason, Recall, RunRecord
 from engine.whatif.values import Gap, Price, WhatIf
+
+_GAPS = {
+    "retrieval": N_("**another collection or workflow** would run: nothing recorded says what it would find."),
+    "rewrite": N_(
+        "it would **rewrite after round {round}**, but the rewriter would see other verdicts or passages: its query "
+        "would not be the recorded one."
+    ),
+    "time": N_(
+        "**round {round} is open**: the time limit of {budget} s would fall elsewhere, and no record can turn back "
+        "the clock."
+    ),
+    "memory": N_(
+        "**the router would see other memories** than it did, and nothing recorded says what it would choose."
+    ),
+    "web": N_(
+        "**the web would be searched** where a search engine is set, and nothing recorded says what it would find."
+    ),
+    "answer": N_(
+        "it would **answer after round {round}** from something else than the run did: that answer would have to be "
+        "written, and evaluated."
+    ),
+}
+
+_ENDS_DIRECT = {
+    "answered": N_("it would have **answered without a search**"),
+    "answered_forced": N_("it would have answered **without a search**, and that answer would stand: {reason}"),
+    "abstained": N_("it would have searched **nothing** and had nothing to answer from: {reason}"),
+    "answered_unverified": N_(
+        "it would have answered **without a search**, from what the model knows by itself: {reason}"
+    ),
+}
+
+_ENDS_GIVEN = {
+    "answered": NN_(
+        "it would have **answered at round {round}** from 1 passage",
+        "it would have **answered at round {round}** from {n} passages",
+    ),
+    "answered_forced": NN_(
+        "it would have **answered below the bar after round {round}** from 1 passage ({reason})",
+        "it would have **answered below the bar after round {round}** from {n} passages ({reason})",
+    ),
+    "answered_unverified": NN_(
+        "it would have answered after round {round} from 1 **unverified** passage",
+        "it would have answered after round {round} from {n} **unverified** passages",
+    ),
+}
+
+_ENDS = {
+    "answered": N_("it would have **answered at round {round}**"),
+    "answered_forced": N_("it would have **answered below the bar after round {round}** ({reason})"),
+    "answered_unverified": N_("it would have answered after round {round} from **unverified** passages"),
+    "abstained": N_("it would have **abstained after round {round}**: no passage passes"),
+    "failed": N_("it would have **ended at round {round}**: {reason}"),
+    "open": N_("it would **generate after round {round}**; whether anything passes, no verdict says yet"),
+    "fallback": N_("it would have ended **without an answer after round {round}**: {reason}"),
+}
 
 COMPLETE: frozenset[Outcome | None] = frozenset(
     {"answered", "answered_forced", "answered_unverified", "abstained", "fallback"}
 )
 """Outcomes of runs that came to their end by themselves."""
-REWRITES = "waste.rewrites"
-_ANSWERS = "whatif.answers"
-_CALLS = "waste.calls"
-BUILT_IN_CALLS = "whatif.built_in_calls"
+Counted = tuple[str, str]
+"""A message for one thing and for many."""
+REWRITES = NN_("{n} rewrite", "{n} rewrites")
+_ANSWERS = NN_("{n} answer", "{n} answers")
+_CALLS = NN_("{n} call", "{n} calls")
+BUILT_IN_CALLS = NN_("{n} built-in call", "{n} built-in calls")
 _MOST_NAMED = 3
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def setting_name(name: str, words: Words) -> str:
     """The name of a setting, or of a role, as the panel writes it."""
-    return words(f"settings.model.{name}") if name in ALL_ROLES else words(f"settings.{name}")
+    return words(MODEL_ROLES[name]) if name in ALL_ROLES else words(SETTING_NAMES[name])
 
 
 def collection_text(name: str, words: Words) -> str:
     """What a collection is called on the pages: its own name, except the samples."""
-    return words("settings.collection.samples") if name == RunConfig().collection else name
+    return words("Samples") if name == RunConfig().collection else name
 
 
 def collection_mark(name: str, words: Words) -> str:
@@ -62,12 +122,12 @@ def changes_text(chosen: RunConfig, run: RunConfig, words: Words) -> str:
     """``With pass rate at least **0.40** (run: 0.60)``; more than three changes are counted."""
     names = differing(chosen, run)
     if not names:
-        return words("whatif.as_run")
+        return words("With the run's own settings ")
     if len(names) > _MOST_NAMED:
-        return words("whatif.with_many", n=len(names))
+        return words("With these {n} other settings ", n=len(names))
     said = [
         words(
-            "whatif.change",
+            "{name} **{value}** (run: {run})",
             name=begun_small(setting_name(name, words), words),
             value=_value_of(chosen, name, words),
             run=_value_of(run, name, words),
@@ -77,7 +137,7 @@ def changes_text(chosen: RunConfig, run: RunConfig, words: Words) -> str:
     changes = _joined(said, words)
     # Chinese has no space between its own words, but one before a Latin name.
     apart = " " if words.language == "zh" and changes[:1].isascii() else ""
-    return words("whatif.with", changes=f"{apart}{changes}")
+    return words("With {changes} ", changes=f"{apart}{changes}")
 
 
 def begun_small(text: str, words: Words) -> str:
@@ -92,7 +152,7 @@ def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     if found.same_path:
         return _same_path(found, record, words)
     saved = saving_text(found, record, words)
-    return ending_text(found, words) + (words("whatif.saving", saving=saved) if saved else "")
+    return ending_text(found, words) + (words(": {saving}.", saving=saved) if saved else "")
 
 
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
@@ -101,30 +161,81 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     gap: Gap = found.gap or "unrecorded"
     models, former = found.config.models, record.config.models
     if gap == "routing":
-        return words("whatif.gap.routing" if models.router != former.router else "whatif.gap.strategies")
+        return words(
+            "**another router** would choose what is searched, and nothing recorded says what."
+            if models.router != former.router
+            else (
+                "**the router would have other strategies to choose from**, and nothing recorded says which it would "
+                "take."
+            )
+        )
     if gap == "evaluation":
-        return words("whatif.gap.evaluator" if models.evaluator != former.evaluator else "whatif.gap.evaluation")
+        return words(
+            "the recorded answer would be judged by **another evaluator**, and its judgement is not known."
+            if models.evaluator != former.evaluator
+            else (
+                "the recorded answer would stand, but **its evaluator would see other passages**, or might not fail: "
+                "its judgement is not known."
+            )
+        )
     if gap == "retrieval" and found.config.workflow == record.workflow == "graph_hybrid":
         return words(
-            "whatif.gap.retrieval.graph" if _same_place(found.config, record.config) else "whatif.gap.retrieval"
+            "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says "
+            "what it would find."
+            if _same_place(found.config, record.config)
+            else "**another collection or workflow** would run: nothing recorded says what it would find."
         )
     if last is None:
         own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
-        return words("whatif.gap.memory.own" if own else _gap_at_the_start(found, gap))
+        return words(
+            "**memory answered this run**. Run with these settings, what runs of this very question left is not "
+            "recalled, and nothing recorded says what would be found."
+            if own
+            else _gap_at_the_start(found, gap)
+        )
     n = last.round.index
     if gap == "candidates":
-        return words.count("whatif.gap.candidates", last.unseen, round=n, depth=len(last.round.candidates))
+        return words.count(
+            "**round {round} is open**: one passage below the {depth} recorded ones might be kept, and no one has "
+            "seen it.",
+            "**round {round} is open**: up to {n} passages below the {depth} recorded ones might be kept, and no one "
+            "has seen them.",
+            last.unseen,
+            round=n,
+            depth=len(last.round.candidates),
+        )
     if gap == "verdicts":
         return _verdicts_text(found, record, words)
     if gap == "scores" and models.reranker != former.reranker:
-        return words("whatif.gap.reranker", round=n)
+        return words(
+            "**round {round} is open**: another reranker would score the passages, and it has scored none of them.",
+            round=n,
+        )
     if gap == "scores":
-        return words.count("whatif.gap.scores", len(last.ungraded), round=n)
+        return words.count(
+            "**round {round} is open**: one passage would be reranked that this run did not score, and the order "
+            "hangs on it.",
+            "**round {round} is open**: {n} passages would be reranked that this run did not score, and the order "
+            "hangs on them.",
+            len(last.ungraded),
+            round=n,
+        )
     if gap == "rewrite" and models.rewriter != former.rewriter:
-        return words("whatif.gap.rewriter", round=n)
+        return words(
+            "it would **rewrite after round {round}**, and another rewriter writes a query of its own.", round=n
+        )
     if gap == "unrecorded":
-        return words(_UNRECORDED.get(found.decisions[-1].reason, "whatif.gap.unrecorded.answer"), round=n)
-    return words(f"whatif.gap.{gap}", round=n, budget=f"{found.config.budget_s:g}")
+        return words(
+            _UNRECORDED.get(
+                found.decisions[-1].reason,
+                N_(
+                    "it would **answer after round {round}**; the run ended before an answer was written and "
+                    "evaluated there."
+                ),
+            ),
+            round=n,
+        )
+    return words(_GAPS[gap], round=n, budget=f"{found.config.budget_s:g}")
 
 
 def _answered_before(record: RunRecord, recall: Recall) -> bool:
@@ -138,11 +249,13 @@ def _same_place(chosen: RunConfig, run: RunConfig) -> bool:
 
 _UNRECORDED: Mapping[Reason, str] = MappingProxyType(
     {
-        "below_gate": "whatif.gap.unrecorded",
-        "low_quality": "whatif.gap.unrecorded",
-        "next_strategy": "whatif.gap.unrecorded.strategy",
-        "answer_off": "whatif.gap.unrecorded.correction",
-        "revise": "whatif.gap.unrecorded.revision",
+        "below_gate": N_("it would **rewrite after round {round}**, where the run did not go on."),
+        "low_quality": N_("it would **rewrite after round {round}**, where the run did not go on."),
+        "next_strategy": N_(
+            "it would go on to **another strategy** after round {round}, which the run did not search by."
+        ),
+        "answer_off": N_("it would **correct the answer** after round {round}, where the run did not go on."),
+        "revise": N_("it would have the answer **revised once more**, where the run did not go on."),
     }
 )
 """By the last decision: what would follow and was not recorded; after any other one, an answer."""
@@ -152,35 +265,76 @@ def _gap_at_the_start(found: WhatIf, gap: Gap) -> str:
     """The words of a path that stops before its first round."""
     match gap:
         case "retrieval":
-            return "whatif.gap.retrieval"
+            return N_("**another collection or workflow** would run: nothing recorded says what it would find.")
         case "memory":
-            return "whatif.gap.memory"
+            return N_(
+                "**the router would see other memories** than it did, and nothing recorded says what it would choose."
+            )
         case "web":
-            return "whatif.gap.web"
+            return N_(
+                "**the web would be searched** where a search engine is set, and nothing recorded says what it would "
+                "find."
+            )
         case "answer":
-            return "whatif.gap.answer.direct"
+            return N_(
+                "it would **answer without a search** as the run did not: that answer would have to be written, and "
+                "evaluated."
+            )
         case "rewrite":
-            return "whatif.gap.rewriter.first"
+            return N_("it would search, and **another rewriter** would word the first query.")
         case _:
-            return "whatif.gap.unrecorded.search" if found.opening else "whatif.gap.empty"
+            return (
+                N_("it would **search**, and the run ended before it had searched.")
+                if found.opening
+                else N_("the run ended before its first search: there is nothing to decide from.")
+            )
 
 
 def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     last, missing = found.steps[-1], len(found.steps[-1].ungraded)
     n = last.round.index
     if last.decision is not None:
-        return words.count("whatif.gap.verdicts_rewriter", missing, round=n)
+        return words.count(
+            "it would **rewrite after round {round}**; the rewriter would also be told of a passage that has no "
+            "verdict, so its query is not known.",
+            "it would **rewrite after round {round}**; the rewriter would also be told of {n} passages that have no "
+            "verdict, so its query is not known.",
+            missing,
+            round=n,
+        )
     if found.config.models.grader != record.config.models.grader:
-        return words("whatif.gap.grader", round=n)
+        return words(
+            "**round {round} is open**: another grader would judge, and it has judged none of these passages.", round=n
+        )
     bar = _bar(found.config, words)
     if isinstance(found.config.options, QualityOptions):
         if not last.score[0] < found.config.options.medium_score <= last.score[1]:
             # The score is settled either way: what is open is whether the grader can be read at all.
-            return words.count("whatif.gap.verdicts_grader", missing, round=n)
+            return words.count(
+                "**round {round} is open**: one kept passage has no verdict. Its score would not change the route, "
+                "but a grader that fails on it would end the run.",
+                "**round {round} is open**: {n} kept passages have no verdict. Its score would not change the route, "
+                "but a grader that fails on all of them would end the run.",
+                missing,
+                round=n,
+            )
         least, most = (probability_text(value) for value in last.score)
-        return words.count("whatif.gap.verdicts_score", missing, round=n, least=least, most=most, bar=bar)
+        return words.count(
+            "**round {round} is open**: one kept passage has no verdict, so its score lies from {least} to {most}, "
+            "and {bar} lies between.",
+            "**round {round} is open**: {n} kept passages have no verdict, so its score lies from {least} to {most}, "
+            "and {bar} lies between.",
+            missing,
+            round=n,
+            least=least,
+            most=most,
+            bar=bar,
+        )
     return words.count(
-        "whatif.gap.verdicts",
+        "**round {round} is open**: one kept passage has no verdict, so {least} or {most} of {kept} pass, and {bar} "
+        "lies between.",
+        "**round {round} is open**: {n} kept passages have no verdict, so {least} to {most} of {kept} pass, and {bar} "
+        "lies between.",
         missing,
         round=n,
         least=last.passed[0],
@@ -195,8 +349,8 @@ def saving_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     return saving_parts(differences_to(found, record), words)
 
 
-def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[str, int], ...]:
-    """By the key of their words, how many rewrites, answers and calls less than the recording; below 0 more."""
+def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int], ...]:
+    """By what is counted, how many rewrites, answers and calls less than the recording; below 0 more."""
     if record.outcome not in COMPLETE or found.outcome is None:
         return ()
     rewrites = sum(item.strategy != INITIAL or item.round >= 0 for item in record.rewrites)
@@ -209,52 +363,57 @@ def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[str, int], .
 
 
 def saving_parts(
-    differences: Iterable[tuple[str, int]],
+    differences: Iterable[tuple[Counted, int]],
     words: Words,
     *,
-    sides: tuple[str, str] = ("whatif.less", "whatif.more"),
+    sides: tuple[str, str] = (N_("{parts} fewer"), N_("{parts} more")),
 ) -> str:
     """``1 rewrite and 3 calls fewer, 2 built-in calls more`` of counted things that are less (or, below 0, more)."""
     counted = tuple(differences)
     parts = []
     for side, sign in zip(sides, (1, -1), strict=True):
-        said = [words.count(key, sign * number) for key, number in counted if sign * number > 0]
+        said = [words.count(*things, sign * number) for things, number in counted if sign * number > 0]
         if said:
             parts.append(words(side, parts=_joined(said, words)))
-    return words("whatif.joint").join(parts)
+    return words(NC_("what-if", ", ")).join(parts)
 
 
 def price_text(price: Price, words: Words) -> str:
     """``3 calls + 6 built-in calls ≈ 1.2 s``; says so where the run has measured no such step."""
     counted = [
-        words.count(key, number)
-        for key, number in ((_CALLS, price.calls), (BUILT_IN_CALLS, price.built_in_calls))
+        words.count(*things, number)
+        for things, number in ((_CALLS, price.calls), (BUILT_IN_CALLS, price.built_in_calls))
         if number
     ]
-    time = words("whatif.unmeasured") if price.seconds is None else f" ≈ {duration_text(price.seconds * 1000.0)}"
-    return f"{' + '.join(counted) or words('whatif.no_calls')}{time}"
+    time = words(" (time not measured)") if price.seconds is None else f" ≈ {duration_text(price.seconds * 1000.0)}"
+    return f"{' + '.join(counted) or words('no calls')}{time}"
 
 
 def needed_text(found: WhatIf, words: Words) -> str:
     """``needs 3–24 calls``, from the next step to the worst case; built-in ones only where no model is called."""
     least, most = found.calls_needed.next, found.calls_needed.worst
     if most.calls:
-        low, high, said = least.calls, most.calls, words.count("waste.calls", most.calls)
+        low, high, said = least.calls, most.calls, words.count("{n} call", "{n} calls", most.calls)
     else:
         low, high = least.built_in_calls, most.built_in_calls
-        said = words.count("whatif.built_in_calls", high)
+        said = words.count("{n} built-in call", "{n} built-in calls", high)
     if low == high:
-        return words("whatif.needs", calls=said)
-    return words("whatif.needs_between", low=low, calls=said) if low else words("whatif.needs_up_to", calls=said)
+        return words("needs {calls}", calls=said)
+    return words("needs {low}–{calls}", low=low, calls=said) if low else words("needs up to {calls}", calls=said)
 
 
 def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
     if found.state == "known":
-        return words("whatif.same")
+        return words("**nothing would change**: the same decisions and the same answer.")
     given = len(record.context.passages) if record.context else 0
     if found.passages and len(found.passages) != given:
-        return words.count("whatif.same_path", len(found.passages), given=given)
-    return words("whatif.same_path_other")
+        return words.count(
+            "the **decisions would be the same**, and the answer written from 1 passage instead of {given}.",
+            "the **decisions would be the same**, and the answer written from {n} passages instead of {given}.",
+            len(found.passages),
+            given=given,
+        )
+    return words("the **decisions would be the same**, but the generator would be given something else.")
 
 
 def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
@@ -262,31 +421,31 @@ def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
     reason = reason_text(found.reason, words)
     outcome = found.outcome or "open"
     if not found.steps:
-        return words(f"whatif.end.{outcome}.direct", reason=reason)
+        return words(_ENDS_DIRECT[outcome], reason=reason)
     last = found.steps[-1].round.index
-    written = words("whatif.end.written", n=found.answers) if found.answers > 1 else ""
+    written = words(", as answer {n}", n=found.answers) if found.answers > 1 else ""
     if found.passages and whole:
-        given = words.count(f"whatif.end.{outcome}.from", len(found.passages), round=last, reason=reason)
+        given = words.count(*_ENDS_GIVEN[outcome], len(found.passages), round=last, reason=reason)
         return given + written
-    return words(f"whatif.end.{outcome}", round=last, reason=reason)
+    return words(_ENDS[outcome], round=last, reason=reason)
 
 
 def _bar(config: RunConfig, words: Words) -> str:
     match config.options:
         case QualityOptions():
-            return words("whatif.bar_score", value=probability_text(config.options.medium_score))
+            return words("the bar of {value}", value=probability_text(config.options.medium_score))
         case DualLoopOptions():
-            return words.count("whatif.bar_count", LEAST_RELEVANT)
+            return words.count("the bar of one passage", "the bar of {n} passages", LEAST_RELEVANT)
     if config.gate == "min_relevant":
-        return words.count("whatif.bar_count", config.min_relevant)
-    return words("whatif.bar_rate", value=probability_text(config.grade_pass_threshold))
+        return words.count("the bar of one passage", "the bar of {n} passages", config.min_relevant)
+    return words("the bar of {value}", value=probability_text(config.grade_pass_threshold))
 
 
 def _value_of(config: RunConfig, name: str, words: Words) -> str:
     role = next((role for role in ALL_ROLES if role == name), None)
     if role is not None:
         model = config.models.of(role).model
-        return words("settings.model.builtin") if model == BUILTIN else model
+        return words("built-in") if model == BUILTIN else model
     return value_text(name, setting_of_config(config, name), words)
 
 
@@ -294,4 +453,4 @@ def _joined(parts: Sequence[str], words: Words) -> str:
     """``a, b and c``."""
     if len(parts) < 2:
         return "".join(parts)
-    return words("whatif.and", first=words("list.joint").join(parts[:-1]), last=parts[-1])
+    return words("{first} and {last}", first=words(", ").join(parts[:-1]), last=parts[-1])

@@ -8,6 +8,7 @@ from components.i18n import Words
 from components.phrases import bar_text
 from engine.config import RunConfig
 from engine.decide import gate_of
+from engine.messages import NC_
 from engine.values import Passage, PassageId, Round, RunRecord, Verdict
 from engine.whatif.values import WhatIf
 
@@ -37,10 +38,10 @@ def _note(record: RunRecord, found: WhatIf, tried: list[Round], passage: Passage
         return _dropped(tried, passage.id, found.config, words)
     if not kept_now:
         gone = found.path_known and _kept(record.rounds, passage.id)
-        return words("would.not_seen") if gone else ""
+        return words("its round does not happen") if gone else ""
     verdict = _verdict(tried, passage.id)
     if not kept_then:
-        return words("would.graded" if verdict is None else "would.kept")
+        return words("kept, without a verdict so far" if verdict is None else NC_("what-if", "kept"))
     former = _verdict(same, passage.id)
     if verdict is not None and former is not None:
         changed = _passing(verdict, former, record.config, found.config, words)
@@ -65,16 +66,16 @@ def _dropped(tried: Sequence[Round], passage_id: PassageId, config: RunConfig, w
     ]
     best, place = max(places, key=lambda seen: (seen[0].rank <= config.top_k, seen[0].passage.similarity))
     if gate_of(best.rank, best.passage.similarity, config) == "beyond_top_k":
-        return words("would.beyond_top_k", round=place, rank=best.rank, top_k=config.top_k)
+        return words("dropped in r{round}: rank {rank} > {top_k}", round=place, rank=best.rank, top_k=config.top_k)
     value, bound = _apart(best.passage.similarity, config.similarity_threshold)
-    return words("would.below_threshold", round=place, value=value, bound=bound)
+    return words("dropped in r{round}: {value} < {bound}", round=place, value=value, bound=bound)
 
 
 def _passing(now: Verdict, then: Verdict, old: RunConfig, new: RunConfig, words: Words) -> str:
     passes = now.passes(new.min_confidence)
     if passes == then.passes(old.min_confidence):
         return ""
-    return words("would.passed" if passes else "would.failed", why=bar_text(now, new.min_confidence, words))
+    return words("passes: {why}" if passes else "does not pass: {why}", why=bar_text(now, new.min_confidence, words))
 
 
 def _given(record: RunRecord, found: WhatIf, passage: Passage, words: Words) -> str:
@@ -85,7 +86,7 @@ def _given(record: RunRecord, found: WhatIf, passage: Passage, words: Words) -> 
     now = {item.id for item in found.passages}
     if (passage.id in now) == (passage.id in then):
         return ""
-    return words("would.given" if passage.id in now else "would.not_given")
+    return words("goes to the generator" if passage.id in now else "does not go to the generator")
 
 
 def _apart(value: float, bound: float) -> tuple[str, str]:

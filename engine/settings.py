@@ -22,6 +22,7 @@ from pydantic_settings import (
 
 from engine.config import RoleModel, RoleModels, RoleName
 from engine.errors import InvalidConfig, InvalidSettings
+from engine.messages import N_
 from engine.origins import plain_origin
 
 _PREFIX = "WORKBENCH_"
@@ -37,80 +38,99 @@ class Settings(BaseSettings):
         env_prefix=_PREFIX, env_file=".env", toml_file="workbench.toml", extra="ignore", frozen=True
     )
 
-    data_dir: Path = Field(Path(".workbench"), description="Folder of everything that the program writes.")
-    milvus_uri: str = Field("", description="Address of a Milvus server; empty: an embedded Milvus Lite store.")
-    milvus_token: SecretStr = Field(SecretStr(""), description="Token (`user:password`) of the Milvus server.")
+    data_dir: Path = Field(Path(".workbench"), description=N_("Folder of everything that the program writes."))
+    milvus_uri: str = Field("", description=N_("Address of a Milvus server; empty: an embedded Milvus Lite store."))
+    milvus_token: SecretStr = Field(SecretStr(""), description=N_("Token (`user:password`) of the Milvus server."))
     milvus_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Further Milvus addresses that an API request may name."
+        (), description=N_("Further Milvus addresses that an API request may name.")
     )
     neo4j_uri: str = Field(
         "",
-        description="Address of a Neo4j server (`bolt://` or `neo4j://`) for knowledge graphs; empty: a file in the "
-        "data folder. Workbenches that share a server need databases of their own.",
+        description=N_(
+            "Address of a Neo4j server (`bolt://` or `neo4j://`) for knowledge graphs; empty: a file in the "
+            "data folder. Workbenches that share a server need databases of their own."
+        ),
     )
-    neo4j_user: str = Field("neo4j", description="User name at the Neo4j server.")
+    neo4j_user: str = Field("neo4j", description=N_("User name at the Neo4j server."))
     neo4j_password: SecretStr = Field(
-        SecretStr(""), description="Password at the Neo4j server; empty: none is asked for."
+        SecretStr(""), description=N_("Password at the Neo4j server; empty: none is asked for.")
     )
-    neo4j_database: str = Field("", description="Database of the Neo4j server; empty: its own default.")
-    ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama.")
-    ollama_keep_alive: str = Field("10m", description="How long Ollama keeps a model loaded after a call.")
+    neo4j_database: str = Field("", description=N_("Database of the Neo4j server; empty: its own default."))
+    ollama_url: str = Field("http://127.0.0.1:11434", description=N_("Address of Ollama."))
+    ollama_keep_alive: str = Field("10m", description=N_("How long Ollama keeps a model loaded after a call."))
     openai_url: str = Field(
         "",
-        description="Address of a server with OpenAI's protocol (LM Studio, vLLM, llama.cpp) for `openai:MODEL`; "
-        "empty: OpenAI itself.",
+        description=N_(
+            "Address of a server with OpenAI's protocol (LM Studio, vLLM, llama.cpp) for `openai:MODEL`; "
+            "empty: OpenAI itself."
+        ),
     )
     openai_api_key: SecretStr = Field(
-        SecretStr(""), description="Key for `openai:MODEL`; empty: `OPENAI_API_KEY` for OpenAI itself, else none."
+        SecretStr(""), description=N_("Key for `openai:MODEL`; empty: `OPENAI_API_KEY` for OpenAI itself, else none.")
     )
     embedding_model: str = Field(
-        "builtin", description="Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`."
+        "builtin", description=N_("Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`.")
     )
     grader_model: str = Field(
-        "", description="Grader where a run names none: `builtin`, `ollama:MODEL` or `provider:model`; empty: built in."
+        "",
+        description=N_(
+            "Grader where a run names none: `builtin`, `ollama:MODEL` or `provider:model`; empty: built in."
+        ),
     )
-    rewriter_model: str = Field("", description="Rewriter where a run names none, written as the grader.")
-    generator_model: str = Field("", description="Generator where a run names none, written as the grader.")
-    evaluator_model: str = Field("", description="Evaluator where a run names none, written as the grader.")
-    router_model: str = Field("", description="Router where a run names none, written as the grader.")
+    rewriter_model: str = Field("", description=N_("Rewriter where a run names none, written as the grader."))
+    generator_model: str = Field("", description=N_("Generator where a run names none, written as the grader."))
+    evaluator_model: str = Field("", description=N_("Evaluator where a run names none, written as the grader."))
+    router_model: str = Field("", description=N_("Router where a run names none, written as the grader."))
     reranker_model: str = Field(
-        "", description="Reranker where a run names none, written as the grader, or `cross_encoder:NAME`."
+        "", description=N_("Reranker where a run names none, written as the grader, or `cross_encoder:NAME`.")
     )
-    extractor_model: str = Field("", description="Extractor of knowledge graphs where none is named.")
-    vision_model: str = Field("", description="Reader of images where none is named; empty: text recognition.")
+    extractor_model: str = Field("", description=N_("Extractor of knowledge graphs where none is named."))
+    vision_model: str = Field("", description=N_("Reader of images where none is named; empty: text recognition."))
     searxng_url: str = Field(
-        "", description="Address of a SearXNG that the dual loop may search the web with; empty: no web search."
+        "", description=N_("Address of a SearXNG that the dual loop may search the web with; empty: no web search.")
     )
     call_timeout_s: float = Field(
         60.0,
         gt=0,
         le=3600,
-        description="Longest wait for one model call, in seconds; not set: at least this, and three times the longest "
-        "call of a model that has shown to be slower.",
+        description=N_(
+            "Longest wait for one model call, in seconds; not set: at least this, and three times the longest "
+            "call of a model that has shown to be slower."
+        ),
     )
     generation_allowance_s: float = Field(
-        30.0, ge=0, le=3600, description="Time that one generation may take after the deadline of a run, in seconds."
+        30.0,
+        ge=0,
+        le=3600,
+        description=N_("Time that one generation may take after the deadline of a run, in seconds."),
     )
     grader_concurrency: int = Field(
         4,
         ge=1,
         le=64,
-        description="Passages graded at the same time by a chat model; not set: what was measured on the page System, "
-        "else at most this, as far as a local server is quicker with it.",
+        description=N_(
+            "Passages graded at the same time by a chat model; not set: what was measured on the page System, "
+            "else at most this, as far as a local server is quicker with it."
+        ),
     )
-    embedding_threads: int = Field(0, ge=0, le=64, description="Threads of the built-in embedder; 0: all but one core.")
-    max_concurrent_runs: int = Field(8, ge=1, le=256, description="Runs that may go on at the same time.")
-    max_question_chars: int = Field(2000, ge=1, le=100_000, description="Longest question, in characters.")
-    max_upload_mb: int = Field(20, ge=1, le=1024, description="Largest file to ingest, in megabytes.")
-    host: str = Field("127.0.0.1", description="Address the app listens on.")
-    port: int = Field(8501, ge=1, le=65535, description="Port the app listens on.")
+    embedding_threads: int = Field(
+        0, ge=0, le=64, description=N_("Threads of the built-in embedder; 0: all but one core.")
+    )
+    max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
+    max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
+    max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
+    host: str = Field("127.0.0.1", description=N_("Address the app listens on."))
+    port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        ("127.0.0.1", "localhost"), description="Host names under which pages, API and event streams may be reached."
+        ("127.0.0.1", "localhost"),
+        description=N_("Host names under which pages, API and event streams may be reached."),
     )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
-        description="Further origins (`https://rag.example`) that pages, API and event streams take requests from, "
-        "such as that of a proxy in front; their own is always taken.",
+        description=N_(
+            "Further origins (`https://rag.example`) that pages, API and event streams take requests from, "
+            "such as that of a proxy in front; their own is always taken."
+        ),
     )
 
     @model_validator(mode="before")

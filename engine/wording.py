@@ -6,27 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.messages import N_
 from engine.values import Comparison, Decision
 
 QUANTITIES: Mapping[str, str] = {
-    "pass_rate": "pass rate",
-    "relevant_passages": "relevant passages",
-    "rewrites": "rewrites",
-    "repeated_rewrites": "repeated rewrites",
-    "failed_rewrites": "failed rewrites",
-    "elapsed_s": "elapsed seconds",
-    "candidates": "candidates",
-    "unreadable": "unreadable verdicts",
-    "ungraded": "passages left ungraded",
-    "quality_score": "quality score",
-    "top3_relevance": "relevance of the best three",
-    "untried_strategies": "untried searches",
-    "corrections": "corrections",
-    "suggestions": "suggestions",
-    "epoch": "answers written",
-    "unreached_evaluators": "evaluators without a judgement",
-    "failed_answers": "answers that failed",
-    "table_coverage": "share of the question that a table covers",
+    "pass_rate": N_("pass rate"),
+    "relevant_passages": N_("relevant passages"),
+    "rewrites": N_("rewrites"),
+    "repeated_rewrites": N_("repeated rewrites"),
+    "failed_rewrites": N_("failed rewrites"),
+    "elapsed_s": N_("elapsed seconds"),
+    "candidates": N_("candidates"),
+    "unreadable": N_("unreadable verdicts"),
+    "ungraded": N_("passages left ungraded"),
+    "quality_score": N_("quality score"),
+    "top3_relevance": N_("relevance of the best three"),
+    "untried_strategies": N_("untried searches"),
+    "corrections": N_("corrections"),
+    "suggestions": N_("suggestions"),
+    "epoch": N_("answers written"),
+    "unreached_evaluators": N_("evaluators without a judgement"),
+    "failed_answers": N_("answers that failed"),
+    "table_coverage": N_("share of the question that a table covers"),
 }
 
 _WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"}

@@ -13,6 +13,7 @@ import streamlit as st
 from components.i18n import UiLanguage, Words, words_for
 from components.style import apply_style
 from components.url_state import note_page, put_into_url, take_from_url
+from engine.messages import NC_
 from engine.process import get_engine
 from pages.job_line import show_job_line
 from pages.system_hint import trouble
@@ -44,10 +45,10 @@ def system_page(words: Words, *, down: bool) -> st.Page:
     """The page System; its mark in the navigation says when something that is needed does not work."""
     return st.Page(
         "system.py",
-        title=words("nav.system"),
+        title=words("System"),
         icon=":material/error:" if down else ":material/monitor_heart:",
         url_path="system",
-        help=words("nav.system.trouble") if down else None,
+        help=words("System: something needs attention") if down else None,
     )
 
 
@@ -60,10 +61,16 @@ down = trouble(get_engine())
 # One word each, which is their address too.
 page = st.navigation(
     [
-        st.Page("workbench.py", title=words("nav.ask"), icon=":material/account_tree:", url_path="ask", default=True),
-        st.Page("tune.py", title=words("nav.tune"), icon=":material/tune:", url_path="tune"),
-        st.Page("runs.py", title=words("nav.runs"), icon=":material/history:", url_path="runs"),
-        st.Page("knowledge.py", title=words("nav.knowledge"), icon=":material/library_books:", url_path="knowledge"),
+        st.Page(
+            "workbench.py",
+            title=words(NC_("page", "Ask")),
+            icon=":material/account_tree:",
+            url_path="ask",
+            default=True,
+        ),
+        st.Page("tune.py", title=words("Tune"), icon=":material/tune:", url_path="tune"),
+        st.Page("runs.py", title=words("Runs"), icon=":material/history:", url_path="runs"),
+        st.Page("knowledge.py", title=words("Knowledge"), icon=":material/library_books:", url_path="knowledge"),
         system_page(words, down=down),
     ],
     position="top",
@@ -72,7 +79,10 @@ if down:
     # On a page that is not wide enough the navigation folds its last entries away.
     with st.session_state["top_hint"]:
         st.page_link(
-            "system.py", label=words("nav.system.trouble"), icon=":material/error:", help=words("nav.system.trouble")
+            "system.py",
+            label=words("System: something needs attention"),
+            icon=":material/error:",
+            help=words("System: something needs attention"),
         )
 if page.url_path != "knowledge":  # there they stand as cards
     show_job_line(get_engine(), words)

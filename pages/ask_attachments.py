@@ -61,7 +61,13 @@ class Box:
 
     def problem(self, words: Words) -> str:
         """Why a run has to wait; empty where it need not."""
-        return words("attach.wait") if self.waiting else words("attach.unusable") if self.failed else ""
+        return (
+            words("An attachment is still being read. Look at what was read, then run.")
+            if self.waiting
+            else words("An attachment could not be used: correct or remove it, then run.")
+            if self.failed
+            else ""
+        )
 
 
 def attachments_box(engine: Engine, config: RunConfig, record: RunRecord | None, question: str, words: Words) -> Box:
@@ -72,7 +78,7 @@ def attachments_box(engine: Engine, config: RunConfig, record: RunRecord | None,
         return Box()
     # Once a run was asked with them, its answer is what is looked at.
     asked = record is not None and bool(record.attachments)
-    label = words.count("attach.look", len(_attached()))
+    label = words.count("What was read in 1 attachment", "What was read in {n} attachments", len(_attached()))
     with st.expander(label, expanded=not asked, key=f"attach_cards_{record.id if asked and record else ''}"):
         return _cards(words)
 
@@ -136,16 +142,21 @@ def _known(attachment: Attachment) -> Future[Read]:
 
 def _uploader(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
     count = len(_attached())
-    label = words("attach.button.count", n=count) if count else words("attach.button")
+    label = words("Attached: {n}", n=count) if count else words("Attach an image or a table")
     # A new key empties the box for files once they are on their way, and closes what it stands in.
     generation = st.session_state.setdefault(_UPLOADS, 0)
     more = st.popover(label, icon=":material/attach_file:", key=f"attach_more_{generation}")
     with more, st.container(key="attach_upload"):
-        st.caption(words("attach.intro"))
+        st.caption(
+            words(
+                "What is read in an image is searched together with the question; the cells of a table can be quoted "
+                "in the answer. You see what was read before anything is searched, and can correct it."
+            )
+        )
         reader = _reader(engine, config, words)
         key = f"attach_files_{generation}"
         st.file_uploader(
-            words("attach.choose"),
+            words("Choose files"),
             type=list(_TYPES),
             accept_multiple_files=True,
             key=key,
@@ -153,10 +164,17 @@ def _uploader(engine: Engine, config: RunConfig, question: str, words: Words) ->
             on_change=_take,
             args=(engine, reader, question, key),
         )
-        uploader_words("attach_upload", words("attach.choose"), words("attach.drop"))
+        uploader_words("attach_upload", words("Choose files"), words("or drop them here"))
         # Chinese counts in ten thousands.
-        pixels = words("attach.pixels", n=MOST_PIXELS // (10_000 if words.language == "zh" else 1_000_000))
-        st.caption(words("attach.kinds", mb=f"{LARGEST_MB:g}", pixels=pixels, n=MOST_ATTACHMENTS))
+        pixels = words("{n} million", n=MOST_PIXELS // (10_000 if words.language == "zh" else 1_000_000))
+        st.caption(
+            words(
+                "PNG, JPEG, WebP; CSV, Excel, Markdown, HTML. At most {mb} MB and {pixels} pixels each, {n} in all.",
+                mb=f"{LARGEST_MB:g}",
+                pixels=pixels,
+                n=MOST_ATTACHMENTS,
+            )
+        )
 
 
 def _reader(engine: Engine, config: RunConfig, words: Words) -> RoleModel:
@@ -165,11 +183,14 @@ def _reader(engine: Engine, config: RunConfig, words: Words) -> RoleModel:
     usual = engine.settings.models.vision.model
     names = list(dict.fromkeys([usual, BUILTIN, config.models.vision.model, *seeing]))
     chosen = st.selectbox(
-        words("attach.reader"),
+        words("Images are read by"),
         names,
         key=_READER,
-        format_func=lambda name: words("attach.reader.ocr") if name == BUILTIN else name,
-        help=words("attach.reader.help"),
+        format_func=lambda name: words("Built-in text recognition") if name == BUILTIN else name,
+        help=words(
+            "Text recognition reads what is written, in Chinese and English, on this machine. A vision model also "
+            "says what is pictured: choose one of Ollama's, or write `provider:model`."
+        ),
         accept_new_options=True,
         persist_state="session",
     )
@@ -214,8 +235,8 @@ def _watched(item: Attached, words: Words) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"attach_wait_{item.id}"):
             # A file's name is somebody else's words: never Markdown.
             waited = time.monotonic() - item.begun
-            st.text(f"⏳ {words('attach.reading', name=item.name[:_LONGEST_NAME])} {waited:.0f} s")
-            if st.button(words("attach.stop"), key=f"attach_stop_{item.id}"):
+            st.text(f"⏳ {words('Reading {name} …', name=item.name[:_LONGEST_NAME])} {waited:.0f} s")
+            if st.button(words("Stop"), key=f"attach_stop_{item.id}"):
                 item.future.cancel()
                 _remove(item.id)
                 st.rerun()
@@ -224,9 +245,9 @@ def _watched(item: Attached, words: Words) -> None:
 
 
 def _failed(item: Attached, error: BaseException, words: Words) -> None:
-    actions = [("remove", words("attach.remove.short"))]
+    actions = [("remove", words("Remove"))]
     if item.retry is not None:
-        actions.append(("again", words("attach.again")))
+        actions.append(("again", words("Read it again")))
     pressed = fault_box(Fault.of(error), words, key=f"attach_fault_{item.id}", actions=actions)
     if pressed == "remove":
         _remove(item.id)

@@ -21,12 +21,12 @@ def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple
         active = record is not None and record.active
         asked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
-        st.caption(words("presenter.demos"), width="content")
+        st.caption(words("Recorded demos:"), width="content")
         opened = demo_buttons(words, current=record.id if record else "")
     return asked, opened
 
 
 def examples_menu(config: RunConfig, record: RunRecord, words: Words) -> tuple[str | None, RunId | None]:
     """The same in a menu."""
-    with st.popover(words("more.title"), icon=":material/lightbulb:", key="examples"):
+    with st.popover(words("Examples"), icon=":material/lightbulb:", key="examples"):
         return examples(config, record, words)

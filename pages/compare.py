@@ -9,6 +9,8 @@ import streamlit as st
 from components.compare import SHOW_SAME, comparison
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.runs import SIDE_NAMES
+from components.labels.workflows import WORKFLOW_NAMES
 from components.phrases import node_text
 from components.url_state import put_into_url, take_from_url
 from components.what_if_text import collection_mark
@@ -28,8 +30,13 @@ _SIDES: tuple[Side, ...] = ("a", "b")
 def compare_view(engine: Engine, words: Words) -> None:
     if not engine.ready:
         opening(engine, words)
-    st.markdown(f"##### {words('compare.title')}")
-    st.caption(words("compare.intro"))
+    st.markdown(f"##### {words('Compare two runs')}")
+    st.caption(
+        words(
+            "Two runs side by side: where their paths part, which passages and verdicts differ, and what that did to "
+            "the answer."
+        )
+    )
     ids = pickers(engine, words)
     if any(ids.values()):
         links(words, ids)
@@ -38,7 +45,10 @@ def compare_view(engine: Engine, words: Words) -> None:
         fault_box(fault, words, key="compare_fault_box")
     a, b = (record_of(engine, words, ids[side], side) for side in _SIDES)
     if a is not None and not ids["b"]:
-        st.info(words("compare.choose"), icon=":material/compare_arrows:")
+        st.info(
+            words("Choose a second run, or make one below: the same question with another grader or other settings."),
+            icon=":material/compare_arrows:",
+        )
     second_run(engine, a, b, words, partial(begun, engine))
     if a is not None and b is not None:
         if a.active or b.active:
@@ -66,7 +76,7 @@ def pickers(engine: Engine, words: Words) -> dict[Side, str]:
         take_from_url(side, "", lambda given: len(given) <= _LONGEST_ID)
     choices = run_choices(engine, words, opened, tuple(str(st.session_state[side]) for side in _SIDES))
     if not choices:
-        st.info(words("compare.no_runs"), icon=":material/play_arrow:")
+        st.info(words("There is no run yet. Ask a question first; every run is kept."), icon=":material/play_arrow:")
     left, right = st.columns(2, gap="medium")
     with left:
         first = picker(words, "a", choices)
@@ -91,9 +101,9 @@ def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
         st.session_state[f"compare_language_{side}"] = words.language
         st.session_state[side] = st.session_state[side]
     chosen = st.selectbox(
-        words(f"compare.{side}"),
+        words(SIDE_NAMES[side]),
         ["", *choices],
-        format_func=lambda run_id: choices[run_id].label if run_id else words("compare.pick"),
+        format_func=lambda run_id: choices[run_id].label if run_id else words("Choose a run, or type to search"),
         key=side,
         persist_state="session",
     )
@@ -106,8 +116,14 @@ def searched(engine: Engine, words: Words, run_id: str) -> None:
     record = record_of(engine, words, run_id, "a", quiet=True)
     if record is None:
         return
-    loop = words(f"workflow.{record.workflow}") if f"workflow.{record.workflow}" in words else record.workflow
-    st.caption(words("compare.searched", workflow=loop, collection=collection_mark(record.config.collection, words)))
+    loop = words(WORKFLOW_NAMES[record.workflow]) if record.workflow in WORKFLOW_NAMES else record.workflow
+    st.caption(
+        words(
+            "{workflow} · collection {collection}",
+            workflow=loop,
+            collection=collection_mark(record.config.collection, words),
+        )
+    )
 
 
 def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:
@@ -118,7 +134,7 @@ def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: b
         return engine.record(run_id)
     except WorkbenchError:
         if not quiet:
-            st.warning(words("compare.missing", run=words(f"compare.{side}")), icon=":material/search_off:")
+            st.warning(words("{run} is not here any more.", run=words(SIDE_NAMES[side])), icon=":material/search_off:")
         return None
 
 
@@ -154,11 +170,11 @@ def progress(engine: Engine, words: Words, first: RunId, second: RunId) -> None:
 
 def running_line(engine: Engine, words: Words, side: Side, record: RunRecord) -> None:
     at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-    step = node_text(at, words) if at else words("compare.step.start")
+    step = node_text(at, words) if at else words("starting")
     with st.container(horizontal=True, vertical_alignment="center", key=f"compare_running_{side}"):
-        said = words("compare.running", run=words(f"compare.{side}"), step=step)
+        said = words("{run} is running: {step}", run=words(SIDE_NAMES[side]), step=step)
         st.caption(f":material/hourglass_top: {said}", width="content")
-        if st.button(words("compare.stop"), key=f"compare_stop_{side}", icon=":material/stop:", type="tertiary"):
+        if st.button(words("Stop"), key=f"compare_stop_{side}", icon=":material/stop:", type="tertiary"):
             engine.cancel(record.id)
 
 
@@ -174,14 +190,14 @@ def side_by_side(words: Words, a: RunRecord, b: RunRecord) -> None:
 def links(words: Words, ids: dict[Side, str]) -> None:
     """What else can be done with the two runs."""
     with st.container(horizontal=True, vertical_alignment="center", key="compare_links"):
-        if st.button(words("compare.swap"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
+        if st.button(words("Swap A and B"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
             choose_pair(ids["b"], ids["a"])
             st.rerun()
         for side in _SIDES:
             if ids[side]:
                 st.page_link(
                     "workbench.py",
-                    label=words("compare.open", run=words(f"compare.{side}")),
+                    label=words("Open {run} on Ask", run=words(SIDE_NAMES[side])),
                     icon=":material/open_in_new:",
                     query_params={"run": ids[side], "lang": words.language},
                 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_NAMES
 from components.phrases import ended_text, outcome_text
 from engine.config import RunConfig
 from engine.engine import Engine
@@ -38,7 +39,7 @@ def run_choices(engine: Engine, words: Words, opened: str, wanted: tuple[str, ..
         ended = outcome_text(item.outcome, words, item.answer_note)
         made.setdefault(item.id, _choice(item.id, item.question, ended, item.started_at, words, workflow=item.workflow))
     for demo in all_demos():
-        label = f"{words('compare.demo')} · {demo.question[:_LONGEST_QUESTION]} · {demo.id}"
+        label = f"{words('demo')} · {demo.question[:_LONGEST_QUESTION]} · {demo.id}"
         made.setdefault(demo.id, RunChoice(demo.id, label))
     for run_id in wanted:
         if run_id:
@@ -52,7 +53,7 @@ def _of_record(engine: Engine, run_id: str, words: Words, opened: bool) -> RunCh
         record = engine.record(run_id)
     except WorkbenchError:
         return None
-    note = words("compare.open_now") if opened else ""
+    note = words("open on Ask") if opened else ""
     return _choice(
         record.id,
         record.question,
@@ -77,8 +78,8 @@ def _choice(
     """Named by what a reader remembers of it; the usual workflow goes unsaid, as in the list of runs."""
     short = " ".join(question.split())
     short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
-    known = workflow != RunConfig().workflow and f"workflow.{workflow}" in words
-    loop = words(f"workflow.{workflow}") if known else ""
+    known = workflow != RunConfig().workflow and workflow in WORKFLOW_NAMES
+    loop = words(WORKFLOW_NAMES[workflow]) if known else ""
     parts = (short, loop, ended, _clock(started), run_id[:8], note)
     return RunChoice(run_id, " · ".join(part for part in parts if part))
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.compare_settings import changed_names, compare_settings, model_label
 from components.i18n import Words
+from components.labels.settings import PRESET_NAMES
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.config import BUILTIN, PRESETS, RoleModel, RunConfig
 from engine.engine import Engine
@@ -27,11 +28,16 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
     if a is None:
         return
     models = tuple(f"ollama:{item.name}" for item in engine.ollama().models if item.chats)
-    with st.expander(words("compare.make"), icon=":material/add_notes:", expanded=b is None, key="compare_make"):
+    with st.expander(
+        words("Make a run to compare with"), icon=":material/add_notes:", expanded=b is None, key="compare_make"
+    ):
         _other_grader(a, models, words, begin)
-        st.caption(f"**{words('compare.make.title')}**", help=words("compare.make.help"))
+        st.caption(
+            f"**{words('Same question, other settings')}**",
+            help=words("Change what you want to know about, then run: the new run becomes B."),
+        )
         starts = _starts(engine, a, words)
-        name = st.selectbox(words("compare.from"), list(starts), key="compare_from")
+        name = st.selectbox(words("Start from"), list(starts), key="compare_from")
         start = starts.get(str(name), a.config)
         # The widgets start over with other values only under another name.
         by_words = _by_words(engine, start.collection)
@@ -42,15 +48,17 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
 
 
 def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Begin) -> None:
-    st.caption(f"**{words('compare.grader')}**")
+    st.caption(f"**{words('Same question, other grader')}**")
     own = a.config.models.grader
     others = [name for name in (BUILTIN, *models) if name != own.model][:_MOST_GRADERS]
     if not others:
-        st.caption(words("compare.grader.none"))
+        st.caption(
+            words("Only the built-in grader is here. Once Ollama runs with a chat model, one click compares the two.")
+        )
         return
     with st.container(horizontal=True, key="compare_graders"):
         for name in others:
-            label = words("compare.grader.run", model=model_label(name, words))
+            label = words("Run with {model}", model=model_label(name, words))
             if st.button(label, key=f"compare_grader_{name}", icon=":material/play_arrow:"):
                 grader = RoleModel() if name == BUILTIN else replace(own, model=name)
                 begin({"b": _asked_as(a, replace(a.config, models=replace(a.config.models, grader=grader)))})
@@ -58,16 +66,16 @@ def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Be
 
 def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
     """Settings to start from, by what the picker calls them."""
-    made = {words("compare.from.a"): a.config}
+    made = {words("A's settings"): a.config}
     for preset, threshold in PRESETS.items():
-        name = words("compare.from.preset", name=words(f"settings.preset.{preset}"))
+        name = words("A with the preset “{name}”", name=words(PRESET_NAMES[preset]))
         made[name] = replace(a.config, gate="pass_rate", grade_pass_threshold=threshold)
-    made[words("compare.from.defaults")] = replace(RunConfig(), collection=a.config.collection)
+    made[words("Defaults")] = replace(RunConfig(), collection=a.config.collection)
     try:
         saved = engine.evaluation.settings()
     except WorkbenchError:
         saved = {}
-    return made | {words("compare.from.saved", name=name): config for name, config in saved.items()}
+    return made | {words("Saved: {name}", name=name): config for name, config in saved.items()}
 
 
 def _by_words(engine: Engine, collection: str) -> bool:
@@ -81,10 +89,10 @@ def _by_words(engine: Engine, collection: str) -> bool:
 def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
     names = changed_names(a.config, config, words)
     with st.container(horizontal=True, vertical_alignment="center", key="compare_run_line"):
-        if st.button(words("compare.run"), key="compare_run", type="primary", icon=":material/play_arrow:"):
+        if st.button(words("Run and compare"), key="compare_run", type="primary", icon=":material/play_arrow:"):
             begin({"b": _asked_as(a, config)})
-        said = words("compare.changes", names=words("list.joint").join(names)) if names else ""
-        st.caption(said or words("compare.same_settings"), width="stretch")
+        said = words("Changed: {names}", names=words(", ").join(names)) if names else ""
+        st.caption(said or words("Nothing is changed yet: B would be a second run of A."), width="stretch")
 
 
 def _asked_as(run: RunRecord, config: RunConfig) -> Wanted:
@@ -94,17 +102,20 @@ def _asked_as(run: RunRecord, config: RunConfig) -> Wanted:
 
 def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin) -> None:
     """One question under both settings; a side that has asked it already is not run again."""
-    st.caption(f"**{words('compare.both')}**", help=words("compare.both.help"))
+    st.caption(
+        f"**{words('Another question, under both settings')}**",
+        help=words("Asks this question twice at the same time: once with A's settings, once with B's."),
+    )
     with st.form("compare_both", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
-            words("compare.both"),
+            words("Another question, under both settings"),
             "" if a.question == b.question else a.question,
             key=f"compare_question_{a.id[:8]}_{b.id[:8]}",
             label_visibility="collapsed",
-            placeholder=words("ask.placeholder"),
+            placeholder=words("Ask something of the collection…"),
             max_chars=engine.settings.max_question_chars,
         )
-        pressed = st.form_submit_button(words("compare.run"), icon=":material/play_arrow:")
+        pressed = st.form_submit_button(words("Run and compare"), icon=":material/play_arrow:")
     asked = question.strip()
     if not pressed or not asked:
         return

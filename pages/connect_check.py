@@ -52,18 +52,27 @@ def check_and_connect(engine: Engine, chosen: Chosen, words: Words, steps: Seque
 
 def choose_model(engine: Engine, chosen: Chosen, words: Words) -> Connection | None:
     """Step 4: models whose vectors are as wide, and the prefixes of one of Ollama."""
-    st.markdown(f"##### {words('connect.step.model')}")
+    st.markdown(f"##### {words('4 · Which model made its vectors')}")
     proposals = {item.model: item for item in proposed(engine, chosen)}
     if not proposals:
-        st.info(words("connect.no_model", dim=chosen.dim))
+        st.info(
+            words(
+                "No model that can run here makes vectors of {dim} numbers. Type one of Ollama's as ollama:NAME, or "
+                "ingest the sources again into a collection of your own.",
+                dim=chosen.dim,
+            )
+        )
     key = f"connect_model_{chosen.collection.name}_{chosen.dim}"
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     model = left.selectbox(
-        words("connect.model"),
+        words("Embedding model"),
         list(proposals),
         format_func=lambda name: model_option(proposals[name], words) if name in proposals else name,
         accept_new_options=True,
-        help=words("connect.model.help"),
+        help=words(
+            "Questions must be embedded by the model that embedded the passages. Another model of Ollama can be typed "
+            "in as ollama:NAME."
+        ),
         key=key,
     )
     if not model:
@@ -98,7 +107,7 @@ def proposed(engine: Engine, chosen: Chosen) -> tuple[ProposedModel, ...]:
 def prefixes(model: str, collection: RemoteCollection, words: Words) -> tuple[str | None, str | None]:
     """What is typed as prefixes; None where the model's own are taken."""
     if not model.startswith(_OLLAMA):
-        st.caption(words("connect.prefix.fixed"))
+        st.caption(words("Prefixes are the model's own."))
         return None, None
     own, *keys = (f"connect_{name}_{model}" for name in ("prefixes", "query_prefix", "passage_prefix"))
     # A widget may be given a value only before it is drawn: better prefixes were taken in the last run of the page.
@@ -111,39 +120,49 @@ def prefixes(model: str, collection: RemoteCollection, words: Words) -> tuple[st
     if taken is not None:
         st.session_state[own] = True
     st.session_state.setdefault(own, recorded[0] is not None)
-    given = st.toggle(words("connect.prefix.own"), key=own)
+    given = st.toggle(words("Set the prefixes"), key=own)
     if not given:
         return None, None
     left, right = st.columns(2)
-    help_text = words("connect.prefix.help")
-    query = left.text_input(words("connect.prefix.query"), key=keys[0], max_chars=500, help=help_text)
-    passage = right.text_input(words("connect.prefix.passage"), key=keys[1], max_chars=500, help=help_text)
+    help_text = words(
+        "Words that the other program put before each text it embedded. Those preset are the ones known for the model."
+    )
+    query = left.text_input(words("Before a query"), key=keys[0], max_chars=500, help=help_text)
+    passage = right.text_input(words("Before a passage"), key=keys[1], max_chars=500, help=help_text)
     return query, passage
 
 
 def check(engine: Engine, connection: Connection, words: Words) -> SelfSearch | None:
     """Step 5: the verdict on the model, and what test questions find."""
-    st.markdown(f"##### {words('connect.step.check')}")
+    st.markdown(f"##### {words('5 · Check it')}")
     about = about_of(connection)
     if st.button(
-        words("connect.check"), icon=":material/fact_check:", key="connect_check", help=words("connect.check.help")
+        words("Check the model"),
+        icon=":material/fact_check:",
+        key="connect_check",
+        help=words(
+            "Re-embeds up to twenty stored passages and compares with their stored vectors; it takes some seconds."
+        ),
     ):
         forget(_TRY)
         begin(_TRY, about, partial(engine.connections.try_out, connection))
-    found: SelfSearch | None = result_of(_TRY, about, words("connect.checking"), words)
+    found: SelfSearch | None = result_of(_TRY, about, words("Re-embedding stored passages and comparing …"), words)
     if found is not None and self_search_note(found, connection.metric, words, key="connect_verdict") and found.better:
         st.session_state["connect_better"] = (found.better.query_prefix, found.better.passage_prefix)
         st.rerun()
     with st.form("connect_probe_form", border=False):
         typed = st.text_area(
-            words("connect.questions"), key="connect_questions", help=words("connect.questions.help"), max_chars=4000
+            words("Test questions, one a line"),
+            key="connect_questions",
+            help=words("Questions that the collection should answer, and perhaps one that it should not."),
+            max_chars=4000,
         )
-        asked = st.form_submit_button(words("connect.probe"), icon=":material/search:")
+        asked = st.form_submit_button(words("Ask"), icon=":material/search:")
     questions = tuple(line.strip() for line in typed.splitlines() if line.strip())[:_MOST_QUESTIONS]
     if asked and questions:
         forget(_PROBE)
         begin(_PROBE, (*about, questions), partial(engine.connections.probe, connection, questions))
-    probed = result_of(_PROBE, (*about, questions), words("connect.asking"), words)
+    probed = result_of(_PROBE, (*about, questions), words("Asking the test questions …"), words)
     if probed is not None:
         probe_results(probed, words, key="connect_probed")
     return found
@@ -153,16 +172,23 @@ def name_and_connect(
     engine: Engine, connection: Connection, checked: SelfSearch | None, words: Words, steps: Sequence[str]
 ) -> None:
     """Step 6; not before the model was checked, for with a wrong one nothing would be found."""
-    st.markdown(f"##### {words('connect.step.name')}")
+    st.markdown(f"##### {words('6 · Its name here')}")
     key = f"connect_name_{connection.collection}"
     st.session_state.setdefault(key, name_for(connection.collection))
     left, right = st.columns([2, 3], vertical_alignment="bottom")
-    name = left.text_input(words("connect.name"), key=key, max_chars=60, help=words("connect.name.help"))
+    name = left.text_input(
+        words("Name"),
+        key=key,
+        max_chars=60,
+        help=words(
+            "Letters, digits and underscores, beginning with a letter. Runs, the API and the command line use it."
+        ),
+    )
     about = (*about_of(connection), name)
     if checked is None:
-        st.caption(words("connect.unchecked"))
+        st.caption(words("Check the model first: with the wrong one every search would find noise."))
     pressed = right.button(
-        words("connect.connect"),
+        words("Connect"),
         type="primary",
         icon=":material/link:",
         key="connect_go",
@@ -171,9 +197,9 @@ def name_and_connect(
     if pressed:
         forget(_CONNECT)
         begin(_CONNECT, about, partial(engine.connections.connect, replace(connection, name=name.strip())))
-    done: CollectionInfo | None = result_of(_CONNECT, about, words("connect.connecting"), words)
+    done: CollectionInfo | None = result_of(_CONNECT, about, words("Connecting …"), words)
     if done is not None:
-        say(words("connect.done", name=done.name, passages=done.passages))
+        say(words("{name} is connected: {passages} passages, read only.", name=done.name, passages=done.passages))
         forget(*steps, "connect_place")
         st.session_state["connect_generation"] = st.session_state.get("connect_generation", 0) + 1
         st.rerun()

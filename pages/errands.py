@@ -60,7 +60,7 @@ def result_of(name: str, about: Hashable, waiting: str, words: Words) -> Any | N
     try:
         return errand.future.result()
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key=f"{name}_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key=f"{name}_fault", actions=(("again", words("Try again")),)):
             forget(name)
             st.rerun()
         return None
@@ -73,7 +73,7 @@ def _wait(name: str, errand: Errand[Any], waiting: str, words: Words) -> None:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f":material/hourglass_top: {waiting} {time.monotonic() - errand.begun:.0f} s")
-            if st.button(words("connect.stop"), key=f"{name}_stop"):
+            if st.button(words("Stop waiting"), key=f"{name}_stop"):
                 forget(name)
                 st.rerun()
 

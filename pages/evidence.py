@@ -16,6 +16,7 @@ from components.faults import fault_box
 from components.figures import figures
 from components.gate_waste import gate_waste_note
 from components.i18n import Words
+from components.labels.workflows import LOOP_TABS, WORKFLOW_TITLES
 from components.live_run import clear_selection, live_run
 from components.loop_tab import LOOP_WORKFLOWS, loop_tab
 from components.mode_notes import MODE_FAULT, mode_notes
@@ -34,6 +35,7 @@ from components.would import would_notes
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.messages import N_
 from engine.values import PassageId, RunRecord
 from engine.waste import gate_waste
 from engine.whatif import WhatIf
@@ -42,6 +44,15 @@ from pages.marking import invitation
 from pages.remedy import remedy_panel
 from pages.run_graph import graph_tab
 from pages.what_if import map_of, replayed, tried, what_if_panel
+
+_TAB_NAMES = {
+    "passages": N_("Passages {n}"),
+    "path": N_("Decision path"),
+    "rewrites": N_("Rewrites {n}"),
+    "timeline": N_("Timeline"),
+    "calls": N_("Calls {n}"),
+    "record": N_("Record"),
+}
 
 _WATCH_S = 0.6
 ANSWER_AND_WHAT_IF = (0.58, 0.42)
@@ -113,7 +124,12 @@ def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Word
     if found is None:
         running_hint(words, key="tune_hint")
     elif chosen.workflow != record.workflow:
-        st.caption(words("run.other_workflow", run=words(f"settings.workflow.{record.workflow}")))
+        st.caption(
+            words(
+                "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.",
+                run=words(WORKFLOW_TITLES[record.workflow]),
+            )
+        )
     elif differing(chosen, record.config):
         what_if_line(found, record, words, key="what_if_line")
     else:
@@ -150,7 +166,7 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     context_bar(record, words, key="context_bar")
     attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:
-        pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("ask.again")),))
+        pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("Try again")),))
         if pressed == "again":
             again(record)
     for place, warning in enumerate(record.warnings):
@@ -233,8 +249,8 @@ def tabs(
 def narrowed_note(node: str, words: Words) -> None:
     """Say that the tabs show one node alone, with the way back beside it."""
     with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
-        st.caption(words("filter.node", node=node_text(node, words)), width="content")
-        if st.button(words("filter.all"), key="show_all", type="tertiary"):
+        st.caption(words("Showing only what {node} did.", node=node_text(node, words)), width="content")
+        if st.button(words("Show all"), key="show_all", type="tertiary"):
             clear_selection("live_run")
             st.rerun()
 
@@ -254,9 +270,9 @@ def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
     names: dict[Tab, str] = {}
     for tab in _TABS:
         if tab != "loop":
-            names[tab] = words(f"tab.{tab}", n=counts.get(tab, ""))
+            names[tab] = words(_TAB_NAMES[tab], n=counts.get(tab, ""))
         elif record.workflow in LOOP_WORKFLOWS:
-            names[tab] = words(f"tab.loop.{record.workflow}")
+            names[tab] = words(LOOP_TABS[record.workflow])
     return names
 
 
@@ -286,6 +302,6 @@ def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
 
 
 def raw_record(record: RunRecord, words: Words) -> None:
-    st.caption(words("record.id", id=record.id, started=record.started_at[:19].replace("T", " ")))
-    st.markdown(f"**{words('record.manifest')}**")
+    st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
+    st.markdown(f"**{words('What this run was made with')}**")
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)

@@ -17,6 +17,7 @@ from components.fork_panel import (
     verdict_rows,
 )
 from components.i18n import Words
+from components.labels.settings import SETTING_NAMES
 from components.phrases import fault_text
 from engine.config import RunConfig
 from engine.difference import difference
@@ -46,13 +47,22 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
         _where_from(engine, record, words)
     if record.active or not record.rounds or record.workflow not in FORKABLE:
         return
-    st.markdown(f"**{words('fork.title')}**")
-    st.caption(words("fork.intro"))
+    st.markdown(f"**{words('Branch off')}**")
+    st.caption(
+        words(
+            "Change something at one decision and go on from there. What came before stands, and every verdict, "
+            "rewrite and answer that still holds is reused."
+        )
+    )
     config = tried(config, record.config)
     index = _round(record, words)
     changes = setting_changes(record.config, config, words)
-    said = words("list.joint").join(changes)
-    sentence = words("fork.settings", changes=said) if said else words("fork.settings.same")
+    said = words(", ").join(changes)
+    sentence = (
+        words("Settings: {changes}", changes=said)
+        if said
+        else words("Settings: as in the run. Move a slider at the left to change one.")
+    )
     plain_line(sentence, words, key="fork_settings")
     query = _query(engine, record, index, words)
     wanted = _Wanted(config, index, query, _verdicts(record, index, config, words))
@@ -67,9 +77,13 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     idle = not changes and not wanted.verdicts and not new_query and free and record.outcome in _COMPLETE
     with st.container(horizontal=True, vertical_alignment="center", key="fork_go_line"):
         pressed = st.button(
-            words("fork.go"), key="fork_go", type="primary", icon=":material/fork_right:", disabled=idle
+            words("Branch off here"), key="fork_go", type="primary", icon=":material/fork_right:", disabled=idle
         )
-        st.caption(words("fork.nothing") if idle else price_line(price, words, new_query=new_query))
+        st.caption(
+            words("Nothing is changed yet: move a slider, edit the query or turn a verdict.")
+            if idle
+            else price_line(price, words, new_query=new_query)
+        )
     if pressed:
         _go(engine, record, wanted)
 
@@ -85,7 +99,7 @@ def _where_from(engine: Engine, record: RunRecord, words: Words) -> None:
     settings = (
         setting_changes(parent.config, record.config, words)
         if parent
-        else [words(f"settings.{name}") if f"settings.{name}" in words else name for name in fork.settings]
+        else [words(SETTING_NAMES[name]) if name in SETTING_NAMES else name for name in fork.settings]
     )
     changes = changes_of(fork, settings, record, words)
     found = difference(parent, record) if parent else None
@@ -100,7 +114,7 @@ def _round(record: RunRecord, words: Words) -> int:
         plain_line(round_text(record, 0, words), words, key="fork_only_round")
         return 0
     chosen = st.selectbox(
-        words("fork.round"),
+        words("From which decision"),
         range(last + 1),
         # Where its what-if begins.
         index=record.fork.round if record.fork else 0,
@@ -112,10 +126,10 @@ def _round(record: RunRecord, words: Words) -> int:
 
 def _query(engine: Engine, record: RunRecord, index: int, words: Words) -> str:
     typed = st.text_input(
-        words("fork.query"),
+        words("Query of this round"),
         record.rounds[index].query,
         key=f"fork_query_{record.id}_{index}",
-        help=words("fork.query.help"),
+        help=words("What is searched. Verdicts go by the question as it was asked all the same."),
         max_chars=engine.settings.max_question_chars,
     )
     return (typed or "").strip()
@@ -127,7 +141,7 @@ def _verdicts(record: RunRecord, index: int, config: RunConfig, words: Words) ->
     kept: tuple[str, dict[PassageId, bool]] = st.session_state.get("fork_verdicts", ("", {}))
     turned = kept[1] if kept[0] == place else {}
     current = record.rounds[index]
-    with st.expander(words("fork.verdicts"), expanded=bool(turned), key=f"fork_verdicts_{place}"):
+    with st.expander(words("Verdicts of this round"), expanded=bool(turned), key=f"fork_verdicts_{place}"):
         pressed = verdict_rows(current, config, turned, words, key=f"fork_rows_{place}")
     if pressed is not None:
         verdict = current.verdicts.get(pressed)

@@ -21,7 +21,7 @@ def show_job_line(engine: Engine, words: Words) -> None:
         text = job_line(engine.ingestions.jobs(), words)
         if not text:
             st.rerun()
-        st.page_link("knowledge.py", label=text, icon=":material/sync:", help=words("kb.top.help"))
+        st.page_link("knowledge.py", label=text, icon=":material/sync:", help=words("Jobs on the page Knowledge"))
 
     with st.container(key="job_line", width="content"):
         watch()

@@ -24,8 +24,10 @@ words: Words = st.session_state["words"]
 
 
 def page() -> None:
-    st.markdown(f"#### {words('kb.title')}")
-    st.caption(words("kb.intro"))
+    st.markdown(f"#### {words('Knowledge')}")
+    st.caption(
+        words("Each collection holds sources, cut into passages and embedded by one model. Runs search one collection.")
+    )
     view = chosen_view(words)
     if not engine.ready:
         opening(engine, words)
@@ -36,7 +38,7 @@ def page() -> None:
             jobs_elsewhere(engine, words)
         draw(view, engine.collections())
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="kb_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="kb_fault", actions=(("again", words("Try again")),)):
             st.rerun()
 
 

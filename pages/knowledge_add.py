@@ -14,6 +14,7 @@ from engine.engine import Engine
 from engine.knowledge.items import IngestItem
 from engine.knowledge.load import suffixes
 from engine.library.values import ChunkOptions
+from engine.messages import N_
 from engine.roles import CollectionInfo
 from engine.serving import UPLOADS_TAKEN
 from pages.knowledge_add_graph import graph_choice
@@ -23,6 +24,11 @@ from pages.knowledge_preview import preview_panel
 from pages.knowledge_state import attempt
 from pages.knowledge_target import Target, target_choice
 from pages.remembered import remembered
+
+_FROM = {
+    "files": N_("Upload files"),
+    "folder": N_("Folder on this machine"),
+}
 
 _DRAFT = "kb_draft"
 _UPLOADS = "kb_uploads"
@@ -78,10 +84,10 @@ def files_choice(engine: Engine, words: Words) -> Batch:
     if st.session_state.get("kb_from") not in ways:
         st.session_state["kb_from"] = "files"
     way = st.segmented_control(
-        words("kb.from"),
+        words("Where the files are"),
         ways,
         required=True,
-        format_func=lambda name: words(f"kb.from.{name}"),
+        format_func=lambda name: words(_FROM[name]),
         key="kb_from",
         label_visibility="collapsed",
         persist_state="session",
@@ -90,24 +96,52 @@ def files_choice(engine: Engine, words: Words) -> Batch:
         if st.session_state.pop("kb_path_used", False):
             st.session_state["kb_path"] = ""
         path = st.text_input(
-            words("kb.folder"), key="kb_path", help=words("kb.folder.help"), max_chars=4000, persist_state="session"
+            words("Path of a folder or a file"),
+            key="kb_path",
+            help=words(
+                "Of the machine where the workbench runs, which need not be the one with this browser. Files in "
+                "folders below go in too; hidden ones, pictures and the like, and links that lead outside are left "
+                "out."
+            ),
+            max_chars=4000,
+            persist_state="session",
         )
-        st.caption(words("kb.folder.help"))
+        st.caption(
+            words(
+                "Of the machine where the workbench runs, which need not be the one with this browser. Files in "
+                "folders below go in too; hidden ones, pictures and the like, and links that lead outside are left "
+                "out."
+            )
+        )
         return Batch(path=str(path or ""))
     # A new key empties the box once its files are on their way.
     generation = st.session_state.setdefault(_UPLOADS, 0)
-    listed = words("list.joint").join(suffix.lstrip(".") for suffix in suffixes())
+    listed = words(", ").join(suffix.lstrip(".") for suffix in suffixes())
     files = st.file_uploader(
-        words("kb.upload"),
+        words("Add files"),
         type=[suffix.lstrip(".") for suffix in suffixes()],
         accept_multiple_files=True,
         # A file that the browser refuses is in no report; one that comes here and is too large is named in it.
         max_upload_size=UPLOADS_TAKEN * engine.settings.max_upload_mb,
-        help=words("kb.upload.help", mb=engine.settings.max_upload_mb, suffixes=listed),
+        help=words("Up to {mb} MB each: {suffixes}.", mb=engine.settings.max_upload_mb, suffixes=listed),
         key=f"kb_files_{generation}",
     )
-    uploader_words("kb_upload", words("kb.choose"), words("kb.most", mb=engine.settings.max_upload_mb))
-    st.caption(words("kb.formats"), help=words("kb.kinds"))
+    uploader_words(
+        "kb_upload",
+        words("Choose files"),
+        words("or drop them here, up to {mb} MB each", mb=engine.settings.max_upload_mb),
+    )
+    st.caption(
+        words(
+            "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and "
+            "nothing is fetched that they link to."
+        ),
+        help=words(
+            "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated "
+            "study log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file "
+            "again."
+        ),
+    )
     ids = tuple(item.file_id for item in files or ())
 
     def read() -> tuple[IngestItem, ...]:
@@ -118,7 +152,7 @@ def files_choice(engine: Engine, words: Words) -> Batch:
 
 def cut_choice(words: Words) -> ChunkOptions:
     """The sliders, in a box that is closed at first."""
-    with st.expander(words("kb.cut"), icon=":material/content_cut:", key="kb_cut_box"):
+    with st.expander(words("How the text is cut"), icon=":material/content_cut:", key="kb_cut_box"):
         return chunk_sliders(words)
 
 
@@ -130,17 +164,17 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
     reading = draft is not None and seen and not draft.done
     with st.container(horizontal=True, vertical_alignment="center", key="kb_go_line"):
         if st.button(
-            words("kb.preview"),
+            words("Preview"),
             type="secondary" if seen else "primary",
             disabled=not ready or reading,
             icon=":material/visibility:",
-            help=words("kb.preview.help"),
+            help=words("Reads and cuts the files, and shows what would go in. Nothing is embedded or written."),
             key="kb_preview",
         ):
             st.session_state[_DRAFT] = Draft.start(engine, batch, wanted.preview)
             st.rerun()
         if st.button(
-            words("kb.start"),
+            words("Import"),
             type="primary" if seen else "secondary",
             disabled=not ready,
             icon=":material/upload:",
@@ -148,7 +182,10 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
         ):
             begin(engine, wanted, draft if seen else None, words)
         if batch.empty:
-            st.caption(words("kb.first"), width="content")
+            st.caption(
+                words("Choose files, then look at the preview: how they are cut, what is new, what cannot be read."),
+                width="content",
+            )
 
 
 def followed(engine: Engine, wanted: Wanted) -> Draft | None:
@@ -183,7 +220,7 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
             replace_graph=True,
         )
 
-    with st.spinner(words("kb.preview.scanning")):
+    with st.spinner(words("Looking for files …")):
         begun = attempt(start)
     if begun:
         if draft is not None:

@@ -28,17 +28,20 @@ def graph_choice(engine: Engine, target: Target, words: Words) -> str:
         st.session_state[key] = usual
     chosen = str(
         st.selectbox(
-            words("kb.add.graph"),
+            words("Knowledge graph"),
             options,
             format_func=lambda name: _option(name, words),
-            help=words("kb.add.graph.help"),
+            help=words(
+                "Entities and relationships are read from the passages once these are in, as a second job. It can be "
+                "done later too, in the view Graph."
+            ),
             key=key,
             persist_state="session",
         )
     )
     if chosen == _OTHER:
         named = st.text_input(
-            words("graph.extractor.name"), key="kb_graph_name", placeholder="openai:gpt-4o-mini", max_chars=_LONGEST
+            words("Name of the model"), key="kb_graph_name", placeholder="openai:gpt-4o-mini", max_chars=_LONGEST
         )
         chosen = str(named or "").strip()
     wanted = "" if chosen == _NONE else chosen
@@ -49,13 +52,22 @@ def graph_choice(engine: Engine, target: Target, words: Words) -> str:
 def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
     """What the choice means for the graph that is there, or how good the rules are."""
     if has is not None and wanted == has.extractor:
-        st.caption(words("kb.add.graph.has"))
+        st.caption(words("This collection has a graph: only what is new is read into it."))
     elif has is not None and wanted:
-        st.markdown(f":orange[:small[{words('kb.add.graph.replaces')}]]")
+        warning = words("The graph that this collection has, read by another extractor, will be replaced.")
+        st.markdown(f":orange[:small[{warning}]]")
     elif has is not None:
-        st.markdown(f":orange[:small[{words('kb.add.graph.stale')}]]")
+        warning = words(
+            "This collection has a graph; it will not know the new passages until it is brought up to date."
+        )
+        st.markdown(f":orange[:small[{warning}]]")
     elif wanted == BUILTIN:
-        st.caption(words("graph.builtin.honest"))
+        st.caption(
+            words(
+                "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast "
+                "and free, but weak: many relationships only say “related to”."
+            )
+        )
 
 
 def _known(has: GraphInfo | None) -> list[str]:
@@ -84,5 +96,5 @@ def _models(engine: Engine) -> list[str]:
 
 def _option(name: str, words: Words) -> str:
     if name == _NONE:
-        return words("kb.add.graph.none")
-    return words("graph.extractor.other") if name == _OTHER else extractor_text(name, words)
+        return words("None")
+    return words("Another model…") if name == _OTHER else extractor_text(name, words)

@@ -10,9 +10,11 @@ from components.collection_cards import SAMPLES, advice_note, collection_card, c
 from components.embedding_facts import family
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.knowledge import COLLECTION_ACTIONS
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import GrowthAdvice
+from engine.messages import NC_
 from engine.roles import CollectionInfo
 from pages.knowledge_dialogs import Action, actions_of, open_dialog
 from pages.knowledge_sources import sources_panel
@@ -38,14 +40,14 @@ def collections_view(engine: Engine, collections: Sequence[CollectionInfo], word
     """Draw the rows and the chosen collection."""
     info = chosen_collection(collections)
     if info is None:
-        st.info(words("kb.empty"))
+        st.info(words("This collection is empty. Add files on the tab Add."))
         return
     if all(item.name == SAMPLES for item in collections):
         _only_samples(words)
     shown = _narrowed(collections, words)
     unusable = {item.name for item in collections if not usable(engine, item)}
     if not shown:
-        st.info(words("kb.no_collection"))
+        st.info(words("No collection matches."))
     else:
         pressed = collection_table(shown, words, key="kb_collections", chosen=info.name, unusable=unusable)
         if pressed is not None and pressed != info.name:
@@ -64,10 +66,13 @@ def usable(engine: Engine, info: CollectionInfo) -> bool:
 
 def _only_samples(words: Words) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="kb_only_samples"):
-        st.caption(words("kb.only_samples"), width="content")
-        if st.button(words("kb.only_samples.add"), icon=":material/add:", type="tertiary", key="kb_samples_add"):
+        st.caption(
+            words("Only the samples are here so far: add files of your own, or connect a Milvus that has some."),
+            width="content",
+        )
+        if st.button(words("Add files"), icon=":material/add:", type="tertiary", key="kb_samples_add"):
             go_to("add")
-        if st.button(words("kb.only_samples.connect"), icon=":material/link:", type="tertiary", key="kb_samples_link"):
+        if st.button(words("Connect"), icon=":material/link:", type="tertiary", key="kb_samples_link"):
             go_to("connect")
 
 
@@ -75,9 +80,9 @@ def _narrowed(collections: Sequence[CollectionInfo], words: Words) -> list[Colle
     if len(collections) < _MANY:
         return list(collections)
     text = st.text_input(
-        words("kb.find_collection"),
+        words("Filter collections"),
         key="kb_find_collection",
-        placeholder=words("kb.find_collection"),
+        placeholder=words("Filter collections"),
         icon=":material/search:",
         label_visibility="collapsed",
         max_chars=200,
@@ -95,10 +100,10 @@ def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) ->
         collection_card(info, words, key="kb_facts", server=bool(engine.settings.milvus_uri), usable=is_usable)
         _actions(engine, info, words)
         if info.fault is not None:
-            if fault_box(info.fault, words, key="kb_unreadable", actions=(("again", words("ask.again")),)):
+            if fault_box(info.fault, words, key="kb_unreadable", actions=(("again", words("Try again")),)):
                 st.rerun()
             return
-        st.markdown(f"##### {words('kb.sources')}")
+        st.markdown(f"##### {words('Sources')}")
         sources_panel(engine, info, words)
 
 
@@ -115,14 +120,14 @@ def _advice(engine: Engine, info: CollectionInfo) -> GrowthAdvice | None:
 
 def _actions(engine: Engine, info: CollectionInfo, words: Words) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kb_actions"):
-        if st.button(words("kb.ask"), icon=":material/account_tree:", type="primary", key="kb_ask"):
+        if st.button(words(NC_("knowledge", "Ask it")), icon=":material/account_tree:", type="primary", key="kb_ask"):
             st.switch_page("workbench.py", query_params={"collection": info.name})
-        if st.button(words("kb.search_in"), icon=":material/search:", key="kb_search_in"):
+        if st.button(words("Search in it"), icon=":material/search:", key="kb_search_in"):
             go_to("search", info.name)
-        if not info.read_only and st.button(words("kb.only_samples.add"), icon=":material/add:", key="kb_add_to"):
+        if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_add_to"):
             st.session_state["kb_into"] = info.name
             go_to("add", info.name)
         for action in actions_of(info):
-            label = words(f"kb.do.{action}")
+            label = words(COLLECTION_ACTIONS[action])
             if st.button(label, icon=f":material/{_ICONS[action]}:", type="tertiary", key=f"kb_do_{action}"):
                 open_dialog(action, engine, info, words)

@@ -13,11 +13,20 @@ from components.knowledge_draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
+from engine.messages import N_, NC_
 from engine.process import get_engine
 from engine.values import Fault
 from pages.connect_check import Chosen, check_and_connect
 from pages.errands import begin, forget, result_of
 from pages.knowledge_state import say
+
+_FIELDS = {
+    "text": N_("Text of the passage"),
+    "vector": N_("Its vector"),
+    "source": N_("Source"),
+    "title": N_("Title"),
+    "section": N_("Section"),
+}
 
 _LOOK, _INSPECT = "connect_look", "connect_inspect"
 _STEPS = (_LOOK, _INSPECT, "connect_try", "connect_probe", "connect_connect")
@@ -28,12 +37,19 @@ _TEXTS = ("VARCHAR", "STRING", "TEXT", "dynamic", "json")
 def connect_page() -> None:
     """Draw the view."""
     engine, words = get_engine(), st.session_state["words"]
-    st.caption(words("connect.intro"))
+    st.caption(
+        words(
+            "Ask questions of a Milvus collection that another program made. It is only read: nothing is written "
+            "there, and a collection that is not loaded is loaded, never released."
+        )
+    )
     connections(engine, words)
     place = choose_place(engine, words)
     if place is None:
         return
-    found: tuple[RemoteCollection, ...] | None = result_of(_LOOK, place_key(place), words("connect.looking"), words)
+    found: tuple[RemoteCollection, ...] | None = result_of(
+        _LOOK, place_key(place), words("Looking at the store …"), words
+    )
     if found is None:
         return
     collection = choose_collection(found, words)
@@ -41,10 +57,10 @@ def connect_page() -> None:
         return
     about = (*place_key(place), collection)
     begin(_INSPECT, about, partial(engine.connections.inspect, place, collection))
-    inspected: RemoteCollection | None = result_of(_INSPECT, about, words("connect.reading"), words)
+    inspected: RemoteCollection | None = result_of(_INSPECT, about, words("Reading the collection …"), words)
     if inspected is None:
         return
-    st.markdown(f"##### {words('connect.step.fields')}")
+    st.markdown(f"##### {words('3 · What its fields hold')}")
     field_table(inspected.fields, words, key=f"connect_fields_{collection}")
     if inspected.fault is not None:
         fault_box(inspected.fault, words, key="connect_unusable", severity="warning")
@@ -60,59 +76,70 @@ def connections(engine: Engine, words: Words) -> None:
         fault_box(engine.connections.fault, words, key="connect_file", severity="warning")
     states = engine.connections.states()
     if not states:
-        st.caption(words("connect.none"))
+        st.caption(words("No collection is connected yet. Begin below with the address."))
         return
-    st.markdown(f"##### {words('connect.kept')}")
+    st.markdown(f"##### {words('Connections')}")
     pressed = connection_cards(states, words, key="connect_kept")
     if pressed is None:
         return
     what, name = pressed
     if what == "ask":
         st.switch_page("workbench.py", query_params={"collection": name})
-    st.dialog(words("connect.disconnect"))(confirm)(engine, name, words)
+    st.dialog(words(NC_("connection", "Disconnect")))(confirm)(engine, name, words)
 
 
 def confirm(engine: Engine, name: str, words: Words) -> None:
     """The body of the dialog that asks before a connection goes."""
-    st.text(words("connect.disconnect.confirm", name=name))
+    st.text(
+        words("Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name=name)
+    )
     with st.container(horizontal=True):
-        if st.button(words("connect.disconnect"), type="primary", key="connect_disconnect_yes"):
+        if st.button(words(NC_("connection", "Disconnect")), type="primary", key="connect_disconnect_yes"):
             try:
                 engine.connections.disconnect(name)
-                say(words("connect.gone", name=name))
+                say(words("{name} is disconnected.", name=name))
             except WorkbenchError as error:
                 fault_box(Fault.of(error), words, key="connect_disconnect_fault")
                 return
             st.rerun()
-        if st.button(words("connect.keep"), key="connect_disconnect_no"):
+        if st.button(words("Keep"), key="connect_disconnect_no"):
             st.rerun()
 
 
 def choose_place(engine: Engine, words: Words) -> Place | None:
     """Step 1; the token stays in this session and goes to no address of the page."""
-    st.markdown(f"##### {words('connect.step.place')}")
+    st.markdown(f"##### {words('1 · Where it is')}")
     # A new key empties the box once a connection is made: the page keeps no token longer than it needs it.
     generation = st.session_state.setdefault("connect_generation", 0)
     with st.form("connect_form", enter_to_submit=True):
         left, middle, right = st.columns([3, 2, 2])
         address = left.text_input(
-            words("connect.address"),
+            words("Address"),
             key="connect_address",
             max_chars=500,
-            help=words("connect.address.help"),
+            help=words(
+                "A server, such as http://127.0.0.1:19530, or the path of a Milvus Lite folder that ends in .db. Left "
+                "empty: collections in this workbench's own store that other programs made."
+            ),
             placeholder="http://127.0.0.1:19530",
         )
         token = middle.text_input(
-            words("connect.token"),
+            words("Token"),
             type="password",
             key=f"connect_token_{generation}",
             max_chars=500,
-            help=words("connect.token.help"),
+            help=words(
+                "`user:password` or an API key, where the server wants one. It is kept on this machine, in a file "
+                "that only you can read, and shown nowhere."
+            ),
         )
         database = right.text_input(
-            words("connect.database"), key="connect_database", max_chars=100, help=words("connect.database.help")
+            words("Database"),
+            key="connect_database",
+            max_chars=100,
+            help=words("Left empty: the server's default database."),
         )
-        if st.form_submit_button(words("connect.look"), type="primary", icon=":material/search:"):
+        if st.form_submit_button(words("Show collections"), type="primary", icon=":material/search:"):
             place = Place(address.strip(), token.strip(), database.strip())
             forget(*_STEPS)
             st.session_state[_PLACE] = place
@@ -127,16 +154,16 @@ def place_key(place: Place) -> tuple[str, str, str]:
 
 def choose_collection(found: tuple[RemoteCollection, ...], words: Words) -> str | None:
     """Step 2: all collections with why some cannot be asked, and a choice of the others."""
-    st.markdown(f"##### {words('connect.step.collection')}")
+    st.markdown(f"##### {words('2 · Which collection')}")
     usable = [item.name for item in found if item.fault is None]
     if found:
         remote_table(found, words, key="connect_found")
     if not usable:
-        st.info(words("connect.nothing"))
+        st.info(words("There is no collection that could be connected. Check the database, or another address."))
         return None
     if st.session_state.get("connect_collection") not in usable:
         st.session_state.pop("connect_collection", None)
-    chosen = st.selectbox(words("connect.collection"), usable, key="connect_collection")
+    chosen = st.selectbox(words("Collection"), usable, key="connect_collection")
     return str(chosen)
 
 
@@ -147,7 +174,7 @@ def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
     vectors = [item.name for item in inspected.fields if item.type == "FLOAT_VECTOR"]
     texts = [item.name for item in inspected.fields if item.type in _TEXTS and not item.primary]
     if proposed is None or not texts or not vectors:
-        st.info(words("connect.nothing"))
+        st.info(words("There is no collection that could be connected. Check the database, or another address."))
         return None
     columns = st.columns(5)
     chosen = {}
@@ -155,16 +182,20 @@ def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
         options = {"text": texts, "vector": vectors}.get(name, ["", *texts])
         preset = getattr(proposed, name)
         chosen[name] = column.selectbox(
-            words(f"connect.{name}"),
+            words(_FIELDS[name]),
             options,
             index=options.index(preset) if preset in options else 0,
-            format_func=lambda field: field or words("connect.no_field"),
+            format_func=lambda field: field or words("– none –"),
             key=f"connect_{name}_{inspected.name}",
         )
     vector = _field(inspected, chosen["vector"])
     metric = vector.metric or "COSINE"
-    told = f"{words('connect.dim', dim=vector.dim, metric=metric)} · {words('connect.metric.note')}"
-    quiet(told, words, key="connect_dim")
+    note = words("Similarities are computed here from the vectors themselves, regardless of the metric.")
+    quiet(
+        f"{words('{dim} dimensions, compared by {metric}', dim=vector.dim, metric=metric)} · {note}",
+        words,
+        key="connect_dim",
+    )
     return FieldMap(key, chosen["text"], chosen["vector"], chosen["source"], chosen["title"], chosen["section"])
 
 

@@ -22,7 +22,7 @@ def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], w
     with left:
         info = collection_picker(collections, words)
     if info is None:
-        st.info(words("kb.empty"))
+        st.info(words("This collection is empty. Add files on the tab Add."))
         return
     if info.fault is not None:
         fault_box(info.fault, words, key="kg_unreadable")
@@ -39,4 +39,4 @@ def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], w
     if state.info.entities:
         look_into(engine, info, state.info, words)
     elif state.info.finished:
-        st.info(words("graph.nothing_found"))
+        st.info(words("Nothing that could be an entity was found in the passages. Try a chat model as the reader."))

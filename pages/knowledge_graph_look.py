@@ -15,12 +15,19 @@ from components.phrases import place_text
 from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import UnknownEntity, WorkbenchError
+from engine.messages import N_, NC_
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
 from engine.values import Community, Fault, PassageId
 from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace
 from pages.knowledge_graph_tables import graph_tables
 from pages.remembered import remembered
+
+_LOOK_NAMES = {
+    "overview": NC_("graph", "Communities"),
+    "entities": N_("Entities"),
+    "table": N_("Tables"),
+}
 
 Look = Literal["overview", "entities", "table"]
 _LOOKS: tuple[Look, ...] = get_args(Look)
@@ -42,10 +49,10 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
     if take_from_url(_LOOK, usual, lambda name: name in _LOOKS) not in _LOOKS:
         st.session_state[_LOOK] = usual
     look = st.segmented_control(
-        words("graph.looks"),
+        words(NC_("graph", "View")),
         _LOOKS,
         required=True,
-        format_func=lambda name: words(f"graph.looks.{name}"),
+        format_func=lambda name: words(_LOOK_NAMES[name]),
         key=_LOOK,
         label_visibility="collapsed",
         persist_state="session",
@@ -66,14 +73,23 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
 def _overview(place: GraphPlace) -> None:
     communities, words = place.communities, place.words
     if not communities:
-        st.info(words("graph.no_communities"))
+        st.info(words("No communities: the graph is unfinished, or its entities are not joined."))
         return
     whole = place.whole(MOST_ENTITIES)
     # The largest come first; rules leave many of two or three entities, which would only hide these.
     picture = community_picture(communities[:_COMMUNITIES], whole.entities, whole.relationships)
-    st.caption(words("graph.overview.about"))
+    st.caption(
+        words(
+            "Entities that belong together by their relationships, larger ones larger; lines say how many "
+            "relationships lead from one to another."
+        )
+    )
     if len(communities) > _COMMUNITIES:
-        st.caption(words("graph.overview.largest", n=_COMMUNITIES, all=f"{len(communities):,}"))
+        st.caption(
+            words(
+                "The {n} largest of {all}; the others are under Entities.", n=_COMMUNITIES, all=f"{len(communities):,}"
+            )
+        )
 
     def around(community: str) -> None:
         st.session_state[_GO] = {_LOOK: "entities", _COMMUNITY: community, _ENTITY: ""}
@@ -87,8 +103,8 @@ def _entities(place: GraphPlace) -> None:
     if shown is None:
         return
     picture = entity_picture(shown.entities, shown.relationships, communities, shown.hops)
-    told = words.count("graph.shown", len(shown.entities), all=f"{place.graph.entities:,}")
-    st.caption(f"{told} · {words.count('graph.degree', len(picture.lines))}")
+    told = words("{n} of {all} entities", n=len(shown.entities), all=f"{place.graph.entities:,}")
+    st.caption(f"{told} · {words.count('1 relationship', '{n} relationships', len(picture.lines))}")
 
     def around(entity: str) -> None:
         name = next((item.name for item in shown.entities if item.id == entity), entity)
@@ -128,9 +144,9 @@ def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourho
     except UnknownEntity:
         found = place.engine.graphs.entities(name, _SUGGESTED, entity)
     if not found:
-        st.info(words("graph.unknown"))
+        st.info(words("No entity of the graph has this in its name. Try a shorter part of it."))
         return None
-    st.caption(words("graph.suggested"))
+    st.caption(words("No entity has just this name. Did you mean:"))
     with st.container(horizontal=True, key="kg_suggested"):
         for item in found:
             # The name of a button is Markdown: anything that could be read as such is set apart.
@@ -147,9 +163,9 @@ def _plain(name: str) -> str:
 def _typed_entity(words: Words) -> str:
     take_from_url(_ENTITY, "", lambda text: len(text) <= _LONGEST)
     text = st.text_input(
-        words("graph.around.whom"),
+        words("Around an entity"),
         key=_ENTITY,
-        placeholder=words("graph.around.all"),
+        placeholder=words("The most important of all"),
         icon=":material/search:",
         max_chars=_LONGEST,
         persist_state="session",
@@ -164,9 +180,9 @@ def _typed_community(titles: dict[str, str], words: Words) -> str:
     if take_from_url(_COMMUNITY, "", lambda name: name in titles) not in titles:
         st.session_state[_COMMUNITY] = ""
     chosen = st.selectbox(
-        words("graph.community"),
+        words("Community"),
         ["", *titles],
-        format_func=lambda name: titles.get(name, words("graph.community.all")),
+        format_func=lambda name: titles.get(name, words("All")),
         key=_COMMUNITY,
         persist_state="session",
         width=300,
@@ -177,8 +193,8 @@ def _typed_community(titles: dict[str, str], words: Words) -> str:
 
 def _typed_hops(words: Words) -> int:
     chosen = st.segmented_control(
-        words("graph.reach"), (1, 2, 3), default=None if _HOPS in st.session_state else 1, required=True, key=_HOPS,
-        format_func=lambda n: words.count("graph.reach.n", n), persist_state="session", width="content",
+        words("Reach"), (1, 2, 3), default=None if _HOPS in st.session_state else 1, required=True, key=_HOPS,
+        format_func=lambda n: words.count("1 step", "{n} steps", n), persist_state="session", width="content",
     )  # fmt: skip
     return int(chosen or 1)
 
@@ -191,7 +207,7 @@ def _typed_most(graph: GraphInfo, words: Words) -> int:
     if st.session_state.get(_MOST) not in sizes:
         st.session_state[_MOST] = _USUAL_SIZE if _USUAL_SIZE in sizes else sizes[-1]
     chosen = st.selectbox(
-        words("graph.most"), sizes, key=_MOST, format_func=lambda n: words("graph.most.n", n=n), width=170
+        words("At most"), sizes, key=_MOST, format_func=lambda n: words("{n} entities", n=n), width=170
     )
     return int(chosen or _USUAL_SIZE)
 

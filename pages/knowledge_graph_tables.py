@@ -9,8 +9,23 @@ import streamlit as st
 
 from components.graph_view import relation_text, type_text
 from components.i18n import Words
+from engine.messages import N_, NC_
 from engine.roles.graph import Neighbourhood
 from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace
+
+_COLUMN = {
+    "name": N_("Name"),
+    "type": N_("Type"),
+    "about": N_("What is said of it"),
+    "relations": NC_("graph", "Relationships"),
+    "passages": NC_("knowledge", "Passages"),
+    "community": N_("Community"),
+    "aliases": N_("Also called"),
+    "source": N_("From"),
+    "relation": N_("Relationship"),
+    "target": N_("To"),
+    "weight": N_("Weight"),
+}
 
 
 def graph_tables(place: GraphPlace) -> str | None:
@@ -23,7 +38,7 @@ def graph_tables(place: GraphPlace) -> str | None:
     titles = {item.id: item.title for item in place.communities}
     names = {item.id: item.name for item in whole.entities}
     if len(whole.entities) < graph.entities:
-        st.caption(words.count("graph.shown", len(whole.entities), all=f"{graph.entities:,}"))
+        st.caption(words("{n} of {all} entities", n=len(whole.entities), all=f"{graph.entities:,}"))
     columns = ("name", "type", "about", "relations", "passages", "community", "aliases")
     rows = [
         (
@@ -37,9 +52,9 @@ def graph_tables(place: GraphPlace) -> str | None:
         )
         for item in whole.entities
     ]
-    st.markdown(f"###### {words('graph.table.entities')}")
+    st.markdown(f"###### {words('Entities')}")
     event = st.dataframe(
-        pd.DataFrame(rows, columns=[words(f"graph.column.{name}") for name in columns]),
+        pd.DataFrame(rows, columns=[words(_COLUMN[name]) for name in columns]),
         hide_index=True,
         height=420,
         on_select="rerun",
@@ -49,8 +64,8 @@ def graph_tables(place: GraphPlace) -> str | None:
     chosen: list[int] = event.get("selection", {}).get("rows", [])
     if chosen and chosen[0] < len(whole.entities):
         return str(whole.entities[chosen[0]].name)
-    st.caption(words("graph.table.hint"))
-    st.markdown(f"###### {words('graph.table.relations')}")
+    st.caption(words("Tick a row to see what lies around it."))
+    st.markdown(f"###### {words('Relationships')}")
     _relation_table(whole, names, words)
     return None
 
@@ -68,5 +83,5 @@ def _relation_table(whole: Neighbourhood, names: Mapping[str, str], words: Words
         )
         for item in whole.relationships
     ]
-    st.dataframe(pd.DataFrame(lines, columns=[words(f"graph.column.{name}") for name in ends]), hide_index=True,
+    st.dataframe(pd.DataFrame(lines, columns=[words(_COLUMN[name]) for name in ends]), hide_index=True,
                  height=420, key="kg_lines")  # fmt: skip

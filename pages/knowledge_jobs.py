@@ -24,7 +24,7 @@ def jobs_panel(engine: Engine, words: Words) -> None:
     drawn = shape(engine.ingestions.jobs())
     if not drawn:
         return
-    st.markdown(f"##### {words('kb.jobs')}")
+    st.markdown(f"##### {words('Jobs')}")
     active = any(not over for _, over in drawn)
 
     @st.fragment(run_every=_WATCH_S if active else None)
@@ -37,7 +37,7 @@ def jobs_panel(engine: Engine, words: Words) -> None:
             if job not in done:
                 card(engine, job, words)
         if done:
-            with st.expander(words("kb.jobs.earlier", n=len(done)), key="kb_jobs_earlier"):
+            with st.expander(words("Earlier jobs ({n})", n=len(done)), key="kb_jobs_earlier"):
                 for job in done:
                     card(engine, job, words)
 
@@ -60,8 +60,8 @@ def jobs_elsewhere(engine: Engine, words: Words) -> None:
     waiting = sum(job.resumable for job in jobs)
     if not going and not waiting:
         return
-    told = [words.count("kb.jobs.elsewhere", going)] if going else []
-    told += [words.count("kb.jobs.resumable", waiting)] if waiting else []
+    told = [words.count("1 job is going on", "{n} jobs are going on", going)] if going else []
+    told += [words.count("1 job can be resumed", "{n} jobs can be resumed", waiting)] if waiting else []
     drawn = shape(jobs)
 
     @st.fragment(run_every=_WATCH_S if going else None)
@@ -71,7 +71,7 @@ def jobs_elsewhere(engine: Engine, words: Words) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="kb_jobs_line"):
         st.caption(f":material/sync: {' · '.join(told)}", width="content")
-        if st.button(words("kb.jobs.open"), type="tertiary", key="kb_jobs_open"):
+        if st.button(words("Show"), type="tertiary", key="kb_jobs_open"):
             go_to("add")
     watch()
 
@@ -85,7 +85,7 @@ def failed_button(job: JobStatus, words: Words) -> None:
     if not job.over or not job.failed:
         return
     st.download_button(
-        words("kb.failed.csv"),
+        words("Left-out files as CSV"),
         # Made when it is asked for.
         data=lambda: failed_csv(job.failed, words),
         file_name=f"left-out-{job.collection}.csv",

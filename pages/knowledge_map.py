@@ -32,7 +32,7 @@ def passage_map(info: CollectionInfo) -> None:
     engine = get_engine()
     words: Words = st.session_state["words"]
     if not info.passages:
-        st.info(words("pmap.empty"))
+        st.info(words("Nothing to draw yet: the collection has no passages."))
         return
     with st.container(border=True, key="kb_map_box"):
         left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
@@ -49,7 +49,7 @@ def passage_map(info: CollectionInfo) -> None:
     picture = _picture_wanted()
     clicked = passage_map_chart(drawn, looks, words, key=f"kb_map_{info.name}", picture=picture, name=info.name)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(words("pmap.click"))
+        st.caption(words("Click a point to read its passage."))
         _choose_picture(words)
     if clicked is not None:
         _passage(engine, info, drawn, clicked, words)
@@ -59,9 +59,9 @@ def _query(words: Words) -> str:
     """The question, shared with the view Search."""
     take_from_url("kb_query", "", lambda text: len(text) <= _LONGEST)
     text = st.text_input(
-        words("pmap.query"),
+        words("Question"),
         key="kb_query",
-        placeholder=words("pmap.query.hint"),
+        placeholder=words("Type a question to see where it falls"),
         icon=":material/search:",
         max_chars=_LONGEST,
         persist_state="session",
@@ -76,7 +76,7 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     # Under a name of its own in the state: the workbench keeps the run that it shows as ``run``.
     named = str(st.query_params.get("run", ""))
     given = finished_record(engine, named) if named else None
-    labels = {"": words("pmap.run.none")}
+    labels = {"": words("No run: colour by source")}
     for summary in (item for name in (info.name, *info.aliases) for item in engine.runs(_RUNS, collection=name)):
         if summary.outcome is not None:
             labels[summary.id] = (
@@ -89,12 +89,22 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     if st.session_state.get("kb_map_run") not in labels:
         st.session_state["kb_map_run"] = ""
     chosen = st.selectbox(
-        words("pmap.run"), list(labels), format_func=lambda name: labels.get(name, ""), key="kb_map_run"
+        words("Colour by what became of them in a run"),
+        list(labels),
+        format_func=lambda name: labels.get(name, ""),
+        key="kb_map_run",
     )
     if named and given is None:
-        st.caption(words("pmap.run.gone"))
+        st.caption(words("The run in the address has not ended, or is not there."))
     elif given is not None and not _searched(given, info):
-        quiet(words("pmap.run.other", name=given.config.collection), words, key="kb_map_other")
+        quiet(
+            words(
+                "That run searched another collection, {name}: its passages are not on this map.",
+                name=given.config.collection,
+            ),
+            words,
+            key="kb_map_other",
+        )
     return finished_record(engine, chosen) if chosen else None
 
 
@@ -105,13 +115,13 @@ def _searched(record: RunRecord, info: CollectionInfo) -> bool:
 
 def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> PassageMap | None:
     def read() -> PassageMap:
-        with st.spinner(words("pmap.drawing"), show_time=False):
+        with st.spinner(words("Reading vectors…"), show_time=False):
             return engine.library.passage_map(info.name, query, _MOST)
 
     try:
         return remembered("kb_map", (engine.instance, info.name, info.fingerprint, query), read)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="kb_map_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="kb_map_fault", actions=(("again", words("Try again")),)):
             st.rerun()
     if not query:
         return None
@@ -122,8 +132,16 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
 
 def _told(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:
     """What is seen, and how much of it to believe."""
-    variance = words("pmap.variance", share=share_text(sum(drawn.explained)), dim=info.dim)
-    st.caption(f"{counts_text(drawn, words)} · {variance} {words('pmap.honest')}")
+    variance = words(
+        "The two axes show {share} of the variance, of {dim} dimensions.",
+        share=share_text(sum(drawn.explained)),
+        dim=info.dim,
+    )
+    limits = words(
+        "So points near each other here may be far apart in meaning, and what is most similar to the question need "
+        "not lie beside it."
+    )
+    st.caption(f"{counts_text(drawn, words)} · {variance} {limits}")
 
 
 def _picture_wanted() -> PictureFormat:
@@ -134,13 +152,13 @@ def _picture_wanted() -> PictureFormat:
 
 def _choose_picture(words: Words) -> None:
     st.segmented_control(
-        words("pmap.format"),
+        words("Picture as"),
         _FORMATS,
         default=None if _FORMAT in st.session_state else _FORMATS[0],
         required=True,
         format_func=str.upper,
         key=_FORMAT,
-        help=words("pmap.format.help"),
+        help=words("The camera above the map saves it in this format."),
         persist_state="session",
         width="content",
     )

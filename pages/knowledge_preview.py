@@ -20,8 +20,17 @@ from components.preview_files import (
 from engine.engine import Engine
 from engine.knowledge.load import suffixes
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
+from engine.messages import N_
 from pages.knowledge_draft import Draft, cut_again, read_aside
 from pages.remembered import remembered
+
+_STATE = {
+    "all": N_("All {n}"),
+    "new": N_("New {n}"),
+    "replaces": N_("Replaces {n}"),
+    "same": N_("Already there {n}"),
+    "failed": N_("Cannot be used {n}"),
+}
 
 _WATCH_S = 0.4
 _A_PAGE = 12
@@ -33,7 +42,7 @@ _DRAFT = "kb_draft"
 def preview_panel(engine: Engine, draft: Draft, words: Words) -> None:
     """Progress while files are read; then all there is to see. While sliders move, what was there before stays."""
     with st.container(border=True, key="kb_preview_panel"):
-        st.markdown(f"##### {words('kb.preview.title')}")
+        st.markdown(f"##### {words('What would go in')}")
         if not draft.done:
             _watch(draft, words)
         last: tuple[Draft, Preview] | None = st.session_state.get(_LAST)
@@ -65,12 +74,12 @@ def _watch(draft: Draft, words: Words) -> None:
 def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions, words: Words) -> None:
     files = files_of(preview)
     if not files:
-        listed = words("list.joint").join(suffix.lstrip(".") for suffix in suffixes())
-        st.info(words("kb.folder.empty", suffixes=listed))
+        listed = words(", ").join(suffix.lstrip(".") for suffix in suffixes())
+        st.info(words("No file that can be read was found under this path. Known kinds: {suffixes}.", suffixes=listed))
         return
     preview_totals(preview, words, key="kb_totals")
     if not preview.passages:
-        st.info(words("kb.preview.none"))
+        st.info(words("Nothing of this would go in: all is there already or cannot be used."))
     readable = {item.name: item for item in preview.sources}
     opened = str(st.session_state.get(_OPENED, ""))
     if opened not in readable:
@@ -118,10 +127,10 @@ def _chosen_state(files: Sequence[PreviewedFile], words: Words) -> list[Previewe
     if st.session_state.get("kb_state") not in options:
         st.session_state["kb_state"] = "all"
     chosen = st.segmented_control(
-        words("kb.file.state"),
+        words("State"),
         options,
         required=True,
-        format_func=lambda name: words(f"kb.state.{name}", n=counts.get(name, len(files))),
+        format_func=lambda name: words(_STATE[name], n=counts.get(name, len(files))),
         key="kb_state",
         label_visibility="collapsed",
     )

@@ -18,10 +18,17 @@ from engine.config import SearchMethod
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FoundPassage
+from engine.messages import N_, NC_
 from engine.roles import CollectionInfo
 from engine.values import Fault
 from pages.knowledge_state import collection_picker, go_to
 from pages.remembered import remembered
+
+_METHOD = {
+    "vector": N_("Meaning"),
+    "full_text": N_("Words"),
+    "fused": N_("Both"),
+}
 
 _METHODS: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")
 _FIRST = 20
@@ -44,11 +51,16 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
     if info.fault is not None:
         fault_box(info.fault, words, key="kb_search_unreadable")
     elif not info.passages:
-        st.info(words("kb.search.empty_collection"))
-        if not info.read_only and st.button(words("kb.only_samples.add"), icon=":material/add:", key="kb_search_add"):
+        st.info(words("This collection has no passages to search."))
+        if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_search_add"):
             go_to("add")
     elif not query:
-        st.info(words("kb.search.empty"))
+        st.info(
+            words(
+                "Type what a question would ask, and see which passages come up: no model judges them and no answer "
+                "is written."
+            )
+        )
     else:
         _results(engine, info, query, method, words)
 
@@ -56,9 +68,9 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
 def _query(words: Words) -> str:
     take_from_url("kb_query", "", lambda text: len(text) <= _LONGEST)
     text = st.text_input(
-        words("kb.query"),
+        words("Search the passages"),
         key="kb_query",
-        placeholder=words("kb.query.hint"),
+        placeholder=words("A question or a few words"),
         icon=":material/search:",
         max_chars=_LONGEST,
         persist_state="session",
@@ -72,16 +84,27 @@ def _method(info: CollectionInfo, words: Words) -> SearchMethod:
     """By meaning, by words or by both, where the collection has a field of words."""
     if not info.full_text:
         if info.passages:
-            st.caption(words("kb.method.missing" if info.read_only else "kb.method.missing.do"))
+            st.caption(
+                words(
+                    "This collection has no full text, so it can be searched by meaning alone."
+                    if info.read_only
+                    else (
+                        "This collection has no full text, so it can be searched by meaning alone. Collections → Add "
+                        "full text."
+                    )
+                )
+            )
         return "vector"
     take_from_url("kb_method", _METHODS[0], lambda name: name in _METHODS)
     chosen = st.segmented_control(
-        words("kb.method"),
+        words("Search by"),
         _METHODS,
         required=True,
-        format_func=lambda name: words(f"kb.method.{name}"),
+        format_func=lambda name: words(_METHOD[name]),
         key="kb_method",
-        help=words("kb.method.help"),
+        help=words(
+            "By meaning compares vectors; by words ranks by BM25; both joins the two rankings by reciprocal rank."
+        ),
         persist_state="session",
     )
     method: SearchMethod = chosen or _METHODS[0]
@@ -96,24 +119,33 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
 
     def find() -> tuple[list[FoundPassage], float]:
         began = time.monotonic()
-        with st.spinner(words("kb.find"), show_time=False):
+        with st.spinner(words(NC_("knowledge", "Search")), show_time=False):
             found = engine.library.search(info.name, query, limit, method)
         return found, (time.monotonic() - began) * 1000.0
 
     try:
         found, took_ms = remembered("kb_found", (*asked, limit), find)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="kb_search_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="kb_search_fault", actions=(("again", words("Try again")),)):
             st.rerun()
         return
     if not found:
-        st.info(words("kb.search.nothing"))
+        st.info(words("Nothing found. Try other words, or search by meaning."))
         return
     with st.container(horizontal=True, vertical_alignment="center", key="kb_found_bar"):
-        told = words.count("kb.search.found", len(found), time=duration_text(took_ms))
-        st.caption(told, width="content", help=words("kb.search.note", model=model_name(info.embedding_model, words)))
+        told = words.count(
+            "1 passage · {time}", "{n} passages, best first · {time}", len(found), time=duration_text(took_ms)
+        )
+        st.caption(
+            told,
+            width="content",
+            help=words(
+                "Similarity is calibrated for {model}: 0 is what unrelated text has, 1 the text itself.",
+                model=model_name(info.embedding_model, words),
+            ),
+        )
         st.download_button(
-            words("kb.search.csv"),
+            words("Export CSV"),
             data=lambda: found_csv(found, words),
             file_name=f"search-{info.name}.csv",
             mime="text/csv",
@@ -122,9 +154,11 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
             on_click="ignore",
             type="tertiary",
         )
-        if st.button(words("kb.ask"), icon=":material/account_tree:", type="tertiary", key="kb_found_ask"):
+        if st.button(
+            words(NC_("knowledge", "Ask it")), icon=":material/account_tree:", type="tertiary", key="kb_found_ask"
+        ):
             st.switch_page("workbench.py", query_params={"collection": info.name})
     found_passages(found, query_terms(query), method, words, key="kb_found")
-    if len(found) >= limit and limit < _MOST and st.button(words("kb.search.more"), key="kb_more"):
+    if len(found) >= limit and limit < _MOST and st.button(words("Show more"), key="kb_more"):
         st.session_state["kb_limit"] = min(_MOST, limit + _MORE)
         st.rerun()

@@ -27,8 +27,8 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
     bar = st.container(horizontal=True, vertical_alignment="bottom", key="kb_sources_bar")
     shown = _narrowed(sources, bar, words)
     if not shown:
-        st.info(words("kb.no_source"))
-        if st.button(words("kb.clear_filter"), icon=":material/filter_alt_off:", key="kb_clear_filter"):
+        st.info(words("No source matches."))
+        if st.button(words("Clear the filter"), icon=":material/filter_alt_off:", key="kb_clear_filter"):
             st.session_state["kb_filter_cleared"] = True
             st.rerun()
         return
@@ -44,13 +44,13 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         st.rerun()
     if event.selected and not info.read_only:
         chosen = [item for item in some if item.source in event.selected]
-        label = words.count("kb.delete.some", len(chosen))
+        label = words.count("Delete 1 source", "Delete {n} sources", len(chosen))
         if bar.button(label, icon=":material/delete:", key="kb_delete_some"):
-            st.dialog(words("kb.delete.yes"))(_confirm)(engine, info.name, chosen, words)
+            st.dialog(words("Delete"))(_confirm)(engine, info.name, chosen, words)
             return
     if opened is not None:
         # Its own title would be read as Markdown here, and it is somebody else's words.
-        drawer = st.dialog(words("kb.source"), position="right", width="medium", on_dismiss=_close)
+        drawer = st.dialog(words("Source"), position="right", width="medium", on_dismiss=_close)
         drawer(_passages)(engine, info, opened, words)
 
 
@@ -58,12 +58,14 @@ def _none(info: CollectionInfo, words: Words) -> None:
     """Nothing to list: what to do next."""
     if info.passages:
         # Another program's collection that does not say where its passages are from.
-        st.info(words("kb.no_sources_named"))
-        if st.button(words("kb.search_in"), icon=":material/search:", key="kb_none_search"):
+        st.info(words("Its passages do not say which source they are from. Search them instead."))
+        if st.button(words("Search in it"), icon=":material/search:", key="kb_none_search"):
             go_to("search", info.name)
         return
-    st.info(words("kb.empty.read_only" if info.read_only else "kb.empty"))
-    if not info.read_only and st.button(words("kb.only_samples.add"), icon=":material/add:", key="kb_empty_add"):
+    st.info(
+        words("This collection is empty." if info.read_only else "This collection is empty. Add files on the tab Add.")
+    )
+    if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_empty_add"):
         st.session_state["kb_into"] = info.name
         go_to("add", info.name)
 
@@ -85,9 +87,9 @@ def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenera
     if st.session_state.pop("kb_filter_cleared", False):
         st.session_state["kb_filter"] = ""
     text = bar.text_input(
-        words("kb.search"),
+        words("Filter sources"),
         key="kb_filter",
-        placeholder=words("kb.search"),
+        placeholder=words("Filter sources"),
         icon=":material/search:",
         label_visibility="collapsed",
         max_chars=200,
@@ -96,8 +98,8 @@ def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenera
     )
     shown = matching_sources(sources, str(text or ""))
     some = len(shown) < len(sources)
-    part = words("kb.sources.of", n=len(shown), all=len(sources))
-    bar.caption(part if some else words.count("kb.sources.count", len(shown)), width="content")
+    part = words("{n} of {all} sources", n=len(shown), all=len(sources))
+    bar.caption(part if some else words.count("1 source", "{n} sources", len(shown)), width="content")
     return shown
 
 
@@ -119,7 +121,9 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
             _confirm(engine, info.name, [source], words)
         else:
             icon = ":material/delete:"
-            st.button(words("kb.delete"), icon=icon, key="kb_delete", on_click=_ask_about, args=(source.source,))
+            st.button(
+                words("Delete this source"), icon=icon, key="kb_delete", on_click=_ask_about, args=(source.source,)
+            )
     asked = (info.name, source.source, source.content_hash, source.added_at, source.passages)
     passages = remembered("kb_passages_of", asked, lambda: engine.passages(info.name, source.source))
     passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}")
@@ -129,15 +133,28 @@ def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], word
     """The body of the dialog that asks before sources go."""
     passages = sum(item.passages for item in chosen)
     if len(chosen) == 1:
-        st.text(words.count("kb.delete.confirm", passages, name=chosen[0].source))
+        st.text(
+            words.count(
+                "Delete {name} and its passage? Records of runs keep what they saw.",
+                "Delete {name} and its {n} passages? Records of runs keep what they saw.",
+                passages,
+                name=chosen[0].source,
+            )
+        )
     else:
-        st.text(words("kb.delete.several", n=len(chosen), passages=passages))
+        st.text(
+            words(
+                "Delete {n} sources and their {passages} passages? Records of runs keep what they saw.",
+                n=len(chosen),
+                passages=passages,
+            )
+        )
         st.text("\n".join(item.source for item in chosen[:10]))
         if len(chosen) > 10:
-            st.caption(words("kb.more", n=len(chosen) - 10))
+            st.caption(words("… and {n} more", n=len(chosen) - 10))
     with st.container(horizontal=True):
         if st.button(
-            words("kb.delete.yes"),
+            words("Delete"),
             type="primary",
             icon=":material/delete:",
             key="kb_delete_yes",
@@ -145,7 +162,7 @@ def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], word
             args=(engine, collection, chosen, words),
         ):
             st.rerun()
-        if st.button(words("kb.delete.no"), key="kb_delete_no", on_click=_keep):
+        if st.button(words("Keep"), key="kb_delete_no", on_click=_keep):
             st.rerun()
 
 
@@ -158,8 +175,13 @@ def _delete(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words
 
     passages = sum(item.passages for item in chosen)
     if len(chosen) == 1:
-        said = words.count("kb.deleted", passages, name=chosen[0].source)
+        said = words.count(
+            "{name} was deleted with its passage.",
+            "{name} was deleted with its {n} passages.",
+            passages,
+            name=chosen[0].source,
+        )
     else:
-        said = words("kb.deleted.several", n=len(chosen), passages=passages)
+        said = words("{n} sources were deleted with their {passages} passages.", n=len(chosen), passages=passages)
     attempt(work, said)
     _close()

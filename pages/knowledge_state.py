@@ -13,9 +13,20 @@ from components.i18n import Words
 from components.knowledge_draw import note_box
 from components.url_state import put_into_url, take_from_url
 from engine.errors import WorkbenchError
+from engine.messages import N_, NC_
 from engine.roles import CollectionInfo
 from engine.values import Fault
 from pages import views
+
+VIEW_NAMES = {
+    "add": N_("Add"),
+    "collections": N_("Collections"),
+    "search": NC_("knowledge", "Search"),
+    "map": N_("Map"),
+    "memory": N_("Memory"),
+    "connect": N_("Connect"),
+    "graph": N_("Graph"),
+}
 
 View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
 VIEWS: tuple[View, ...] = get_args(View)
@@ -35,7 +46,7 @@ _NOTE_S = 8.0
 
 def chosen_view(words: Words) -> View:
     """Draw the choice of views, which the address holds as ``view``."""
-    return views.chosen_view("knowledge", VIEWS, words("kb.view"), lambda name: words(f"kb.view.{name}"))
+    return views.chosen_view("knowledge", VIEWS, words("View"), lambda name: words(VIEW_NAMES[name]))
 
 
 def aim_at(view: View, collection: str = "") -> None:
@@ -91,9 +102,11 @@ def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> Co
         st.session_state[_CHOSEN] = st.session_state[_PICK]
 
     st.selectbox(
-        words("kb.collection"),
+        words("Collection"),
         list(sizes),
-        format_func=lambda name: words.count("kb.into.rows", (held := sizes.get(name, 0)), name=name, size=f"{held:,}"),
+        format_func=lambda name: words.count(
+            "{name} · 1 passage", "{name} · {size} passages", (held := sizes.get(name, 0)), name=name, size=f"{held:,}"
+        ),
         key=_PICK,
         on_change=picked,
     )

@@ -46,7 +46,7 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
     if st.session_state.get("kb_into") not in options:
         st.session_state["kb_into"] = options[0] if options[0] != SAMPLES else _NEW
     chosen = st.selectbox(
-        words("kb.into"),
+        words("Into collection"),
         options,
         format_func=lambda name: _option(name, by_name, words),
         key="kb_into",
@@ -55,7 +55,11 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
     if chosen:
         info = by_name[str(chosen)]
         model = model_name(info.embedding_model, words)
-        quiet(words("kb.model.existing", model=model, dim=info.dim), words, key="kb_model_existing")
+        quiet(
+            words("Embedded with {model}, {dim} dimensions, as the collection was.", model=model, dim=info.dim),
+            words,
+            key="kb_model_existing",
+        )
         return Target(info.name)
     return _new_collection(engine, set(by_name), words)
 
@@ -68,29 +72,40 @@ def writable(collections: Sequence[CollectionInfo]) -> list[CollectionInfo]:
 
 def _option(name: str, by_name: dict[str, CollectionInfo], words: Words) -> str:
     if name not in by_name:
-        return words("kb.into.new")
+        return words("＋ New collection")
     held = by_name[name].passages
-    return words.count("kb.into.rows", held, name=name, size=count_text(held))
+    return words.count("{name} · 1 passage", "{name} · {size} passages", held, name=name, size=count_text(held))
 
 
 def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     st.session_state.setdefault("kb_name", "" if _SUGGESTED in taken else _SUGGESTED)
     name = str(
         st.text_input(
-            words("kb.name"), key="kb_name", max_chars=255, help=words("kb.name.help"), persist_state="session"
+            words("Name"),
+            key="kb_name",
+            max_chars=255,
+            help=words(
+                "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else "
+                "can stand in the description."
+            ),
+            persist_state="session",
         )
         or ""
     ).strip()
     if name in taken:
-        st.caption(words("kb.name.taken", name=name))
+        st.caption(words("A collection {name} is there already; files go into it as it is.", name=name))
         return Target(name)
     if name and not _usable(name):
-        st.markdown(f":orange[:small[{words('kb.name.help')}]]")
+        rule = words(
+            "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can "
+            "stand in the description."
+        )
+        st.markdown(f":orange[:small[{rule}]]")
     description = st.text_input(
-        words("kb.description"),
+        words("Description"),
         key="kb_description",
         max_chars=500,
-        placeholder=words("kb.description.hint"),
+        placeholder=words("What it holds, for those who choose it"),
         persist_state="session",
     )
     model = _model_choice(engine, words)
@@ -115,11 +130,14 @@ def _model_choice(engine: Engine, words: Words) -> str:
     if st.session_state.get("kb_model") not in models:
         st.session_state["kb_model"] = usual if usual in models else next(iter(models))
     chosen = st.selectbox(
-        words("kb.model"),
+        words("Embedding model"),
         list(models),
         format_func=lambda name: model_option(models[name], words) if name in models else name,
         key="kb_model",
-        help=words("kb.model.help"),
+        help=words(
+            "Fixed for the collection: its vectors are comparable with those of this model alone. Another model needs "
+            "a re-embedding, on the tab Collections."
+        ),
         persist_state="session",
     )
     item = models[str(chosen)]
@@ -142,10 +160,12 @@ def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
 
 def _prefixes(words: Words) -> tuple[str | None, str | None]:
     """Prefixes where the model lets them be chosen; left empty, those known for the model."""
-    with st.expander(words("kb.prefix.new")):
-        st.caption(words("kb.prefix.help"))
-        query = st.text_input(words("kb.prefix.query"), key="kb_query_prefix", max_chars=500, persist_state="session")
+    with st.expander(words("Prefixes of the embedding model")):
+        st.caption(
+            words("Some models want a few words before each text. Left empty, those known for the model are used.")
+        )
+        query = st.text_input(words("Before a query"), key="kb_query_prefix", max_chars=500, persist_state="session")
         passage = st.text_input(
-            words("kb.prefix.passage"), key="kb_passage_prefix", max_chars=500, persist_state="session"
+            words("Before a passage"), key="kb_passage_prefix", max_chars=500, persist_state="session"
         )
     return query or None, passage or None

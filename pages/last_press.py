@@ -22,11 +22,11 @@ def fault_key(area: str) -> str:
     return f"{area}_fault"
 
 
-def say_last_press(area: str, deleted_key: str, words: Words) -> None:
+def say_last_press(area: str, deleted_words: tuple[str, str], words: Words) -> None:
     deleted, until = st.session_state.get(f"{area}_deleted", (0, 0.0))
     # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
     if deleted and time.monotonic() < until:
-        st.success(words.count(deleted_key, deleted), icon=":material/delete:")
+        st.success(words.count(*deleted_words, deleted), icon=":material/delete:")
     fault = st.session_state.pop(fault_key(area), None)
     if fault is not None:
         fault_box(fault, words, key=f"{area}_fault_box")

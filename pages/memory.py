@@ -15,10 +15,17 @@ from components.memory_recalls import recall_list, recalled_by
 from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.messages import N_, NC_, NN_
 from engine.values import Fault, Memory, RunRecord
 from pages.last_press import fault_key, note_deleted, say_last_press
 from pages.stored_runs import finished_record
 from pages.weak_points import weak_points_view
+
+_KIND = {
+    "all": N_("All"),
+    "passed": NC_("memory", "Passed"),
+    "failed": NC_("memory", "Failed"),
+}
 
 _SWITCH = "memory"
 """Name of the setting, and key of its control in the panel."""
@@ -30,27 +37,32 @@ _FAULT = fault_key("memory")
 
 
 def memory_view(engine: Engine, words: Words) -> None:
-    st.markdown(f"##### {words('memory.title')}")
-    st.caption(words("memory.intro"))
+    st.markdown(f"##### {words('Long-term memory')}")
+    st.caption(
+        words(
+            "The dual loop keeps every answer that passed its last check, and recalls it when a question comes again. "
+            "Answers that failed are kept apart and never recalled."
+        )
+    )
     said(words)
     try:
         memories = engine.memories()
         records = recent(engine)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="memory_unreadable", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="memory_unreadable", actions=(("again", words("Try again")),)):
             st.rerun()
         return
     if not memories and not records:
         nothing(words)
-        with st.expander(words("history.title"), expanded=True):
+        with st.expander(words("History of weak points"), expanded=True):
             weak_points_view(engine, words)
         return
     memory_figures(MemoryFigures.of(memories, records), words, key="memory_figures")
     ledger_tab, recalls_tab, history_tab = st.tabs(
         [
-            words("memory.tab.ledger", n=len(memories)),
-            words("memory.tab.recalls", n=len(records)),
-            words("history.title"),
+            words("Memories {n}", n=len(memories)),
+            words("Recalled lately {n}", n=len(records)),
+            words("History of weak points"),
         ]
     )
     with history_tab:
@@ -66,9 +78,15 @@ def memory_view(engine: Engine, words: Words) -> None:
 
 def said(words: Words) -> None:
     """What the last press led to, and that memory is off while it is."""
-    say_last_press("memory", "memory.deleted", words)
+    say_last_press("memory", NN_("The memory was deleted.", "{n} memories were deleted."), words)
     if is_off():
-        st.info(words("memory.is_off"), icon=":material/toggle_off:")
+        st.info(
+            words(
+                "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and "
+                "leave nothing here. What is listed below stays."
+            ),
+            icon=":material/toggle_off:",
+        )
 
 
 def recent(engine: Engine) -> list[RunRecord]:
@@ -79,11 +97,16 @@ def recent(engine: Engine) -> list[RunRecord]:
 
 def nothing(words: Words) -> None:
     """No memory to show: what to do next."""
-    st.info(words("memory.empty"))
+    st.info(
+        words(
+            "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an "
+            "answer that passes its last check is listed here."
+        )
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(
             "workbench.py",
-            label=words("memory.empty.go"),
+            label=words("Ask a question"),
             icon=":material/account_tree:",
             query_params={"workflow": "dual_loop"},
         )
@@ -96,8 +119,8 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
     with bar:
         act(engine, words, memories, shown)
     if not shown:
-        st.info(words("memory.no_match"))
-        if st.button(words("memory.clear"), icon=":material/filter_alt_off:", key="memory_clear"):
+        st.info(words("No memory matches."))
+        if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="memory_clear"):
             st.session_state["memory_cleared"] = True
             st.rerun()
         return
@@ -108,7 +131,7 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
     wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
     chosen = next((item for item in some if item.id == wanted), None)
     if chosen is not None:
-        st.dialog(words("memory.delete.title"))(confirm)(engine, words, (chosen,))
+        st.dialog(words("Delete memories"))(confirm)(engine, words, (chosen,))
 
 
 def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
@@ -118,9 +141,9 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
     kinds: tuple[Kind, ...] = ("all", "passed", "failed")
     with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
         text = st.text_input(
-            words("memory.search"),
+            words(NC_("memory", "Search")),
             key="memory_q",
-            placeholder=words("memory.search.hint"),
+            placeholder=words("Question, answer, source or collection"),
             icon=":material/search:",
             max_chars=_LONGEST_SEARCH,
             live=True,
@@ -128,11 +151,11 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
             width=340,
         )
         kind = st.segmented_control(
-            words("memory.kind"),
+            words(NC_("memory", "Show")),
             kinds,
             required=True,
             default="all" if "memory_kind" not in st.session_state else None,
-            format_func=lambda name: words(f"memory.kind.{name}"),
+            format_func=lambda name: words(_KIND[name]),
             key="memory_kind",
             label_visibility="collapsed",
         )
@@ -141,22 +164,22 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
 
 def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
     """How many memories are shown, and what can be done with them."""
-    st.caption(words.count("memory.count", len(shown)), width="content")
+    st.caption(words.count("1 memory", "{n} memories", len(shown)), width="content")
     st.download_button(
-        words("memory.export"),
+        words("Export CSV"),
         # Made when it is asked for.
         partial(ledger_csv, list(shown), words),
         file_name="memories.csv",
         mime="text/csv",
         icon=":material/download:",
-        help=words("memory.export.help"),
+        help=words("All memories that are shown, with their full answers."),
         on_click="ignore",
         key="memory_export",
         disabled=not shown,
     )
     switch(words)
-    if st.button(words("memory.delete_all"), icon=":material/delete:", key="memory_delete_all"):
-        st.dialog(words("memory.delete.title"))(confirm)(
+    if st.button(words("Delete all"), icon=":material/delete:", key="memory_delete_all"):
+        st.dialog(words("Delete memories"))(confirm)(
             engine, words, tuple(memories), hidden=len(memories) - len(shown), every=True
         )
 
@@ -170,9 +193,15 @@ def switch(words: Words) -> None:
     """The button that moves the switch of the panel, and says which one that is."""
     off = is_off()
     label, why = (
-        (words("memory.switch_on"), words("memory.switch_on.help"))
+        (words("Switch memory on"), words("Sets *Long-term memory* in the panel of the dual loop to on again."))
         if off
-        else (words("memory.switch_off"), words("memory.switch_off.help"))
+        else (
+            words("Switch memory off"),
+            words(
+                "Sets *Long-term memory* in the panel of the dual loop to off: your next questions neither recall "
+                "anything nor leave anything behind. What is stored stays until you delete it."
+            ),
+        )
     )
     icon = ":material/toggle_on:" if off else ":material/toggle_off:"
     if st.button(label, icon=icon, help=why, key="memory_switch"):
@@ -184,15 +213,20 @@ def switch(words: Words) -> None:
 
 def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -> None:
     """The body of the dialog that asks before memories go."""
-    st.text(words.count("memory.delete.confirm", len(chosen)))
+    st.text(words.count("Delete this memory for good?", "Delete all {n} memories for good?", len(chosen)))
     if len(chosen) == 1:
         st.text(chosen[0].question[:200])
     if hidden:
-        st.warning(words.count("memory.delete.hidden", hidden), icon=":material/warning:")
-    st.caption(words("memory.delete.runs_stay"))
+        st.warning(
+            words.count(
+                "One of them is hidden by the filters now.", "{n} of them are hidden by the filters now.", hidden
+            ),
+            icon=":material/warning:",
+        )
+    st.caption(words("The runs that they came from keep their records."))
     with st.container(horizontal=True):
         if st.button(
-            words("memory.delete.yes"),
+            words("Delete"),
             type="primary",
             icon=":material/delete:",
             key="memory_delete_yes",
@@ -200,7 +234,7 @@ def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: i
             args=(engine, chosen, every),
         ):
             st.rerun()
-        if st.button(words("memory.delete.no"), key="memory_delete_no"):
+        if st.button(words("Keep"), key="memory_delete_no"):
             st.rerun()
 
 
@@ -221,7 +255,7 @@ def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
 
 def recalls(words: Words, records: Sequence[RunRecord]) -> None:
     if not records:
-        st.info(words("memory.recalls.empty"))
+        st.info(words("No run of the dual loop is stored yet. Ask the same question twice and look here again."))
         return
-    st.caption(words("memory.recalls.intro"))
+    st.caption(words("The newest runs of the dual loop: what each recalled, and whether that changed the way it went."))
     recall_list(records, words, key="memory_recalls", base=base_path())

@@ -33,8 +33,13 @@ _PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳
 
 def modes_view(engine: Engine, words: Words) -> None:
     """The question, the modes, and a column for each."""
-    st.markdown(f"##### {words('race.title')}")
-    st.caption(words("race.intro"))
+    st.markdown(f"##### {words('One question, six modes of graph + vectors')}")
+    st.caption(
+        words(
+            "The same question goes through all six modes of graph + vector retrieval at once. What does the graph "
+            "find that vectors alone do not, and what does it cost?"
+        )
+    )
     records = _opened(engine, words)
     asked_at, searched = st.columns([3, 1], gap="medium")
     with searched:
@@ -47,7 +52,13 @@ def modes_view(engine: Engine, words: Words) -> None:
     if records:
         _columns(engine, [record.id for record in records], words, active=any(record.active for record in records))
     elif not faults:
-        st.info(words("race.empty"), icon=":material/sports_score:")
+        st.info(
+            words(
+                "Ask a question above: every chosen mode answers it at the same time. Questions that join two "
+                "passages show best what a graph is good for."
+            ),
+            icon=":material/sports_score:",
+        )
 
 
 def _opened(engine: Engine, words: Words) -> list[RunRecord]:
@@ -62,7 +73,7 @@ def _opened(engine: Engine, words: Words) -> list[RunRecord]:
         try:
             record = engine.record(run_id)
         except WorkbenchError:
-            st.warning(words("side.missing"), icon=":material/search_off:")
+            st.warning(words("A run of this link no longer exists."), icon=":material/search_off:")
             continue
         if record.workflow == "graph_hybrid":
             found.append(record)
@@ -74,15 +85,15 @@ def _ask(engine: Engine, records: list[RunRecord], collection: str, words: Words
     samples = _samples(words)
     with st.form("race_form", border=False):
         question = st.text_input(
-            words("race.ask"),
+            words("Question for all modes"),
             records[0].question if records else next((text for text, _ in samples), ""),
             key=f"race_question_{records[0].id[:8] if records else words.language}",
-            placeholder=words("ask.placeholder"),
+            placeholder=words("Ask something of the collection…"),
             max_chars=engine.settings.max_question_chars,
         )
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="race_line"):
             chosen = st.pills(
-                words("race.pick"),
+                words("Modes"),
                 MODES,
                 selection_mode="multi",
                 default=list(MODES),
@@ -90,9 +101,9 @@ def _ask(engine: Engine, records: list[RunRecord], collection: str, words: Words
                 key="race_modes",
             )
             pressed = st.form_submit_button(
-                words("race.run"), type="primary", icon=":material/sports_score:", disabled=active
+                words("Run the race"), type="primary", icon=":material/sports_score:", disabled=active
             )
-    if active and st.button(words("side.stop"), icon=":material/stop:", shortcut="Esc", key="race_stop"):
+    if active and st.button(words("Stop all"), icon=":material/stop:", shortcut="Esc", key="race_stop"):
         for record in records:
             engine.cancel(record.id)
         st.rerun()
@@ -100,7 +111,7 @@ def _ask(engine: Engine, records: list[RunRecord], collection: str, words: Words
     picked = sample_buttons(samples, words, disabled=active)
     asked = picked or ((question or "").strip() if pressed else "")
     if pressed and not chosen:
-        st.warning(words("race.pick.none"), icon=":material/checklist:")
+        st.warning(words("Choose at least one mode."), icon=":material/checklist:")
     elif asked or pressed:
         _begin(engine, asked, [mode for mode in MODES if mode in (chosen or MODES)], collection)
 
@@ -121,14 +132,24 @@ def _about_graph(engine: Engine, collection: str, words: Words) -> None:
         # Each run says for itself what it could not reach.
         return
     if state is not None or not engine.ready:
-        st.caption(words("race.settings", collection=collection_mark(collection, words)))
+        st.caption(
+            words(
+                "Each mode runs with the defaults of graph + vectors, on {collection}, with the models chosen on the "
+                "page Ask. Every run is kept as a record.",
+                collection=collection_mark(collection, words),
+            )
+        )
         return
+    lacking = words(
+        "{collection} has no knowledge graph: the modes that need one will say what they fell back on.",
+        collection=collection_mark(collection, words),
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="race_no_graph"):
         st.caption(
-            f":material/warning: {words('race.no_graph', collection=collection_mark(collection, words))}",
+            f":material/warning: {lacking}",
             width="content",
         )
-        if st.button(words("race.no_graph.build"), type="tertiary", icon=":material/hub:", key="race_build"):
+        if st.button(words("Build its graph"), type="tertiary", icon=":material/hub:", key="race_build"):
             aim_at("graph", collection)
             st.switch_page("knowledge.py")
 

@@ -21,8 +21,8 @@ def opening(engine: Engine, words: Words) -> None:
         if engine.ready or (fault is not None) != failed:
             st.rerun()
         if fault is None:
-            st.caption(f":material/hourglass_top: {words('starting')}")
-        elif fault_box(fault, words, key="opening_fault", actions=(("again", words("ask.again")),)) == "again":
+            st.caption(f":material/hourglass_top: {words('Opening the knowledge base …')}")
+        elif fault_box(fault, words, key="opening_fault", actions=(("again", words("Try again")),)) == "again":
             engine.open_again()
             st.rerun()
 

@@ -38,9 +38,13 @@ def stage_view(engine: Engine, words: Words) -> None:
     with st.container(key="stage_question"):
         # Somebody else's words: never read as Markdown.
         st.text(record.question)
-        st.caption(words("presenter.searched", collection=collection_mark(record.config.collection, words)))
+        st.caption(
+            words("asked of the collection {collection}", collection=collection_mark(record.config.collection, words))
+        )
     if record.active:
-        st.info(words("presenter.active"))
+        st.info(
+            words("This run is still running. Watch it live on the page Ask; it can be replayed when it has ended.")
+        )
         return
     stage(engine, words, record)
 
@@ -64,11 +68,11 @@ def stage_bar(engine: Engine, words: Words, run_id: str) -> None:
     with st.container(key="stage_bar", horizontal=True, vertical_alignment="center"):
         # The run that Ask has open anyway comes back with the sliders as they were left.
         named = {} if st.session_state.get("run_shown") == run_id else {"run": run_id}
-        st.page_link("workbench.py", label=words("presenter.back"), icon=":material/arrow_back:", query_params=named)
+        st.page_link("workbench.py", label=words("Back to Ask"), icon=":material/arrow_back:", query_params=named)
         choices = run_choices(engine, words, str(st.session_state.get("run_shown") or ""), (run_id,))
         st.session_state[_MENU] = run_id
         st.selectbox(
-            words("presenter.which"),
+            words("Run to present"),
             list(choices),
             format_func=lambda name: choices[name].label,
             key=_MENU,
@@ -111,7 +115,7 @@ def stage(engine: Engine, words: Words, record: RunRecord) -> None:
 
 def what_if(engine: Engine, words: Words, record: RunRecord) -> None:
     with st.container(key="stage_what_if", border=True):
-        st.markdown(f"**{words('presenter.what_if')}**")
+        st.markdown(f"**{words('What if the bar had been somewhere else?')}**")
         share, count = what_if_slider(record, words, key=f"bar_{record.id}")
         config = replace(record.config, grade_pass_threshold=share, min_relevant=count)
         st.markdown(what_if_line(engine.what_if(record, config), record, words))

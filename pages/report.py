@@ -24,7 +24,7 @@ def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
     if record.active:
         return
     st.download_button(
-        words("report.download"),
+        words("Report as one HTML file"),
         lambda: report_file(engine, record, words),
         file_name=f"run-{record.id[:12]}.html",
         mime="text/html",

@@ -21,7 +21,13 @@ def graph_tab(engine: Engine, record: RunRecord, words: Words, *, key: str) -> P
     draw(analysis_nodes(record, words), words, key=f"{key}_analysis")
     searched = [item for item in record.rounds if item.graph is not None and _anything(item.graph)]
     if not searched:
-        st.caption(words("loop.empty" if record.active else "graph.none_taken"))
+        st.caption(
+            words(
+                "Nothing yet: this fills up while the loop runs."
+                if record.active
+                else "This run took nothing from a graph."
+            )
+        )
         return None
     current = _round(searched, words, key)
     evidence = current.graph
@@ -31,7 +37,9 @@ def graph_tab(engine: Engine, record: RunRecord, words: Words, *, key: str) -> P
         picture = evidence_picture(evidence)
         view = f"{key}_view_{current.index}"
         shown = _passages(engine, record, wanted_passages(picture, view), words)
-        event = graph_view(picture, words, key=view, passages=shown, open_passage=words("graph.open_in_run"))
+        event = graph_view(
+            picture, words, key=view, passages=shown, open_passage=words("Open in the table of passages")
+        )
         if event.act == "passage":
             opened = PassageId(event.target)
     draw(taken_nodes(evidence, words), words, key=f"{key}_taken")
@@ -48,11 +56,11 @@ def _round(searched: list[Round], words: Words, key: str) -> Round:
         return searched[0]
     by_index = {item.index: item for item in searched}
     chosen = st.segmented_control(
-        words("graph.rounds"),
+        words("Round"),
         list(by_index),
         default=searched[-1].index,
         required=True,
-        format_func=lambda index: words("graph.round", n=index),
+        format_func=lambda index: words("Round {n}", n=index),
         key=f"{key}_round",
         label_visibility="collapsed",
     )

@@ -8,12 +8,20 @@ import streamlit as st
 
 from components.i18n import Words
 from engine.engine import Engine
+from engine.messages import N_, NC_
 from engine.process import get_engine
 from pages.compare import compare_view
 from pages.present import stage_view
 from pages.runs_list import list_view
 from pages.side_by_side import loops_view
 from pages.views import chosen_view
+
+VIEW_NAMES = {
+    "list": N_("List"),
+    "compare": N_("Compare"),
+    "loops": N_("Loops side by side"),
+    "present": N_("Present"),
+}
 
 View = Literal["list", "compare", "loops", "present"]
 VIEWS: tuple[View, ...] = get_args(View)
@@ -23,8 +31,8 @@ words: Words = st.session_state["words"]
 
 def page() -> None:
     with st.container(key="runs_head", horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(f"#### {words('runs.title')}", width="content")
-        view = chosen_view("runs", VIEWS, words("runs.view"), lambda name: words(f"runs.view.{name}"))
+        st.markdown(f"#### {words(NC_('runs', 'Runs'))}", width="content")
+        view = chosen_view("runs", VIEWS, words("View"), lambda name: words(VIEW_NAMES[name]))
     match view:
         case "list":
             list_view(engine, words)

@@ -12,6 +12,8 @@ import streamlit as st
 from components.config_panel import COLLECTION_NAME
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.runs import DEMO_NAMES
+from components.labels.workflows import WORKFLOW_NAMES
 from components.phrases import outcome_text
 from components.run_differences import told_apart
 from components.run_list import RunLine, RunListEvent, run_list
@@ -20,6 +22,7 @@ from components.what_if_text import collection_text
 from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
+from engine.messages import NC_, NN_
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
@@ -41,13 +44,18 @@ _COLLECTION = "runs_collection"
 
 
 def list_view(engine: Engine, words: Words) -> None:
-    st.caption(words("runs.intro"))
-    say_last_press("runs", "runs.deleted", words)
+    st.caption(
+        words(
+            "Every run is kept with all it did. Open one to see its evidence, or put it on the watch list: every "
+            "what-if then says whether it would end otherwise."
+        )
+    )
+    say_last_press("runs", NN_("1 run deleted.", "{n} runs deleted."), words)
     try:
         filters = narrowed(engine, words)
         stored(engine, words, filters)
     except RecordError as error:
-        if fault_box(Fault.of(error), words, key="runs_unreadable", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="runs_unreadable", actions=(("again", words("Try again")),)):
             st.rerun()
     shipped(engine, words)
 
@@ -68,9 +76,9 @@ def narrowed(engine: Engine, words: Words) -> Filters:
         st.session_state["tag"] = ""
     with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
         text = st.text_input(
-            words("runs.search"),
+            words(NC_("memory", "Search")),
             key="q",
-            placeholder=words("runs.search.hint"),
+            placeholder=words("Question, tag or run id"),
             icon=":material/search:",
             max_chars=_LONGEST_SEARCH,
             live=True,
@@ -78,23 +86,26 @@ def narrowed(engine: Engine, words: Words) -> Filters:
             width=300,
         )
         outcome = st.selectbox(
-            words("runs.outcome"), ("", *outcomes), format_func=partial(_outcome_label, words), key="outcome", width=165
+            words("Outcome"), ("", *outcomes), format_func=partial(_outcome_label, words), key="outcome", width=165
         )
         loop = st.selectbox(
-            words("runs.workflow"), ("", *MODULES), format_func=partial(_workflow_label, words), key="loop", width=165
+            words("Workflow"), ("", *MODULES), format_func=partial(_workflow_label, words), key="loop", width=165
         )
         tag = st.selectbox(
-            words("runs.tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165
+            words("Tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165
         )
         collection = st.selectbox(
-            words("runs.collection"),
+            words("Collection"),
             ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
-            format_func=lambda name: collection_text(name, words) if name else words("runs.collection.any"),
+            format_func=lambda name: collection_text(name, words) if name else words("Any collection"),
             key=_COLLECTION,
             width=165,
         )
         batches = bool(counts.get(BATCH)) and st.toggle(
-            words("runs.batches"), key="batches", help=words("runs.batches.help"), bind="query-params"
+            words("Show runs of batches"),
+            key="batches",
+            help=words("A batch makes one run a question of its query set; left out here unless you ask for them."),
+            bind="query-params",
         )
     put_into_url("outcome", str(outcome or ""), "")
     put_into_url("loop", str(loop or ""), "")
@@ -120,15 +131,15 @@ def collections_of(engine: Engine, chosen: str) -> list[str]:
 
 
 def _outcome_label(words: Words, outcome: str) -> str:
-    return outcome_text(cast(Outcome, outcome), words) if outcome else words("runs.outcome.any")
+    return outcome_text(cast(Outcome, outcome), words) if outcome else words("Any outcome")
 
 
 def _workflow_label(words: Words, workflow: str) -> str:
-    return words(f"workflow.{workflow}") if workflow else words("runs.workflow.any")
+    return words(WORKFLOW_NAMES[workflow]) if workflow else words("Any workflow")
 
 
 def _tag_label(words: Words, counts: dict[str, int], tag: str) -> str:
-    return words("runs.tag.counted", tag=tag, n=counts[tag]) if tag else words("runs.tag.any")
+    return words("{tag} ({n})", tag=tag, n=counts[tag]) if tag else words("Any tag")
 
 
 def stored(engine: Engine, words: Words, filters: Filters) -> None:
@@ -146,7 +157,7 @@ def stored(engine: Engine, words: Words, filters: Filters) -> None:
     event = run_list(lines, words, key="run_list", base=base_path())
     with bar:
         act(engine, words, shown, [item for item in shown if item.id in event.selected], more=len(found) > limit)
-    if len(found) > limit and st.button(words("runs.more"), icon=":material/expand_more:", key="runs_more"):
+    if len(found) > limit and st.button(words("Show more"), icon=":material/expand_more:", key="runs_more"):
         st.session_state["runs_limit"] = limit + _A_PAGE
         st.rerun()
     pressed(engine, event)
@@ -180,13 +191,19 @@ def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
 def nothing(engine: Engine, words: Words, filters: Filters) -> None:
     """No run to show: what to do next."""
     if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"] or filters["collection"]:
-        st.info(words("runs.no_match"))
-        if st.button(words("runs.clear"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
+        st.info(words("No run matches these filters."))
+        if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
             st.session_state["runs_clear"] = True
             st.rerun()
         return
-    st.info(words("runs.empty.batches" if engine.tags().get(BATCH) else "runs.empty"))
-    st.page_link("workbench.py", label=words("runs.go"), icon=":material/account_tree:")
+    st.info(
+        words(
+            "No run of your own is stored yet; those of batches are hidden."
+            if engine.tags().get(BATCH)
+            else "No run is stored yet. Ask a question; its run will be listed here."
+        )
+    )
+    st.page_link("workbench.py", label=words("Ask a question"), icon=":material/account_tree:")
 
 
 def act(
@@ -195,18 +212,18 @@ def act(
     """How many runs there are, and what can be done with those selected."""
     idle, single = not selected, len(selected) == 1
     if idle:
-        count = words("runs.shown.first", n=len(shown)) if more else words.count("runs.shown", len(shown))
+        count = words("The newest {n} runs", n=len(shown)) if more else words.count("1 run", "{n} runs", len(shown))
     else:
-        count = words("runs.selected", n=len(selected))
+        count = words("{n} selected", n=len(selected))
     st.caption(count, width="content")
     # Always there, so that nothing moves when the first run is selected.
     tag_box(engine, words, selected)
     compare = st.button(
-        words("runs.compare"),
+        words("Compare"),
         icon=":material/compare_arrows:",
         key="runs_compare",
         disabled=len(selected) != 2,
-        help=words("runs.compare.help"),
+        help=words("Select two runs to see them side by side."),
     )
     if compare:
         # Newest first in the list: the older one is what the other is compared with.
@@ -215,31 +232,33 @@ def act(
         aim_at("runs", "compare")
         st.rerun()
     st.download_button(
-        words("runs.export"),
+        words("Export JSON"),
         # Made when it is asked for: a hundred records take seconds.
         partial(exported, engine, tuple(item.id for item in selected), single=single),
         file_name=f"run-{selected[0].id}.json" if single else "runs.jsonl",
         mime="application/json" if single else "application/x-ndjson",
         icon=":material/download:",
-        help=words("runs.selected.hint" if idle else "runs.export.help"),
+        help=words(
+            "Select runs to tag, export or delete them."
+            if idle
+            else "One run as one JSON file; several as JSON Lines, one run a line. Damaged ones are left out."
+        ),
         on_click="ignore",
         key="runs_export",
         disabled=idle,
     )
-    if st.button(words("runs.delete"), icon=":material/delete:", key="runs_delete", disabled=idle):
-        st.dialog(words("runs.delete.title"))(confirm)(engine, words, tuple(selected))
+    if st.button(words("Delete"), icon=":material/delete:", key="runs_delete", disabled=idle):
+        st.dialog(words("Delete runs"))(confirm)(engine, words, tuple(selected))
 
 
 def tag_box(engine: Engine, words: Words, selected: Sequence[RunSummary]) -> None:
     # A new key closes the box once its tag is on its way.
     generation = st.session_state.setdefault("runs_tags_added", 0)
-    name, box = words("runs.tag.add"), f"runs_tag_box_{generation}"
+    name, box = words("Add a tag"), f"runs_tag_box_{generation}"
     with st.popover(name, icon=":material/sell:", key=box, disabled=not selected):
         with st.form("runs_tag_form", border=False, clear_on_submit=True):
-            tag = st.text_input(
-                words("runs.tag.new"), placeholder=words("runs.tag.placeholder"), max_chars=LONGEST_TAG, key="new_tag"
-            )
-            pressed_add = st.form_submit_button(words("runs.tag.save"), type="primary")
+            tag = st.text_input(words("Tag"), placeholder=words("e.g. to review"), max_chars=LONGEST_TAG, key="new_tag")
+            pressed_add = st.form_submit_button(words("Add"), type="primary")
         if pressed_add:
             st.session_state["runs_tags_added"] = generation + 1
             attempted([partial(engine.tag_run, item.id, str(tag)) for item in selected])
@@ -265,17 +284,39 @@ def _bytes(text: str) -> bytes:
 
 def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> None:
     """The body of the dialog that asks before runs go."""
-    st.text(words.count("runs.delete.confirm", len(selected)))
+    st.text(
+        words.count(
+            "This run and all its evidence will be deleted. This cannot be undone.",
+            "{n} runs and all their evidence will be deleted. This cannot be undone.",
+            len(selected),
+        )
+    )
     for item in selected[:_NAMED_IN_DIALOG]:
         st.text(f"• {item.question[:90]}")
     if len(selected) > _NAMED_IN_DIALOG:
-        st.caption(words("runs.delete.more", n=len(selected) - _NAMED_IN_DIALOG))
-    for tag, needed in ((PINNED, "runs.delete.pinned"), (BATCH, "runs.delete.evidence")):
+        st.caption(words(NC_("runs", "… and {n} more"), n=len(selected) - _NAMED_IN_DIALOG))
+    for tag, needed in (
+        (
+            PINNED,
+            NN_(
+                "One is on the watch list: its question will no longer be watched while you tune.",
+                "{n} of them are on the watch list: their questions will no longer be watched while you tune.",
+            ),
+        ),
+        (
+            BATCH,
+            NN_(
+                "One was made by a batch: its question drops out of the figures of Tune until it is run again.",
+                "{n} of them were made by a batch: their questions drop out of the figures of Tune until they are run "
+                "again.",
+            ),
+        ),
+    ):
         if count := sum(tag in item.tags for item in selected):
-            st.warning(words.count(needed, count), icon=":material/warning:")
+            st.warning(words.count(*needed, count), icon=":material/warning:")
     with st.container(horizontal=True):
         if st.button(
-            words("runs.delete.yes"),
+            words("Delete"),
             type="primary",
             icon=":material/delete:",
             key="runs_delete_yes",
@@ -283,7 +324,7 @@ def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> N
             args=(engine, selected),
         ):
             st.rerun()
-        if st.button(words("runs.delete.no"), key="runs_delete_no"):
+        if st.button(words("Keep them"), key="runs_delete_no"):
             st.rerun()
 
 
@@ -329,14 +370,16 @@ def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
 
 def shipped(engine: Engine, words: Words) -> None:
     """The demos of the page's language, read when they are first shown."""
-    box = st.expander(words("runs.demos"), icon=":material/slideshow:", key="runs_demos", on_change="rerun")
+    box = st.expander(words("Recorded demos"), icon=":material/slideshow:", key="runs_demos", on_change="rerun")
     if not box.open:
         return
     with box:
-        st.caption(words("runs.demos.intro"))
+        st.caption(
+            words("Recorded runs that ship with the workbench: they open without a model, a store or a network.")
+        )
         chosen = [demo for demo in all_demos() if demo.language == words.language]
         lines = [
-            line(found, words(f"presenter.demo.{demo.scenario}"))
+            line(found, words(DEMO_NAMES[demo.scenario]))
             for demo in chosen
             if (found := summarise(demo_events(demo.id)))
         ]

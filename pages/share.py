@@ -21,14 +21,14 @@ from pages.report import report_download
 
 def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
     """Draw the menu; while the run is active there is only its link."""
-    with st.popover(words("share.title"), icon=":material/ios_share:", key="share"):
-        draw((copy_button(words, link_to(record, chosen, words), words("share.link")),), words, key="share_link")
-        st.caption(words("share.link.note"))
+    with st.popover(words("Share"), icon=":material/ios_share:", key="share"):
+        draw((copy_button(words, link_to(record, chosen, words), words("Copy the link")),), words, key="share_link")
+        st.caption(words("It opens this run with the settings as they stand, for whoever reaches this address."))
         if record.active:
             return
         report_download(engine, record, words)
         st.download_button(
-            words("record.json"),
+            words("Record as JSON"),
             lambda: json.dumps(record.to_dict(), ensure_ascii=False, indent=2).encode(),
             file_name=f"run-{record.id}.json",
             mime="application/json",

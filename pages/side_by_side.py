@@ -8,12 +8,14 @@ import streamlit as st
 
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_NAMES
 from components.sample_questions import sample_buttons
 from components.side_by_side import side_by_side_view
 from components.url_state import base_path, put_into_url, take_from_url
 from engine.config import ROLES_OF, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.messages import N_
 from engine.samples import sample_questions
 from engine.side_by_side import side_by_side
 from engine.values import Fault, RunRecord
@@ -23,6 +25,11 @@ from pages.opening import opening
 from pages.searched import searched_collection
 from pages.started_together import start_all
 from pages.system_hint import models_played
+
+_VIEW_NAMES = {
+    "workflows": N_("Loops"),
+    "modes": N_("Modes: graph and vectors"),
+}
 
 View = Literal["workflows", "modes"]
 VIEWS: tuple[View, ...] = get_args(View)
@@ -43,8 +50,13 @@ def loops_view(engine: Engine, words: Words) -> None:
     if view == "modes":
         modes_view(engine, words)
         return
-    st.markdown(f"##### {words('side.title')}")
-    st.caption(words("side.intro"))
+    st.markdown(f"##### {words('One question, several workflows')}")
+    st.caption(
+        words(
+            "The same question goes through several workflows at once. When is the four-node loop enough, and what "
+            "does another one add for its price?"
+        )
+    )
     records = opened(engine, words)
     asked_at, searched = st.columns([3, 1], gap="medium")
     with searched:
@@ -57,7 +69,13 @@ def loops_view(engine: Engine, words: Words) -> None:
     if records:
         columns(engine, words, [record.id for record in records], active=any(record.active for record in records))
     elif not faults:
-        st.info(words("side.empty"), icon=":material/view_column:")
+        st.info(
+            words(
+                "Ask a question above: every chosen workflow answers it at the same time, and the columns fill as "
+                "they go on."
+            ),
+            icon=":material/view_column:",
+        )
 
 
 def what_is_compared(words: Words) -> View:
@@ -66,10 +84,10 @@ def what_is_compared(words: Words) -> View:
     if take_from_url("versus", usual, lambda name: name in VIEWS) not in VIEWS:
         st.session_state["versus"] = usual
     chosen = st.segmented_control(
-        words("race.view"),
+        words("What is compared"),
         VIEWS,
         required=True,
-        format_func=lambda name: words(f"race.view.{name}"),
+        format_func=lambda name: words(_VIEW_NAMES[name]),
         key="versus",
         label_visibility="collapsed",
         persist_state="session",
@@ -90,7 +108,7 @@ def opened(engine: Engine, words: Words) -> list[RunRecord]:
         try:
             found.append(engine.record(run_id))
         except WorkbenchError:
-            st.warning(words("side.missing"), icon=":material/search_off:")
+            st.warning(words("A run of this link no longer exists."), icon=":material/search_off:")
     return found
 
 
@@ -99,35 +117,35 @@ def ask(engine: Engine, words: Words, records: list[RunRecord], collection: str)
     active = any(record.active for record in records)
     with st.form("side_form", border=False):
         question = st.text_input(
-            words("side.ask"),
-            records[0].question if records else words("ask.proposed"),
+            words("Question for all of them"),
+            records[0].question if records else words("What are the main symptoms of diabetes?"),
             key=f"side_question_{records[0].id[:8] if records else words.language}",
-            placeholder=words("ask.placeholder"),
+            placeholder=words("Ask something of the collection…"),
             max_chars=engine.settings.max_question_chars,
         )
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="side_line"):
             chosen = st.pills(
-                words("side.pick"),
+                words("Workflows"),
                 tuple(MODULES),
                 selection_mode="multi",
                 default=list(MODULES),
-                format_func=lambda name: words(f"workflow.{name}"),
+                format_func=lambda name: words(WORKFLOW_NAMES[name]),
                 key="side_workflows",
             )
             pressed = st.form_submit_button(
-                words("side.run"), type="primary", icon=":material/play_arrow:", disabled=active
+                words("Run all"), type="primary", icon=":material/play_arrow:", disabled=active
             )
-    if active and st.button(words("side.stop"), icon=":material/stop:", shortcut="Esc", key="side_stop"):
+    if active and st.button(words("Stop all"), icon=":material/stop:", shortcut="Esc", key="side_stop"):
         for record in records:
             engine.cancel(record.id)
         st.rerun()
-    st.caption(words("side.settings"))
+    st.caption(words("Each workflow runs with its own defaults and with the models chosen on the page Ask."))
     by_id = {item.id: item for item in sample_questions()}
     offered = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]
     picked = sample_buttons([(item.question, item.kind) for item in offered], words, disabled=active)
     asked = picked or ((question or "").strip() if pressed else "")
     if pressed and not chosen:
-        st.warning(words("side.pick.none"), icon=":material/checklist:")
+        st.warning(words("Choose at least one workflow."), icon=":material/checklist:")
     elif asked or pressed:
         begin(engine, asked, [config_of(name, collection) for name in MODULES if name in (chosen or ())])
 

@@ -22,14 +22,19 @@ words: Words = st.session_state["words"]
 
 
 def page() -> None:
-    st.markdown(f"#### {words('system.title')}")
-    st.caption(words("system.intro"))
+    st.markdown(f"#### {words('System')}")
+    st.caption(
+        words(
+            "What this workbench runs on: its parts, its models, how fast they are here, and what to do where one "
+            "fails."
+        )
+    )
     bar = st.container(horizontal=True, vertical_alignment="center", key="system_bar")
     part = chosen_part(words, bar)
     try:
         draw(part, bar)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="system_fault", actions=(("again", words("ask.again")),)):
+        if fault_box(Fault.of(error), words, key="system_fault", actions=(("again", words("Try again")),)):
             st.rerun()
 
 

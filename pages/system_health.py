@@ -30,10 +30,10 @@ def health_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
         fault_box(found.fault, words, key="health_fault")
     if found.value is None:
         if found.pending is not None:
-            st.caption(f":material/hourglass_top: {words('system.checking')}")
+            st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
     else:
         note_parts(engine, found.value)
-        note = words("system.checking") if found.pending else words("system.checked", time=found.moment)
+        note = words("Looking at every part …") if found.pending else words("Checked at {time} UTC", time=found.moment)
         pressed = health_view(judged(found.value, roles_played()), words, key="health", note=note)
         if pressed == MODELS:
             go_to("models")

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.config_widgets import model_name, model_picker
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_TITLES
 from components.settings_of import roles_of
 from components.system_models import (
     ModelEvent,
@@ -27,6 +28,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails, ModelTrial, Provider
 from engine.llm.discovery import OllamaStatus
+from engine.messages import N_
 from engine.values import Fault
 from pages.system_state import again_button, go_to
 from pages.system_work import Looked, looked, until
@@ -74,7 +76,7 @@ def models_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
     if said is not None:
         fault_box(said, words, key="models_fault_box")
     if found.value is None:
-        st.caption(f":material/hourglass_top: {words('system.checking')}")
+        st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
     else:
         _roles(engine, found.value, words)
         _ollama(engine, found.value, words)
@@ -85,8 +87,14 @@ def models_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
 def _roles(engine: Engine, seen: Seen, words: Words) -> None:
     workflow: WorkflowName = st.session_state.get("workflow", RunConfig().workflow)
     with st.container(border=True, key="system_roles"):
-        st.markdown(f"**{words('system.roles')}**")
-        st.caption(words("system.roles.note", workflow=words(f"settings.workflow.{workflow}")))
+        st.markdown(f"**{words('Who plays which role')}**")
+        st.caption(
+            words(
+                "These are the settings of the panel at the left of the page Ask, for the workflow {workflow}: what "
+                "is chosen here counts there too.",
+                workflow=words(WORKFLOW_TITLES[workflow]),
+            )
+        )
         roles = roles_of(workflow)
         for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
             for column, role in zip(st.columns(_COLUMNS, gap="medium"), row, strict=False):
@@ -94,7 +102,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
                     model = model_picker(words, role, seen.chat_names, engine.settings.models.of(role).model)
                     with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
                         st.caption(words(role_state(model, seen)), width="stretch")
-                        if model != BUILTIN and st.button(words("system.model.try"), key=f"try_{role}"):
+                        if model != BUILTIN and st.button(words("Try"), key=f"try_{role}"):
                             _begin_trial(engine, model, "roles")
         _trial("roles", words)
 
@@ -102,25 +110,25 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
 def role_state(model: str, seen: Seen) -> str:
     """The key of the words for how a role's model is."""
     if model == BUILTIN:
-        return "system.role.builtin"
+        return N_("built in, always there")
     if not model.startswith(_OLLAMA):
         known = next((item for item in seen.providers if item.name == model.partition(":")[0]), None)
         ready = known is not None and known.installed and known.configured
-        return "system.role.provider" if ready or known is None else "system.role.no_provider"
+        return N_("another provider") if ready or known is None else N_("its provider is not set up; see below")
     if not seen.ollama.reachable:
-        return "system.role.no_ollama"
+        return N_("Ollama does not answer")
     name = model.removeprefix(_OLLAMA)
     details = next((item for item in seen.models if item.name in (name, f"{name}:latest")), None)
     if details is None:
-        return "system.role.not_pulled"
+        return N_("not pulled")
     if not chats(details):
-        return "system.role.no_chat"
-    return "system.role.loaded" if details.loaded else "system.role.installed"
+        return N_("cannot chat")
+    return N_("loaded") if details.loaded else N_("installed, loads at its first call")
 
 
 def _ollama(engine: Engine, seen: Seen, words: Words) -> None:
     with st.container(border=True, key="system_ollama"):
-        st.markdown(f"**{words('system.ollama')}**")
+        st.markdown(f"**{words('Models of Ollama')}**")
         if not seen.ollama.reachable:
             _act(engine, ollama_missing(seen.ollama.address, words, key="ollama_missing"), words)
             return
@@ -131,14 +139,17 @@ def _ollama(engine: Engine, seen: Seen, words: Words) -> None:
         _trial("ollama", words)
         with st.form("pull_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input(
-                words("system.pull"),
+                words("Pull a model"),
                 key="pull_name",
                 placeholder="qwen3:8b",
-                help=words("system.pull.help"),
+                help=words(
+                    "A name of Ollama's library, such as qwen3:8b, or hf.co/USER/REPOSITORY:Q4_K_M. It continues when "
+                    "you leave the page, and a download that was stopped continues where it was."
+                ),
                 max_chars=_LONGEST,
                 width=420,
             )
-            if st.form_submit_button(words("system.pull.go"), icon=":material/download:") and name.strip():
+            if st.form_submit_button(words("Pull"), icon=":material/download:") and name.strip():
                 _act(engine, ModelEvent("pull", name.strip()), words)
         _pulls(engine, words)
 
@@ -203,7 +214,7 @@ def _trial(place: str, words: Words) -> None:
     _, model, trial = asked
     if trial.value is None and trial.pending is not None:
         # The name is anybody's: as text, not as markup.
-        st.text(words("system.try.running", model=model))
+        st.text(words("{model} is asked …", model=model))
     elif trial.value is not None:
         trial_card(trial.value, words, key=f"trial_{place}")
     elif trial.fault is not None:
@@ -213,24 +224,32 @@ def _trial(place: str, words: Words) -> None:
 
 def _providers(engine: Engine, seen: Seen, words: Words) -> None:
     with st.container(border=True, key="system_providers"):
-        st.markdown(f"**{words('system.providers')}**")
-        st.caption(words("system.providers.note"))
+        st.markdown(f"**{words('Other providers')}**")
+        st.caption(
+            words(
+                "Any chat model of LangChain can play a role: type provider:model in a picker. What one lacks stands "
+                "here."
+            )
+        )
         event = provider_table(seen.providers, words, key="providers")
         if event is not None and event.press == "list":
             st.session_state["offered_wanted"] = event.model
         offered = _offered(engine, words)
         with st.form("try_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             model = st.selectbox(
-                words("system.try"),
+                words("Try a model"),
                 [*offered, *(f"{_OLLAMA}{name}" for name in seen.chat_names)],
                 index=None,
                 placeholder="openai:gpt-4o-mini",
                 accept_new_options=True,
-                help=words("system.try.help"),
+                help=words(
+                    "One short call: it is asked to say that it is ready. A model at rest is loaded first; that may "
+                    "take a minute."
+                ),
                 key="try_model",
                 width=420,
             )
-            if st.form_submit_button(words("system.try.go"), icon=":material/chat:") and model:
+            if st.form_submit_button(words("Try it"), icon=":material/chat:") and model:
                 wanted = model_name(str(model), seen.chat_names)
                 if wanted != BUILTIN:
                     _begin_trial(engine, wanted, "providers")
@@ -249,5 +268,5 @@ def _offered(engine: Engine, words: Words) -> tuple[str, ...]:
     if found.value.fault is not None:
         fault_box(found.value.fault, words, key="offered_fault")
     else:
-        st.text(words.count("system.provider.offered", len(found.value.names)))
+        st.text(words.count("1 model offered", "{n} models offered", len(found.value.names)))
     return found.value.names

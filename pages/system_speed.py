@@ -24,10 +24,15 @@ _CONCURRENCY = "grader_concurrency"
 
 
 def speed_part(engine: Engine, words: Words) -> None:
-    st.caption(words("system.speed.intro"))
+    st.caption(
+        words(
+            "Is grading four passages at once really faster here? Measured, not guessed: the same short gradings with "
+            "1, 2, 4 and 8 at a time."
+        )
+    )
     found = seen_models(engine)
     if found.value is None:
-        st.caption(f":material/hourglass_top: {words('system.checking')}")
+        st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
         until(found)
         return
     _begin(engine, found.value, words)
@@ -36,7 +41,7 @@ def speed_part(engine: Engine, words: Words) -> None:
     if speeds:
         speed_cards(speeds, _used(engine, found.value, speeds), words, key="speeds")
         st.download_button(
-            words("system.speed.csv"),
+            words("Speeds as CSV"),
             data=lambda: speeds_csv(speeds, words),
             file_name="speeds.csv",
             mime="text/csv",
@@ -46,7 +51,12 @@ def speed_part(engine: Engine, words: Words) -> None:
             type="tertiary",
         )
     elif engine.host.measuring is None:
-        st.info(words("system.speed.empty", n=engine.settings.grader_concurrency))
+        st.info(
+            words(
+                "Nothing is measured yet, so chat models grade {n} passages at a time.",
+                n=engine.settings.grader_concurrency,
+            )
+        )
     until(found)
 
 
@@ -62,10 +72,12 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
     chosen = st.session_state[_MODEL]
     with st.container(border=True, key="speed_begin"):
         if not names:
-            st.caption(words("system.speed.none"))
+            st.caption(
+                words("There is no chat model to measure. Pull one under Models, or type one as provider:model.")
+            )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             model = st.selectbox(
-                words("system.speed.model"),
+                words("Chat model"),
                 list(dict.fromkeys((*names, *([chosen] if chosen else [])))),
                 index=None if not chosen else 0,
                 accept_new_options=True,
@@ -77,13 +89,19 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
             typed = model_name(str(model or ""), seen.chat_names)
             running = measuring is not None and not measuring.over
             pressed = st.button(
-                words("system.speed.go"),
+                words("Measure it"),
                 type="primary",
                 icon=":material/speed:",
                 disabled=running or typed == BUILTIN,
                 key="speed_go",
             )
-        st.caption(words("system.speed.cost"))
+        st.caption(
+            words(
+                "It costs at most 100 short calls in about a minute; a slow model makes fewer. One of Ollama is "
+                "unloaded first, so that its warm-up counts. It is busy meanwhile, and a provider that is paid by the "
+                "token is paid."
+            )
+        )
     if pressed:
         try:
             engine.host.start_measure(typed)

@@ -9,6 +9,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.i18n import Words
 from components.url_state import put_into_url, take_from_url
+from engine.messages import N_
+
+_SYSTEM_PART = {
+    "health": N_("Health"),
+    "models": N_("Models"),
+    "speed": N_("Speed"),
+    "self_test": N_("Self-test"),
+    "settings": N_("Settings"),
+    "diagnosis": N_("Diagnosis"),
+}
 
 Part = Literal["health", "models", "speed", "self_test", "settings", "diagnosis"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -25,10 +35,10 @@ def chosen_part(words: Words, bar: DeltaGenerator) -> Part:
     usual = PARTS[0]
     take_from_url(_PART, usual, lambda name: name in PARTS)
     chosen = bar.segmented_control(
-        words("system.part"),
+        words("Part of the page"),
         PARTS,
         required=True,
-        format_func=lambda name: words(f"system.part.{name}"),
+        format_func=lambda name: words(_SYSTEM_PART[name]),
         key=_PART,
         label_visibility="collapsed",
         persist_state="session",
@@ -39,7 +49,7 @@ def chosen_part(words: Words, bar: DeltaGenerator) -> Part:
 
 def again_button(words: Words, bar: DeltaGenerator) -> bool:
     """Draw the button that asks again, beside the choice of parts."""
-    return bar.button(words("system.again"), icon=":material/refresh:", key="system_again")
+    return bar.button(words("Check again"), icon=":material/refresh:", key="system_again")
 
 
 def go_to(part: Part) -> None:

@@ -27,7 +27,12 @@ _COLLECTION = "self_test_collection"
 
 
 def self_test_part(engine: Engine, words: Words) -> None:
-    st.caption(words("selftest.intro"))
+    st.caption(
+        words(
+            "Is what the numbers mean still true on this machine? The embedding model, the store and the grader are "
+            "asked questions whose answers are known beforehand. It reads and writes nothing of yours."
+        )
+    )
     if not engine.ready:
         opening(engine, words)
         return
@@ -38,9 +43,9 @@ def self_test_part(engine: Engine, words: Words) -> None:
             st.session_state[_COLLECTION] = usual if usual in names else next(iter(names), None)
         relabel(words, _COLLECTION)
         collection = st.selectbox(
-            words("selftest.collection"),
+            words("Collection"),
             names,
-            format_func=lambda name: words("settings.collection.samples") if name == usual else name,
+            format_func=lambda name: words("Samples") if name == usual else name,
             key=_COLLECTION,
             persist_state="session",
             width=320,
@@ -48,7 +53,7 @@ def self_test_part(engine: Engine, words: Words) -> None:
         testing = engine.host.self_testing
         running = testing is not None and not testing.over
         pressed = st.button(
-            words("selftest.go"),
+            words("Test the scores"),
             type="primary",
             icon=":material/rule:",
             disabled=running or not collection,
@@ -70,7 +75,7 @@ def _watched(engine: Engine, words: Words) -> None:
     """The self-test that is running or was the last."""
     first = engine.host.self_testing
     if first is None:
-        st.caption(words("selftest.empty"))
+        st.caption(words("Not tested yet. It takes some seconds with built-in models."))
         return
     running = not first.over
 
@@ -87,33 +92,41 @@ def _watched(engine: Engine, words: Words) -> None:
 
 
 def settings_part(engine: Engine, words: Words) -> None:
-    st.caption(words("system.settings.intro"))
-    with st.container(horizontal=True, vertical_alignment="bottom", key="settings_filters"):
-        text = st.text_input(
-            words("system.settings.filter"), key="settings_q", icon=":material/search:", live=True, width=320
+    st.caption(
+        words(
+            "How this machine is set up. Environment variables come first, then .env, then workbench.toml; a change "
+            "counts from the next start."
         )
-        changed = st.toggle(words("system.settings.changed"), key="settings_changed")
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", key="settings_filters"):
+        text = st.text_input(words("Find a setting"), key="settings_q", icon=":material/search:", live=True, width=320)
+        changed = st.toggle(words("Only what differs from the default"), key="settings_changed")
     shown = settings_found(engine.host.settings(), str(text or ""), words, changed=changed)
     if shown:
         settings_table(shown, words, key="settings")
     else:
-        st.info(words("system.settings.none"))
-    with st.expander(words("system.settings.how"), icon=":material/edit:"):
+        st.info(words("No setting matches."))
+    with st.expander(words("How to change one"), icon=":material/edit:"):
         how_to_change(words, key="settings_how")
 
 
 def diagnosis_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
-    st.caption(words("system.diagnosis.intro"))
+    st.caption(
+        words(
+            "Everything somebody needs who is to help you: versions, parts, models, settings and the newest faults. "
+            "No secret, no question and no text of your sources is in it. Read it before you send it."
+        )
+    )
     found = looked("diagnosis", engine.host.diagnosis, fresh=again_button(words, bar), most_s=_OLD_S)
     if found.fault is not None:
         fault_box(found.fault, words, key="diagnosis_fault")
     if found.value is None:
-        st.caption(f":material/hourglass_top: {words('system.diagnosis.making')}")
+        st.caption(f":material/hourglass_top: {words('Gathering it …')}")
     else:
         text = found.value
         copy_text(text, words, key="diagnosis")
         st.download_button(
-            words("system.diagnosis.download"),
+            words("Download it"),
             data=text.encode(),
             file_name="diagnosis.md",
             mime="text/markdown",

@@ -11,6 +11,8 @@ from components.badge import builtin_badge
 from components.config_panel import CollectionChoice, OllamaNote, config_panel, want_settings
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.settings import SETTING_NAMES
+from components.labels.tuning import MEASURE_NAMES
 from components.run_link import run_link
 from components.settings_of import differing
 from components.tune_bars import outcome_bars, pass_rate_bars
@@ -25,6 +27,7 @@ from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.flip_values import Flips
 from engine.evaluation.flips import flips_between
 from engine.evaluation.sweep_values import AxisValue
+from engine.messages import N_
 from engine.process import get_engine
 from engine.values import Fault
 from engine.whatif.settings import COLUMNS
@@ -35,6 +38,21 @@ from pages.tune_gather import gather_form
 from pages.tune_set import query_set_bar
 from pages.tune_sweep import front_card, number_of_gate, sweep_tab, swept_axes
 from pages.tune_tried import evaluated, map_of
+
+_COMPARED = {
+    "gathered": N_("settings as gathered"),
+    "defaults": N_("defaults"),
+}
+
+_EVIDENCE = {
+    "cannot_tell": N_("answers gathered that say they cannot tell: {n}"),
+    "uncited": N_("answers gathered that name no source: {n}"),
+}
+
+_MAP = {
+    "x": N_("Across"),
+    "y": N_("Up"),
+}
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -51,8 +69,11 @@ def page() -> None:
     with st.session_state["top_bar"]:
         builtin_badge(panel.models, words)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tune_head"):
-        st.markdown(f"#### {words('tune.title')}", width="content")
-        st.caption(words("tune.intro"), width="content")
+        st.markdown(f"#### {words('Tune over many questions')}", width="content")
+        st.caption(
+            words("Gather evidence once; then every slider at the left moves all figures below without a single call."),
+            width="content",
+        )
     gathering = query_set_bar(engine, panel, words)
     # A set belongs to a collection: the sliders are tried on what was found there, no matter what the panel searches.
     gathered = gathering.config
@@ -81,7 +102,7 @@ def page() -> None:
 
 def settings() -> RunConfig:
     """The one set of sliders, as on the workbench."""
-    st.caption(f"**{words('tune.under_test')}**")
+    st.caption(f"**{words('Settings under test')}**")
     ollama = engine.ollama(fresh=st.session_state.pop("look_again_now", False))
     note = OllamaNote(ollama.address, ollama.version, tuple(item.name for item in ollama.models if item.chats))
     chosen = config_panel(words, collections(), note)
@@ -107,13 +128,17 @@ def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) ->
         opening(engine, words)
     with st.container(border=True, key="tune_empty"):
         if gathering.running:
-            st.markdown(f"**{words('tune.empty.running')}**")
-            st.caption(words("tune.empty.running.note"))
+            st.markdown(f"**{words('The first figures come in a moment')}**")
+            st.caption(words("They grow while the questions run; the sliders can be moved already."))
         elif not gathering.query_set.cases:
-            st.caption(words("tune.empty.no_questions"))
+            st.caption(words("This set has no questions: import a file or add a run."))
         else:
-            st.markdown(f"**{words('tune.empty.title')}**")
-            st.caption(words("tune.empty"))
+            st.markdown(f"**{words('No evidence yet for this set')}**")
+            st.caption(
+                words(
+                    "Gather it once: every question runs and keeps all it saw. Then the figures and charts appear here."
+                )
+            )
             if gathering.batch is None:
                 with st.container(width=420):
                     gather_form(engine, gathering, config, words)
@@ -130,12 +155,12 @@ def compared_with(gathered: RunConfig, config: RunConfig) -> RunConfig:
     if st.session_state.get("tune_compared") not in names:
         st.session_state["tune_compared"] = "gathered"
     chosen = st.selectbox(
-        words("tune.compared"),
+        words("Compared with"),
         names,
         width=250,
         format_func=_compared_name,
         key="tune_compared",
-        help=words("tune.compared.help"),
+        help=words("Changes in the figures and the flips are counted against these settings, question by question."),
         persist_state="session",
     )
     if chosen == "defaults":
@@ -145,12 +170,17 @@ def compared_with(gathered: RunConfig, config: RunConfig) -> RunConfig:
 
 def _compared_name(name: str) -> str:
     kind, _, saved = name.partition(":")
-    return words("tune.compared.saved", name=saved) if kind == "saved" else words(f"tune.compared.{kind}")
+    return words("saved: {name}", name=saved) if kind == "saved" else words(_COMPARED[kind])
 
 
 def apply_button(config: RunConfig) -> None:
     """The workbench has the same sliders, so going there takes the settings along."""
-    if st.button(words("tune.apply"), type="primary", help=words("tune.apply.help"), key="tune_apply"):
+    if st.button(
+        words("Open on Ask"),
+        type="primary",
+        help=words("The sliders are the same on both pages: Ask has these settings already."),
+        key="tune_apply",
+    ):
         want_settings({"collection": config.collection})
         st.switch_page("workbench.py")
 
@@ -158,18 +188,28 @@ def apply_button(config: RunConfig) -> None:
 def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: RunConfig) -> str:
     """What the figures rest on, and what is in none of them: one line."""
     total, unknown, failed = len(shown), int(evaluation.unknown_n[AFTER]), len(shown.evidence.failed)
-    parts = [words.count("tune.evidence.line", total)]
+    parts = [
+        words.count(
+            "1 question · every slider move since: 0 calls", "{n} questions · every slider move since: 0 calls", total
+        )
+    ]
     if gathering.batch is not None and total + failed < gathering.batch.total:
-        parts = [words("tune.evidence.part", n=total + failed, total=gathering.batch.total)]
+        parts = [
+            words(
+                "{n} of {total} questions so far · every slider move since: 0 calls",
+                n=total + failed,
+                total=gathering.batch.total,
+            )
+        ]
     if unknown:
-        parts.append(words("tune.evidence.unknown", n=unknown))
+        parts.append(words("{n} would need calls to tell under these settings: left out, never guessed", n=unknown))
         if not gathering.config.grade_probe:
-            parts.append(words("tune.evidence.not_probed"))
+            parts.append(words("gathered without grading the whole probe: gather again with it to know more"))
     if failed:
-        parts.append(words("tune.evidence.failed", n=failed))
-    parts += [words(f"tune.evidence.{note}", n=n) for note, n in sorted(shown.evidence.notes.items())]
+        parts.append(words("{n} failed, in no figure", n=failed))
+    parts += [words(_EVIDENCE[note], n=n) for note, n in sorted(shown.evidence.notes.items())]
     if panel.collection != gathering.config.collection:
-        parts.append(words("tune.evidence.set_collection", collection=f"`{gathering.config.collection}`"))
+        parts.append(words("asked of the set's collection {collection}", collection=f"`{gathering.config.collection}`"))
     return " · ".join(parts)
 
 
@@ -177,10 +217,21 @@ def all_unknown(config: RunConfig, gathered: RunConfig) -> None:
     """Why the settings lead nowhere that a run has been, and the way back."""
     names = [name for name in differing(config, gathered) if name not in COLUMNS and name != "grade_probe"]
     with st.container(border=True, key="tune_all_unknown"):
-        st.markdown(f"**{words('tune.unknown.title')}**")
-        listed = words("list.joint").join(setting_name(name, words) for name in names)
-        st.caption(words("tune.unknown.changed", names=listed) if names else words("tune.unknown.far"))
-        if st.button(words("tune.unknown.back"), icon=":material/undo:", key="tune_unknown_back"):
+        st.markdown(f"**{words('No question can be told under these settings without calls')}**")
+        listed = words(", ").join(setting_name(name, words) for name in names)
+        st.caption(
+            words(
+                "Changed since the evidence was gathered, and nothing recorded says what they do: {names}. Put them "
+                "back, or gather again with these settings.",
+                names=listed,
+            )
+            if names
+            else words(
+                "The runs never went where these settings lead. Move the sliders back, or gather again with these "
+                "settings."
+            )
+        )
+        if st.button(words("Put them back"), icon=":material/undo:", key="tune_unknown_back"):
             want_settings(replace(gathered, grade_probe=config.grade_probe))
             st.rerun()
 
@@ -191,27 +242,27 @@ def map_card(shown: Shown, config: RunConfig) -> None:
     x = _axis(across, "x", number_of_gate(config))
     y = _axis(up, "y", "similarity_threshold")
     measure = over.selectbox(
-        words("tune.map.measure"),
+        words("Shown"),
         _MAP_MEASURES,
-        format_func=lambda name: words(f"tune.measure.{name}"),
+        format_func=lambda name: words(MEASURE_NAMES[name]),
         key="tune_map_measure",
         persist_state="session",
     )
     if x == y:
-        st.caption(words("tune.map.same"))
+        st.caption(words("Choose two different settings."))
         return
     heat = map_of(shown, config, (x, y), measure, swept_axes(config))
     heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown))
     if int(heat.known_n.min()) < len(shown):
-        st.caption(words("tune.map.partly"))
+        st.caption(words("Hatched cells count fewer questions, empty ones none: the others would need calls to tell."))
 
 
 def _axis(place: st.delta_generator.DeltaGenerator, name: str, default: str) -> str:
     st.session_state.setdefault(f"tune_map_{name}", default)
     chosen = place.selectbox(
-        words(f"tune.map.{name}"),
+        words(_MAP[name]),
         _MAP_AXES,
-        format_func=lambda axis: words(f"settings.{axis}"),
+        format_func=lambda axis: words(SETTING_NAMES[axis]),
         key=f"tune_map_{name}",
         persist_state="session",
     )
@@ -226,12 +277,12 @@ def tabs(shown: Shown, evaluation: Evaluation, changed: Flips, gathering: Gather
     before, config = evaluation.configs
     failed = len(shown.evidence.failed)
     names = {
-        "flips": words("tune.tab.flips", n=changed.flipped),
-        "outcomes": words("tune.tab.outcomes"),
-        "measures": words("tune.tab.measures"),
-        "sweep": words("tune.tab.sweep"),
-        "bench": words("tune.tab.bench"),
-        "failures": words("tune.tab.failures", n=failed),
+        "flips": words("Flips {n}", n=changed.flipped),
+        "outcomes": words("Outcomes"),
+        "measures": words("All measures"),
+        "sweep": words("Sweep"),
+        "bench": words("Grader bench"),
+        "failures": words("Failures {n}", n=failed),
     }
     drawn = dict(zip(names, st.tabs(list(names.values()), key="tune_tabs", on_change="rerun"), strict=True))
     # Hidden tabs cost nothing.
@@ -261,7 +312,7 @@ def flips_tab(changed: Flips, config: RunConfig) -> None:
     flips_table(changed, words, key="tune_flips", link=lambda run_id: run_link(run_id, config, words, base))
     if changed.shown:
         st.download_button(
-            words("tune.flips.csv"),
+            words("Flips as CSV"),
             lambda: flips_csv(changed, words),
             file_name="flips.csv",
             mime="text/csv",
@@ -280,5 +331,5 @@ try:
     page()
 except WorkbenchError as error:
     fault_box(Fault.of(error), words, key="tune_fault")
-    if st.button(words("ask.again"), icon=":material/refresh:", key="tune_again"):
+    if st.button(words("Try again"), icon=":material/refresh:", key="tune_again"):
         st.rerun()

@@ -17,6 +17,7 @@ from engine.evaluation.grader_bench import compare, cut_for_precision, figures
 from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.noise import noise
 from engine.evaluation.regrade import Regraded, judged_passages
+from engine.messages import NC_
 from engine.values import Fault, PassageId, RunRecord
 from pages.tune_evidence import Gathering, judged_pairs, records_of
 from pages.tune_gather import batch_name
@@ -51,18 +52,40 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     """Everything about the grader that gave the verdicts of the gathered evidence."""
     if gathering.batch is None:
         return
-    st.caption(words("bench.intro", grader=_grader_name(gathering.config, words)))
+    st.caption(
+        words(
+            "How good is the grader ({grader})? Its verdicts against the labels of the set, and against your own.",
+            grader=_grader_name(gathering.config, words),
+        )
+    )
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
-    only = left.toggle(words("bench.only_labelled"), help=words("bench.only_labelled.help"), key="bench_only")
+    only = left.toggle(
+        words("Only what somebody labelled"),
+        help=words("Data sets seldom name every right passage. Off: what is not named counts as not relevant."),
+        key="bench_only",
+    )
     cut = right.slider(
-        words("bench.cut"), 0.0, 1.0, config.min_confidence, 0.01, help=words("bench.cut.help"), key="bench_cut"
+        words("Passes from P(relevant)"),
+        0.0,
+        1.0,
+        config.min_confidence,
+        0.01,
+        help=words("The setting minimum confidence of a run."),
+        key="bench_cut",
     )
     graded = judged_pairs(engine, gathering.batch, only_labelled=only)
     found = figures(graded, cut)
-    st.caption(words("bench.population"))
+    st.caption(
+        words(
+            "Every passage that the grader judged in these runs, kept or dropped, at the cut below. The precision of "
+            "the table *Measures* counts only those that the settings under test keep."
+        )
+    )
     bench_figures(found, words, key="bench_figures")
     if found.assumed_n:
-        st.caption(words("bench.assumed", n=found.assumed_n))
+        st.caption(
+            words("{n} of these labels are assumed: the passage meets none of the expectations.", n=found.assumed_n)
+        )
     first, second = st.columns(2, gap="medium")
     with first:
         curve_chart(found, words, key="bench_curve")
@@ -78,14 +101,14 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
 
 def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
     """The confidence from which on the grader is as precise as wanted."""
-    wanted = st.slider(words("bench.wanted"), 0.5, 1.0, 0.9, 0.01, key="bench_wanted", width=360)
+    wanted = st.slider(words("Wanted precision"), 0.5, 1.0, 0.9, 0.01, key="bench_wanted", width=360)
     cut = cut_for_precision(graded, wanted)
     if cut is None:
-        st.caption(words("bench.wanted.never", wanted=f"{wanted:.2f}"))
+        st.caption(words("No cut reaches {wanted} on these pairs.", wanted=f"{wanted:.2f}"))
         return
     st.markdown(
         words(
-            "bench.wanted.at",
+            "From P(relevant) ≥ **{cut}** on, precision is {precision} with recall {recall} ({n} pass).",
             cut=f"{cut.cut:.2f}",
             precision=f"{cut.precision:.2f}",
             recall=f"{cut.recall:.2f}",
@@ -96,13 +119,13 @@ def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
 
 def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...], look: _Look, words: Words) -> None:
     """Another gathering of the same set, by another grader, on the pairs that both have judged."""
-    st.markdown(f"**{words('bench.two')}**")
+    st.markdown(f"**{words('Two graders on the same pairs')}**")
     others = gathering.others
     if not others:
-        st.caption(words("bench.two.none"))
+        st.caption(words("Gather this set again with another grader (panel at the left) to compare the two."))
         return
     chosen = st.selectbox(
-        words("bench.second"), others, format_func=lambda item: batch_name(item, words), key="bench_other", width=420
+        words("Second"), others, format_func=lambda item: batch_name(item, words), key="bench_other", width=420
     )
     if chosen is None:
         return
@@ -113,18 +136,22 @@ def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...],
 
 def scatter(engine: Engine, batch_id: str, judged: list[RunRecord], cut: float, words: Words) -> None:
     """Grade the passages of some questions again, several times, and show how far the verdicts scatter."""
-    st.markdown(f"**{words('bench.noise')}**")
-    st.caption(words("bench.noise.help"))
+    st.markdown(f"**{words('Noise: the same passages judged again')}**")
+    st.caption(
+        words("A verdict within the noise band of the cut is a coin flip: made again, it may fall on the other side.")
+    )
     name = f"{_JOB}_{batch_id}"
     job: _Regrading | None = st.session_state.get(name)
     running = job is not None and job.future is not None and not job.future.done()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        count = st.number_input(words("bench.noise.questions"), 1, min(50, len(judged)), 1, key="bench_n", width=170)
-        times = st.number_input(words("bench.noise.times"), 2, 20, 5, key="bench_times", width=170)
+        count = st.number_input(
+            words(NC_("grader bench", "Questions")), 1, min(50, len(judged)), 1, key="bench_n", width=170
+        )
+        times = st.number_input(words("Times"), 2, 20, 5, key="bench_times", width=170)
         step = max(1, len(judged) // int(count))
         records = judged[::step][: int(count)]
         judgements = int(times) * sum(len(judged_passages(record)) for record in records)
-        label = words("bench.noise.do", n=judgements)
+        label = words("Judge again ({n} judgements)", n=judgements)
         if st.button(label, icon=":material/replay:", disabled=running, key="bench_regrade"):
             job = _Regrading(int(times) * len(records), texts=_texts(records))
             job.future = engine.start_regrade(records, int(times), job.note)
@@ -142,8 +169,8 @@ def _follow(job: _Regrading, words: Words) -> None:
         if job.future is None or job.future.done():
             st.rerun()
         share = job.done / job.total if job.total else 0.0
-        st.progress(min(1.0, share), words("tune.progress.done", done=job.done, total=job.total))
-        if st.button(words("ask.stop"), icon=":material/stop:", key="bench_stop") and job.future is not None:
+        st.progress(min(1.0, share), words("{done} of {total}", done=job.done, total=job.total))
+        if st.button(words("Stop"), icon=":material/stop:", key="bench_stop") and job.future is not None:
             job.future.cancel()
 
     watch()
@@ -152,7 +179,7 @@ def _follow(job: _Regrading, words: Words) -> None:
 def _outcome(job: _Regrading, cut: float, words: Words) -> None:
     assert job.future is not None
     if job.future.cancelled():
-        st.caption(words("bench.noise.stopped"))
+        st.caption(words("Stopped."))
         return
     error = job.future.exception()
     if error is not None:
@@ -182,4 +209,4 @@ def _texts(records: list[RunRecord]) -> dict[PassageId, str]:
 
 def _grader_name(config: RunConfig, words: Words) -> str:
     model = config.models.grader
-    return words("model.builtin") if model.built_in else model.model
+    return words("built-in") if model.built_in else model.model

@@ -40,9 +40,22 @@ def presence_note(found: Presence, words: Words, *, key: str) -> None:
         fault_box(Fault.of(error), words, key=key)
         return
     if found.partly:
-        quiet(f"! {words.count('tune.presence.part', found.expected, present=found.present)}", words, key=key)
+        there = words(
+            "{present} of {n} expected sources exist in this collection; what the others hold cannot be found.",
+            n=found.expected,
+            present=found.present,
+        )
+        quiet(f"! {there}", words, key=key)
     elif found.expected:
-        quiet(words.count("tune.presence.all", found.expected), words, key=key)
+        quiet(
+            words.count(
+                "The expected source exists in this collection.",
+                "All {n} expected sources exist in this collection.",
+                found.expected,
+            ),
+            words,
+            key=key,
+        )
 
 
 def nothing_there(engine: Engine, query_set: QuerySet) -> bool:
@@ -63,12 +76,16 @@ def misplaced(engine: Engine, query_set: QuerySet, words: Words) -> None:
 
 def bind_form(engine: Engine, query_set: QuerySet, words: Words) -> None:
     """Ask a set of another collection from now on."""
-    wanted = collection_choice(engine, query_set.collection, words("tune.bind"), key=f"tune_bind_{query_set.name}")
+    wanted = collection_choice(
+        engine, query_set.collection, words("Ask it of another collection"), key=f"tune_bind_{query_set.name}"
+    )
     sources = sources_of(engine, wanted)
     if sources is not None:
         presence_note(presence(query_set.cases, wanted, sources), words, key="tune_bind_presence")
     same = wanted == query_set.collection
-    help_ = words("tune.bind.help")
-    if st.button(words("tune.bind.do"), disabled=same, help=help_, icon=":material/link:", key="tune_bind_do"):
+    help_ = words("What was gathered on the former collection stays, and shows when the set is bound to it again.")
+    if st.button(
+        words("Ask this collection from now on"), disabled=same, help=help_, icon=":material/link:", key="tune_bind_do"
+    ):
         engine.evaluation.bind_query_set(query_set.name, wanted)
         st.rerun()

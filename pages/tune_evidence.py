@@ -50,7 +50,11 @@ class Gathering:
     def why(self, case_id: str, words: Words) -> str:
         """Why a question is in no figure."""
         fault = self.batch.failures.get(case_id) if self.batch else None
-        return words.joined(fault_text(fault, words)) if fault else words("tune.failures.cut_off")
+        return (
+            words.joined(fault_text(fault, words))
+            if fault
+            else words("The run was cut off; gather the rest to repeat it.")
+        )
 
 
 @dataclass(frozen=True, slots=True)

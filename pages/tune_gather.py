@@ -33,12 +33,12 @@ def gathering_buttons(engine: Engine, gathering: Gathering, config: RunConfig, w
         return
     gathered_chip(batch, words)
     left = len(batch.left)
-    if left and st.button(words("tune.resume", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
+    if left and st.button(words("Go on with {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
         _begin(lambda: engine.batches.resume(batch.id))
-    again = words.count("tune.again_failed", len(batch.failures))
+    again = words.count("Try the failed one again", "Try {n} failed again", len(batch.failures))
     if batch.failures and st.button(again, icon=":material/refresh:", key="tune_retry"):
         _begin(lambda: engine.batches.resume(batch.id, failures=True))
-    with st.popover(words("tune.gather.again"), icon=":material/play_arrow:"):
+    with st.popover(words("Gather again"), icon=":material/play_arrow:"):
         gather_form(engine, gathering, config, words)
 
 
@@ -56,13 +56,23 @@ def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
     if ended_by is not None:
         fault_box(ended_by, words, key="tune_batch_fault")
     if gathering.added:
-        st.caption(words.count("tune.gather.added", gathering.added))
+        st.caption(
+            words.count(
+                "One question of this set was added since; gather again to have it in.",
+                "{n} questions of this set were added since; gather again to have them in.",
+                gathering.added,
+            )
+        )
 
 
 def gathered_chip(batch: Batch, words: Words) -> None:
     look = "pass" if len(batch.done) >= batch.total else "warn"
-    text = words("tune.gathered", done=len(batch.done), total=batch.total)
-    help_text = words("tune.gathered.probe") if batch.config.grade_probe else words("tune.gathered.kept")
+    text = words("{done} of {total} gathered", done=len(batch.done), total=batch.total)
+    help_text = (
+        words("The whole probe was graded: only what another rewrite would have found needs calls.")
+        if batch.config.grade_probe
+        else words("Only kept passages were graded: lower thresholds would need calls.")
+    )
     with st.container(width="content", key="tune_gathered_place"):
         draw((node("span", f"chip {look}", text, title=help_text),), words, key="tune_gathered")
 
@@ -77,11 +87,11 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
     if len(by_id) == 1:
         return next(iter(by_id.values()))
     chosen = st.selectbox(
-        words("tune.gathering"),
+        words("Gathering"),
         list(by_id),
         format_func=lambda batch_id: batch_name(by_id[batch_id], words),
         key=_CHOSEN,
-        help=words("tune.gathering.help"),
+        help=words("Whose runs are the evidence: the newest, or one made with other models or settings."),
         persist_state="session",
         width=230,
     )
@@ -98,17 +108,39 @@ def batch_name(batch: Batch, words: Words) -> str:
 def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """Cost and choices before a batch begins."""
     query_set = gathering.query_set
-    probe = st.toggle(words("tune.gather.probe"), True, help=words("tune.gather.probe.help"), key="tune_probe")
+    probe = st.toggle(
+        words("Grade everything that is probed"),
+        True,
+        help=words(
+            "Every candidate is judged, also those that the thresholds drop: far more settings can be told without a "
+            "call. What another rewrite would have found stays unknown. It costs probe-depth verdicts a round instead "
+            "of top-k."
+        ),
+        key="tune_probe",
+    )
     # One place is left for whoever asks something meanwhile.
     most = max(1, min(_MOST_AT_ONCE, engine.settings.max_concurrent_runs - 1))
-    at_once = st.slider(words("tune.gather.at_once"), 1, most, min(2, most), key="tune_at_once") if most > 1 else 1
+    at_once = st.slider(words("Runs at once"), 1, most, min(2, most), key="tune_at_once") if most > 1 else 1
     wanted = replace(config, collection=query_set.collection, grade_probe=bool(probe) or config.grade_probe)
     calls = engine.worst_case_calls(wanted)
     n = len(query_set.cases)
-    st.caption(words.count("tune.gather.price", n, calls=n * calls) if calls else words.count("tune.gather.builtin", n))
+    st.caption(
+        words.count(
+            "1 run, at most {calls} calls of chat models.",
+            "{n} runs, at most {calls} calls of chat models.",
+            n,
+            calls=n * calls,
+        )
+        if calls
+        else words.count("1 run with built-in models: no calls.", "{n} runs with built-in models: no calls.", n)
+    )
     if wanted.collection != config.collection:
-        quiet(words("tune.gather.collection", collection=wanted.collection), words, key="tune_gather_collection")
-    start = words.count("tune.gather.start", n)
+        quiet(
+            words("Asked of the set's own collection {collection}.", collection=wanted.collection),
+            words,
+            key="tune_gather_collection",
+        )
+    start = words.count("Run the question", "Run {n} questions", n)
     able = engine.ready and n and not nothing_there(engine, query_set)
     if st.button(start, type="primary", width="stretch", disabled=not able, key="tune_start"):
         _begin(lambda: engine.batches.start(query_set.name, wanted, int(at_once)))

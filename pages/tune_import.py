@@ -16,9 +16,22 @@ from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.importing import ImportNote, ImportPlan, collection_name, read_query_set
 from engine.evaluation.presence import presence
 from engine.evaluation.store import usable_set_name
+from engine.messages import N_, NC_
 from engine.values import Fault
 from pages.jobs import IngestJob
 from pages.tune_collection import collection_choice, presence_note, sources_of
+
+_NOTE = {
+    "row": N_("left out, it cannot be used"),
+    "duplicate_id": N_("an id stands twice; the second is renamed"),
+    "no_document": N_("its relevant documents are not in the file"),
+    "no_relevant": N_("{n} questions without a relevant document are left out"),
+    "no_qrels": N_("no relevance file: the questions are not labelled"),
+    "split": N_("one of several splits is taken"),
+    "empty_document": N_("a document without text is left out"),
+    "same_document": N_("documents with the same text are one"),
+    "more": N_("{n} further notes"),
+}
 
 _JOB = "tune_import_job"
 _FAILED = "tune_import_failed"
@@ -32,10 +45,16 @@ _KINDS = ("json", "jsonl", "csv", "tsv", "zip", "txt")
 
 def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words) -> None:
     """A file of questions, and the collection that they are asked of; ``chosen`` is that of the sidebar."""
-    st.caption(words("tune.import.kinds"))
+    st.caption(
+        words(
+            "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns `question` and `expected`: the name of "
+            "a source, the id of a passage, or a text that the right passage contains; several apart by `|`. A column "
+            "`answerable` with `false` marks a question that should be refused."
+        )
+    )
     uploads = st.session_state.setdefault("tune_uploads", 0)
     file = st.file_uploader(
-        words("tune.import.file"),
+        words("File"),
         type=list(_KINDS),
         max_upload_size=engine.settings.max_upload_mb,
         key=f"tune_file_{uploads}",
@@ -44,10 +63,10 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
         st.session_state.pop(_READ, None)
         return
     usual = file.name.rsplit(".", 1)[0][:_LONGEST]
-    name = st.text_input(words("tune.import.name"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
-    limit = st.number_input(words("tune.import.limit"), 1, 10_000, 200, key="tune_import_limit")
+    name = st.text_input(words("Name of the set"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
+    limit = st.number_input(words("Questions at most, evenly spread"), 1, 10_000, 200, key="tune_import_limit")
     name = name.strip() or usual
-    into = collection_choice(engine, chosen, words("tune.import.asked"), key=f"tune_import_of_{uploads}")
+    into = collection_choice(engine, chosen, words("Asked of the collection"), key=f"tune_import_of_{uploads}")
     sources = sources_of(engine, into)
     try:
         plan = _plan(file, int(limit), sources)
@@ -56,9 +75,9 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
         return
     st.caption(
         words(
-            "tune.import.plan",
-            questions=words.count("tune.import.questions", len(plan.set.cases)),
-            documents=words.count("tune.import.documents", len(plan.items)),
+            "{questions}, {documents}.",
+            questions=words.count("1 question", "{n} questions", len(plan.set.cases)),
+            documents=words.count("1 document", "{n} documents", len(plan.items)),
         )
     )
     import_notes(plan.notes, words)
@@ -66,12 +85,14 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     if not plan.items and sources is not None:
         presence_note(presence(plan.set.cases, into, sources), words, key="tune_import_presence")
     if plan.items:
-        st.caption(words("tune.import.own"))
+        st.caption(words("The file brings its own documents: they become a collection, and that is asked."))
         place = f"tune_import_into_{uploads}_{name}"
-        collection = st.text_input(words("tune.import.collection"), collection_name(name), max_chars=60, key=place)
+        collection = st.text_input(
+            words("Its documents go into the collection"), collection_name(name), max_chars=60, key=place
+        )
     if name in names and name != SAMPLE_SET:
-        st.caption(words("tune.import.replaces"))
-    pressed = st.button(words("tune.import.start"), type="primary", width="stretch", key="tune_import_start")
+        st.caption(words("There is a set of this name: it is replaced."))
+    pressed = st.button(words("Import"), type="primary", width="stretch", key="tune_import_start")
     if pressed:
         begin_import(engine, plan, name, collection, words)
 
@@ -109,7 +130,7 @@ def imported(engine: Engine, words: Words) -> None:
     """Follow the documents of an import on their way in; then the set is there."""
     failed: Fault | None = st.session_state.get(_FAILED)
     if failed is not None:
-        close = (("close", words("tune.import.close")),)
+        close = (("close", words("Close")),)
         if fault_box(failed, words, key="tune_import_failed", actions=close) == "close":
             st.session_state.pop(_FAILED)
             st.rerun()
@@ -128,8 +149,11 @@ def imported(engine: Engine, words: Words) -> None:
         share = now.done / now.total if now and now.total else 0.0
         done, total = (now.done, now.total) if now else (0, 0)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.progress(min(1.0, share), words("tune.import.going", name=plan.set.name, done=done, total=total))
-            if st.button(words("ask.stop"), icon=":material/stop:", key="tune_import_stop"):
+            st.progress(
+                min(1.0, share),
+                words("{name}: {done} of {total} documents in", name=plan.set.name, done=done, total=total),
+            )
+            if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop"):
                 job.stop()
 
     watch()
@@ -156,7 +180,7 @@ def import_notes(notes: Sequence[ImportNote], words: Words) -> None:
     ]
     more = len(notes) - _ATTENTION
     if more > 0:
-        items.append(node("li", "muted", words("tune.import.more", n=more)))
+        items.append(node("li", "muted", words(NC_("tuning", "and {n} more"), n=more)))
     draw((node("ul", "report", *items),), words, key="tune_import_notes")
 
 
@@ -164,5 +188,5 @@ def note_text(note: ImportNote, words: Words) -> str:
     """In English the note's own words; in Chinese what kind of note it is, with its place."""
     if words.language == "en":
         return str(note)
-    place = note.file if note.line is None else words("tune.note.line", file=note.file, line=note.line)
-    return words("tune.note", place=place, what=words(f"tune.note.{note.kind}", n=note.count))
+    place = note.file if note.line is None else words("{file}, line {line}", file=note.file, line=note.line)
+    return words("{place}: {what}", place=place, what=words(_NOTE[note.kind], n=note.count))

@@ -13,6 +13,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
+from engine.messages import NC_
 from engine.values import Fault
 from pages.tune_collection import bind_form, misplaced
 from pages.tune_evidence import Gathering, batches_of, progress_of, query_set_of
@@ -38,16 +39,16 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
         batch = batch_choice(batches, words)
         # Another key is another popover, closed: what it was opened for is done.
         done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
-        with st.popover(words("tune.import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
+        with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
             import_form(engine, names, config.collection, words)
         run_id = st.session_state.get("run")
-        add_help = None if run_id else words("tune.add.help")
+        add_help = None if run_id else words("Open a run on the page Ask first.")
         icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
-        with st.popover(words("tune.add"), icon=icon, disabled=not run_id, help=add_help, key=key):
+        with st.popover(words("Add open run"), icon=icon, disabled=not run_id, help=add_help, key=key):
             if run_id:
                 add_form(engine, str(run_id), names, words)
         if query_set.name != SAMPLE_SET:
-            with st.popover(words("tune.set.more"), icon=":material/more_horiz:"):
+            with st.popover(words("This set"), icon=":material/more_horiz:"):
                 set_facts(engine, query_set, words)
         st.space("stretch")
         running = batch is not None and progress_of(engine, batch.id).running
@@ -69,7 +70,12 @@ def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
     query_set = query_set_of(engine, present if present in names else SAMPLE_SET)
     labelled = sum(case.labelled or case.answerable is not None for case in query_set.cases)
     chosen = st.selectbox(
-        words.count("tune.set.size", len(query_set.cases), labelled=labelled),
+        words.count(
+            "1 question, {labelled} labelled",
+            "{n} questions, {labelled} labelled",
+            len(query_set.cases),
+            labelled=labelled,
+        ),
         names,
         format_func=lambda name: _set_name(name, words),
         key=_SET,
@@ -102,18 +108,34 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
     case = case_of(record, marked)
     expected = len(case.expected)
     if marked:
-        st.caption(words.count("tune.add.marked", expected))
+        st.caption(
+            words.count(
+                "The passage that you marked as helpful is expected.",
+                "{n} passages that you marked as helpful are expected.",
+                expected,
+            )
+        )
     else:
-        st.caption(words.count("tune.add.cited", expected) if expected else words("tune.add.none"))
+        st.caption(
+            words.count(
+                "The passage that the answer cites is expected.",
+                "{n} passages that the answer cites are expected.",
+                expected,
+            )
+            if expected
+            else words(
+                "Nothing is expected: the run cites nothing. Mark passages as helpful on the page Ask to label it."
+            )
+        )
     own = [name for name in names if name != SAMPLE_SET]
     name = st.selectbox(
-        words("tune.add.to"),
-        own or [words("tune.add.new")],
+        words("Set"),
+        own or [words("my questions")],
         accept_new_options=True,
         key="tune_add_to",
-        help=words("tune.add.to.help"),
+        help=words("Choose one, or type the name of a new one."),
     )
-    if st.button(words("tune.add.do"), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
+    if st.button(words(NC_("tuning", "Add")), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
         try:
             engine.evaluation.add_case(str(name), case, record.config.collection)
         except WorkbenchError as error:
@@ -125,15 +147,19 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
 
 
 def set_facts(engine: Engine, query_set: QuerySet, words: Words) -> None:
-    facts = words("tune.set.facts", origin=query_set.origin or "–", collection=query_set.collection)
+    facts = words(
+        "From {origin}, asked of the collection {collection}.",
+        origin=query_set.origin or "–",
+        collection=query_set.collection,
+    )
     quiet(facts, words, key="tune_set_facts")
     bind_form(engine, query_set, words)
-    sure = st.checkbox(words("tune.set.sure"), key=f"tune_sure_{query_set.name}")
-    if st.button(words("tune.set.delete"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
+    sure = st.checkbox(words("Delete it for good"), key=f"tune_sure_{query_set.name}")
+    if st.button(words("Delete this set"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
         engine.evaluation.delete_query_set(query_set.name)
         st.rerun()
-    st.caption(words("tune.set.delete.help"))
+    st.caption(words("Its runs stay."))
 
 
 def _set_name(name: str, words: Words) -> str:
-    return words("tune.set.samples") if name == SAMPLE_SET else name
+    return words(NC_("tuning", "Samples")) if name == SAMPLE_SET else name

@@ -11,6 +11,8 @@ import streamlit as st
 from components.config_panel import want_settings
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.settings import SETTING_NAMES
+from components.labels.tuning import MEASURE_NAMES
 from components.setting_words import setting_label, setting_text
 from components.tune_charts import Kind, Point, quality_against_cost, settings_text
 from components.tune_figures import AFTER, BEFORE
@@ -36,14 +38,22 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     before, config = evaluation.configs
     made = tried(shown, config, swept_axes(config))
     cost: Cost = st.selectbox(
-        words("tune.front.cost"),
+        words("Cost"),
         COSTS,
-        format_func=lambda name: words(f"tune.measure.{name}"),
+        format_func=lambda name: words(MEASURE_NAMES[name]),
         key="tune_front_cost",
         persist_state="session",
     )
     telling, total = int(made.telling.sum()), len(made.configs)
-    st.caption(words("tune.front.note" if telling == total else "tune.front.note_known", n=telling, total=total))
+    st.caption(
+        words(
+            "{n} settings; click one to try it"
+            if telling == total
+            else "{n} of {total} settings known well enough; click to try",
+            n=telling,
+            total=total,
+        )
+    )
     found = recommended(shown, config, swept_axes(config), before)
     points = _points(made, evaluation, cost, found, words)
     quality_against_cost(points, cost, words, key="tune_front", tried=_try, total=len(shown))
@@ -86,14 +96,14 @@ def _own_point(evaluation: Evaluation, side: int, cost: Cost, made: Tried, *, wo
 def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig, words: Words) -> None:
     """Which settings are swept, what is recommended and how sure that is, and exports."""
     st.multiselect(
-        words("tune.sweep.axes"),
+        words("Settings to sweep"),
         _AXES,
         default=None if "tune_axes" in st.session_state else swept_axes(config),
-        format_func=lambda name: words(f"settings.{name}"),
+        format_func=lambda name: words(SETTING_NAMES[name]),
         max_selections=_MOST_AXES,
         key="tune_axes",
         persist_state="session",
-        help=words("tune.sweep.axes.help"),
+        help=words("Two or three; the others stay as the sliders have them. Computed from evidence, without calls."),
     )
     made = tried(shown, config, swept_axes(config))
     found = recommended(shown, config, swept_axes(config), before)
@@ -111,7 +121,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
     with right:
         take_away(engine, config, words)
     st.download_button(
-        words("tune.sweep.csv", n=len(made.configs)),
+        words("{n} settings as CSV", n=len(made.configs)),
         lambda: _csv(tried_rows(shown, config, swept_axes(config))),
         file_name="sweep.csv",
         mime="text/csv",
@@ -123,10 +133,10 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
 
 def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
     """Keep the settings under test by a name; take up or forget saved ones."""
-    st.markdown(f"**{words('tune.saved')}**")
+    st.markdown(f"**{words('Save these settings')}**")
     with st.form("tune_save", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        name = st.text_input(words("tune.saved.name"), max_chars=60, key="tune_save_name")
-        pressed = st.form_submit_button(words("tune.saved.save"), icon=":material/save:")
+        name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
+        pressed = st.form_submit_button(words("Save"), icon=":material/save:")
     if pressed and name.strip():
         try:
             engine.evaluation.save_settings(name.strip(), config)
@@ -136,10 +146,10 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
     for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(saved)
-            if st.button(words("tune.saved.use"), key=f"tune_use_{place}", type="tertiary"):
+            if st.button(words("use"), key=f"tune_use_{place}", type="tertiary"):
                 want_settings(settings)
                 st.rerun()
-            if st.button(words("tune.saved.forget"), key=f"tune_forget_{place}", type="tertiary"):
+            if st.button(words("forget"), key=f"tune_forget_{place}", type="tertiary"):
                 engine.evaluation.delete_settings(saved)
                 st.rerun()
 
@@ -147,7 +157,7 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
 def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
     """The settings under test as curl, Python, JSON, and the file for the command line."""
     address = f"http://127.0.0.1:{engine.settings.port}"
-    st.markdown(f"**{words('tune.out')}**")
+    st.markdown(f"**{words('Take them along')}**")
     forms = {
         "curl": ("bash", as_curl(config, address=address)),
         "Python": ("python", as_python(config)),
@@ -158,7 +168,7 @@ def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
         with tab:
             st.code(text, language=language, wrap_lines=True)
             if language == "toml":
-                st.caption(words("tune.out.eval"))
+                st.caption(words("The file for `python -m engine eval DATASET --config FILE`."))
 
 
 def swept_axes(config: RunConfig) -> tuple[str, ...]:

@@ -11,15 +11,28 @@ from components.i18n import Words
 from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.messages import N_
 from engine.values import Fault
 from engine.weak_points import WeakPoint
+
+_WHY = {
+    "refused": N_("{date} · there was no answer"),
+    "forced": N_("{date} · answered below the bar"),
+    "unhelpful": N_("{date} · the answer was judged unhelpful"),
+}
 
 _A_PAGE = 20
 
 
 def weak_points_view(engine: Engine, words: Words) -> None:
     """The history of one collection: what it is, its switch, and its entries."""
-    st.caption(words("history.intro"))
+    st.caption(
+        words(
+            "A question that was refused, answered below the bar or judged unhelpful is noted here with its day. The "
+            "quality-control loop searches it as dated history; no answer is ever written from it. Batches, sweeps, "
+            "branches, races and evaluations add nothing."
+        )
+    )
     try:
         names = [item.name for item in engine.collections() if not item.read_only]
         found = engine.weak_points.list()
@@ -31,11 +44,11 @@ def weak_points_view(engine: Engine, words: Words) -> None:
     if not every:
         return
     with st.container(key="history_bar", horizontal=True, vertical_alignment="bottom", gap="small"):
-        chosen = st.selectbox(words("history.collection"), every, key="history_collection", width=280)
+        chosen = st.selectbox(words("Collection"), every, key="history_collection", width=280)
         _switch(engine, words, chosen)
     own = [item for item in found if item.collection == chosen]
     if not own:
-        st.info(words("history.empty"))
+        st.info(words("No weak points are noted for this collection."))
         return
     pages = -(-len(own) // _A_PAGE)
     number = st.pagination(pages, key=f"history_page_{pages}") if pages > 1 else 1
@@ -48,7 +61,11 @@ def _switch(engine: Engine, words: Words, collection: str) -> None:
     # As stored, every time: it may have been switched in another tab, and only a press here may switch it back.
     st.session_state[key] = engine.weak_points.is_on(collection)
     st.toggle(
-        words("history.on"), help=words("history.on.help"), key=key, on_change=_switched, args=(engine, collection)
+        words("Note weak points"),
+        help=words("On for your own collections, off for the samples, until you switch it."),
+        key=key,
+        on_change=_switched,
+        args=(engine, collection),
     )
 
 
@@ -60,11 +77,11 @@ def _entry(engine: Engine, words: Words, item: WeakPoint) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"weak_{item.id}"):
         with st.container():
             st.text(item.question)
-            st.caption(words(f"history.why.{item.why}", date=item.noted_at[:10]))
+            st.caption(words(_WHY[item.why], date=item.noted_at[:10]))
         address = f"{base_path()}/?{urlencode({'run': item.run_id, 'lang': words.language})}"
-        st.link_button(words("history.run"), address, type="tertiary")
+        st.link_button(words("Open the run"), address, type="tertiary")
         st.button(
-            words("history.delete"),
+            words("Delete"),
             icon=":material/delete:",
             type="tertiary",
             key=f"history_delete_{item.id}",

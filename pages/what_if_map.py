@@ -8,6 +8,7 @@ from components.config_panel import want_settings
 from components.decision_map import decision_map_card
 from components.decision_map_view import map_view, pairs_for
 from components.i18n import Words
+from components.labels.runs import FLIP_NAMES
 from engine.config import RunConfig
 from engine.values import RunRecord
 from engine.whatif.decision_map import DecisionMap, decision_map
@@ -23,7 +24,7 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     """Draw the map around the sliders' settings."""
     pairs = pairs_for(config)
     names = {
-        name: words("map.pair", across=words(f"flip.name.{x}"), up=words(f"flip.name.{y}"))
+        name: words("{across} × {up}", across=words(FLIP_NAMES[x]), up=words(FLIP_NAMES[y]))
         for name, (x, y) in pairs.items()
     }
     chosen = st.session_state.get(_AXES)
@@ -34,8 +35,8 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     if not at_once(table, config) and not is_remembered("map", asked):
         # Its evidence is no plain run's, and is replayed again for each of ten thousand cells.
         with offer.container():
-            st.caption(words("map.slow"))
-            if not st.button(words("map.draw"), key="draw_map", icon=":material/grid_on:"):
+            st.caption(words("This run is replayed cell by cell; that takes a few seconds."))
+            if not st.button(words("Draw the decision map"), key="draw_map", icon=":material/grid_on:"):
                 return
     drawn: DecisionMap = remembered("map", asked, lambda: decision_map(record, config, x, y))
     offer.empty()

@@ -16,6 +16,7 @@ from components.config_panel import (
 )
 from components.faults import fault_box
 from components.i18n import Words
+from components.labels.workflows import WORKFLOW_INTRODUCTIONS
 from components.live_run import live_run
 from components.settings_of import names_settings, roles_of
 from components.slider_marks import slider_marks
@@ -78,7 +79,7 @@ def before_a_run(config: RunConfig) -> None:
     with st.container(key="before"):
         beside = st.columns(ANSWER_AND_WHAT_IF, gap="medium")
         with beside[0]:
-            st.caption(words(f"workflow.intro.{config.workflow}"))
+            st.caption(words(WORKFLOW_INTRODUCTIONS[config.workflow]))
             follow(config, *examples(config, None, words))
         with beside[1]:
             budget_note(words, config, worst_case(prices(config, None), config), key="budget")
@@ -181,18 +182,18 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
         with st.form("ask_form", border=False), st.container(key="ask_line", horizontal=True, gap="small"):
             question = st.text_input(
-                words("ask.label"),
+                words("Question"),
                 text,
                 key=box,
-                placeholder=words("ask.placeholder"),
+                placeholder=words("Ask something of the collection…"),
                 label_visibility="collapsed",
                 max_chars=engine.settings.max_question_chars,
             )
             pressed = st.form_submit_button(
-                words("ask.run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=active
+                words("Run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=active
             )
         if record is not None and active:
-            stop = words("ask.stop")
+            stop = words("Stop")
             if st.button(stop, icon=":material/stop:", shortcut="Esc", key="stop", width=_BUTTON):
                 engine.cancel(record.id)
         if record is not None:
@@ -229,10 +230,10 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
     The box stands in a form, which keeps what is typed in the browser until Enter; a text put into its session state
     would be lost in the next rerun that somebody else causes. A new key with a default of its own is not.
     """
-    begin = words("ask.proposed") if collection == SAMPLE_COLLECTION else ""
+    begin = words("What are the main symptoms of diabetes?") if collection == SAMPLE_COLLECTION else ""
     text = record.question if record else begin
     shown: tuple[str, int] = st.session_state.get("question_shown", (text, 0))
-    if record is None and shown[0] in ("", words("ask.proposed")) and not moved_here():
+    if record is None and shown[0] in ("", words("What are the main symptoms of diabetes?")) and not moved_here():
         # Another collection was chosen: what may be typed meanwhile stays.
         text = shown[0]
     if shown[0] != text:

@@ -23,7 +23,7 @@ _BUDGETS = {
     "grader bench, first time": 2.0,
 }
 _SIZE: ViewportSize = {"width": 1400, "height": 1000}
-_DIAGRAM = words_for("en")("bench.reliability", ece="").split("(")[0].strip()
+_DIAGRAM = words_for("en")("Reliability (calibration error {ece})", ece="").split("(")[0].strip()
 _PATIENCE_MS = 120_000
 _GATHERED = 60
 

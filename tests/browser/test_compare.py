@@ -82,6 +82,6 @@ def test_two_runs_stand_side_by_side_and_below_each_other_on_a_narrow_screen(ope
     assert first is not None and second is not None
     assert (second["y"] >= first["y"] + first["height"]) == (width == 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("button", name=EN("compare.show_same")).click()
-    expect(page.get_by_role("button", name=EN("compare.show_same"))).to_have_count(0)
+    page.get_by_role("button", name=EN("Show all passages")).click()
+    expect(page.get_by_role("button", name=EN("Show all passages"))).to_have_count(0)
     assert tab.foreign == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.answer import answer_badge, opened_passage
-from components.answer_marks import answer_notes, standing_chips, writing_text
+from components.answer_marks import WHY_STANDING, answer_notes, standing_chips, writing_text
 from components.i18n import Words, words_for
 from engine.config import QualityOptions
 from engine.values import Recall, RouteChoice, RunRecord
@@ -35,7 +35,12 @@ def test_an_answer_on_low_quality_says_the_score_and_why_no_further_round_was_ma
     strict = replace(QUALITY, options=QualityOptions(medium_score=0.6, high_score=0.7))
     record = quality_record(strict, reason="max_rewrites")
     assert answer_notes(record, EN) == [
-        EN("answer.low_quality", score="0.58", bar="0.60", why=EN("reason.max_rewrites"))
+        EN(
+            "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+            score="0.58",
+            bar="0.60",
+            why=EN("rewrites used up"),
+        )
     ]
     assert chips_of(record) == ["quality 0.58 · low"]
     assert answer_notes(quality_record(), EN) == []
@@ -46,53 +51,72 @@ def test_an_answer_on_low_quality_says_the_score_and_why_no_further_round_was_ma
 def test_an_answer_that_did_not_pass_says_why_it_stands(reason: str, words: Words) -> None:
     """AE-01: at the limit the last answer stands, and says so."""
     record = replace(answers_record(drafts=2), reason=reason)
-    assert answer_notes(record, words) == [words(f"answer.{reason}", n=2)]
+    assert answer_notes(record, words) == [words(WHY_STANDING[reason], n=2)]
 
 
 def test_corrections_that_are_used_up_are_said_with_how_many_answers_there_were() -> None:
     """DL-04: the best answer, marked."""
     record = replace(dual_record(), outcome="answered_forced", reason="max_corrections")
     off = replace(record, drafts=tuple(replace(item, evaluation=record.drafts[0].evaluation) for item in record.drafts))
-    assert answer_notes(off, EN) == [EN("answer.max_corrections", n=2)]
-    assert chips_of(off) == [EN.count("draft.complaints", 1)]
+    assert answer_notes(off, EN) == [
+        EN(
+            "The corrections are used up and no answer passed its evaluation: the best of {n} stands. What is wrong "
+            "with it is under “Strategies”.",
+            n=2,
+        )
+    ]
+    assert chips_of(off) == [EN.count("! 1 complaint", "! {n} complaints", 1)]
 
 
 def test_a_passed_answer_on_passages_that_never_met_the_gate_says_so() -> None:
     record = replace(answers_record(), outcome="answered_forced", reason="max_rewrites")
-    assert answer_notes(record, EN) == [EN("answer.gate_unmet", why=EN("reason.max_rewrites"))]
+    assert answer_notes(record, EN) == [
+        EN("The evaluator passed this answer, but the passages never met the gate: {why}.", why=EN("rewrites used up"))
+    ]
 
 
 def test_any_other_reason_is_said_in_words() -> None:
     record = replace(answers_record(drafts=2), reason="grader_unavailable")
-    assert answer_notes(record, EN) == [EN("answer.not_in_full", why=EN("reason.grader_unavailable"))]
+    assert answer_notes(record, EN) == [
+        EN("This answer did not pass in full: {why}.", why=EN("the grader could not be reached"))
+    ]
 
 
 def test_an_answer_from_memory_names_the_question_that_was_asked_then() -> None:
     """DL-06"""
     record = direct_record()
-    assert answer_badge(record, EN) == ("pass", EN("badge.memory"))
-    assert answer_notes(record, EN) == [EN("answer.from_memory", question="血糖高会怎样？", similarity="0.82")]
+    assert answer_badge(record, EN) == ("pass", EN("✓ from memory"))
+    assert answer_notes(record, EN) == [
+        EN(
+            "Memory answered this, not the settings: the answer comes from an earlier run, nothing was searched. It "
+            "was asked then: “{question}” (similarity {similarity}).",
+            question="血糖高会怎样？",
+            similarity="0.82",
+        )
+    ]
 
 
 def test_an_answer_without_a_search_and_without_a_memory_that_holds_says_that_it_rests_on_nothing() -> None:
     small = replace(direct_record(), route=RouteChoice("direct", "smalltalk"), recall=Recall((STALE,), (STALE.id,)))
-    assert answer_badge(small, EN) == ("pass", EN("badge.direct"))
-    assert answer_notes(small, EN) == [EN("answer.without_search")]
+    assert answer_badge(small, EN) == ("pass", EN("✓ without a search"))
+    assert answer_notes(small, EN) == [EN("Nothing was searched for this answer: it is based on no passage.")]
     forced = replace(small, outcome="answered_forced", reason="evaluator_failed")
-    assert answer_badge(forced, EN) == ("warn", EN("badge.direct_forced"))
+    assert answer_badge(forced, EN) == ("warn", EN("! without a search"))
     assert len(answer_notes(forced, EN)) == 2
 
 
 def test_a_fallback_is_said_plainly() -> None:
     """DL-03"""
-    assert answer_badge(fallback_record(), EN) == ("grey", EN("badge.fallback"))
-    assert answer_notes(fallback_record(), ZH) == [ZH("answer.fallback_note")]
+    assert answer_badge(fallback_record(), EN) == ("grey", EN("– no answer"))
+    assert answer_notes(fallback_record(), ZH) == [
+        ZH("No answer was found, and none was invented. What each strategy found is under “Strategies”.")
+    ]
     assert chips_of(fallback_record()) == []
 
 
 def test_the_evaluation_of_the_answer_stands_beside_its_badge() -> None:
-    assert chips_of(answers_record()) == [EN("draft.passed")]
-    assert chips_of(answers_record(drafts=2)) == [EN.count("draft.suggestions", 1)]
+    assert chips_of(answers_record()) == [EN("✓ evaluation passed")]
+    assert chips_of(answers_record(drafts=2)) == [EN.count("! 1 suggestion", "! {n} suggestions", 1)]
     assert chips_of(sample_record()) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import shutil
 from pathlib import Path
 from string import Formatter
 
@@ -9,13 +11,13 @@ import pytest
 
 from components.catalogue import catalogue
 from engine.messages import CONTEXT_END
-from tests.messages import CATALOGUES, english, extracted, messages, read, translated, updated, write
+from tests.messages import CATALOGUES, ROOT, choices, english, extracted, messages, read, translated, updated, write
 
 NEITHER = "Run `python -m tests.messages`, then translate what it added."
 
 
-def fields(*texts: str) -> set[str]:
-    return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parents[1].name)
@@ -31,14 +33,15 @@ def test_each_message_is_translated_with_the_same_parameters(path: Path) -> None
     for message in messages(read(path)):
         assert all(translated(message)), message.id
         assert not message.fuzzy, message.id
-        for text in translated(message):
-            assert fields(text) == fields(*english(message)), message.id
+        wanted = [fields(text) for text in english(message)]
+        assert all(fields(text) in wanted for text in translated(message)), message.id
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parents[1].name)
 def test_a_catalogue_is_written_as_the_command_writes_it(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / path.parents[1].name / "LC_MESSAGES" / path.name
     copy.parent.mkdir(parents=True)
+    shutil.copy(path, copy)
     write(copy, updated(read(path), read(path)))
     assert copy.read_text(encoding="utf-8") == path.read_text(encoding="utf-8"), NEITHER
 
@@ -63,3 +66,13 @@ def test_a_message_without_a_translation_is_an_error_and_not_english() -> None:
             catalogue(path.parents[1].name).gettext("no such message")
         with pytest.raises(KeyError):
             catalogue(path.parents[1].name).ngettext("{n} such message", "{n} such messages", 2)
+
+
+def test_no_message_is_put_together_where_nothing_can_collect_it() -> None:
+    """A message is a whole text, one of a conditional expression, or comes from where it was marked."""
+    for folder in ("components", "pages"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "words":
+                    made = [item for item in choices(call.args[0]) if isinstance(item, ast.JoinedStr | ast.BinOp)]
+                    assert not made, f"{path.name}:{call.lineno}"

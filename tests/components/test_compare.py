@@ -40,18 +40,22 @@ def walked(nodes: tuple[Node, ...]) -> Iterator[Node]:
 
 
 def test_equal_runs_are_said_to_be_equal() -> None:
-    assert parting_text(difference(sample_record(), other()), EN) == EN("compare.equal")
-    assert parting_text(difference(sample_record(), sample_record()), ZH) == ZH("compare.itself")
+    assert parting_text(difference(sample_record(), other()), EN) == EN(
+        "These runs are alike: same path, same passages and verdicts, same answer."
+    )
+    assert parting_text(difference(sample_record(), sample_record()), ZH) == ZH("A and B are the same run.")
     drawn = text(sample_record(), other())
-    assert EN("compare.parting") not in drawn
-    assert EN("compare.settings.same") in drawn
-    assert EN("compare.answers.same") in drawn
-    assert EN("compare.nothing_changed") in drawn
+    assert EN("the paths part here") not in drawn
+    assert EN("All settings are the same.") in drawn
+    assert EN("Word for word the same.") in drawn
+    assert EN("No passage differs.") in drawn
 
 
 def test_equal_runs_under_other_settings_are_told_apart_from_a_repeat() -> None:
     found = difference(sample_record(), other(config=replace(CONFIG, max_rewrites=2)))
-    assert parting_text(found, EN) == EN("compare.equal.settings")
+    assert parting_text(found, EN) == EN(
+        "These runs are alike, although their settings differ: same path, same passages and verdicts, same answer."
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -59,27 +63,31 @@ def test_the_first_sentence_says_where_the_paths_part_and_in_what(language: UiLa
     words = words_for(language)
     a, b = fold_all(recorded_run(1)), fold_all(recorded_run(0, run_id="run-2"))
     said = parting_text(difference(a, b), words)
-    routes = {"a": words("node.rewrite"), "b": words("node.generate")}
-    assert words("compare.why.route", **routes) in said
+    routes = {"a": words("Rewrite"), "b": words("Generate")}
+    assert words("A continues to {a}, B to {b}", **routes) in said
     assert ("round 0" if language == "en" else "第 0 轮") in said
-    assert words("compare.parting") in text(a, b, language)
+    assert words("the paths part here") in text(a, b, language)
 
 
 def test_a_run_that_ended_earlier_or_broke_off_is_named() -> None:
     run = sample_record()
     shorter = other(rounds=run.rounds[:1], decisions=run.decisions[:1])
-    assert EN("compare.why.missing.b") in parting_text(difference(run, shorter), EN)
+    assert EN("B had ended before it") in parting_text(difference(run, shorter), EN)
     broken = other(decisions=run.decisions[:1], outcome="failed")
-    assert EN("compare.why.broke.b") in parting_text(difference(run, broken), EN)
+    assert EN("B broke off before it decided") in parting_text(difference(run, broken), EN)
     stopped = other(outcome="cancelled", answer="")
-    assert parting_text(difference(run, stopped), EN) == EN("compare.parts.end", a="Answered", b="Cancelled")
+    assert parting_text(difference(run, stopped), EN) == EN(
+        "The decisions are the same, the runs ended differently: A {a}, B {b}.", a="Answered", b="Cancelled"
+    )
 
 
 def test_the_fault_of_a_failed_run_is_said() -> None:
     failed = fold_all(recorded_run(0, "failed"))
     assert failed.error is not None
     assert failed.error.fact in text(sample_record(), failed)
-    assert EN("compare.other_question") in text(sample_record(), failed)
+    assert EN("These runs asked different questions, so differences come from that too.") in text(
+        sample_record(), failed
+    )
 
 
 def test_passages_that_fared_alike_are_shown_when_asked_for() -> None:
@@ -93,8 +101,8 @@ def test_passages_that_fared_alike_are_shown_when_asked_for() -> None:
 def test_a_lost_passage_shows_what_either_run_made_of_it() -> None:
     narrow = replace(sample_record(replace(CONFIG, similarity_threshold=0.45)), id=RunId("r-narrow"))
     drawn = text(sample_record(), narrow)
-    assert EN("compare.lost") in drawn
-    assert EN("step.below_threshold") in drawn
+    assert EN("− lost") in drawn
+    assert EN("dropped: threshold") in drawn
     assert "Similarity at least" in drawn
     assert "0.30" in drawn and "0.45" in drawn
 
@@ -143,8 +151,8 @@ def test_runs_of_different_loops_are_compared_by_what_both_have() -> None:
     """A quality score is not set against a pass rate, nor a similarity against a number of suggestions."""
     quality, dual = quality_record(), dual_record()
     drawn = text(quality, dual)
-    assert EN("figure.pass_rate") in drawn and EN("figure.similarity") in drawn
-    assert EN("figure.quality") not in drawn and EN("figure.suggestions") not in drawn
+    assert EN("Pass rate") in drawn and EN("Best similarity") in drawn
+    assert EN("Quality score") not in drawn and EN("Suggestions") not in drawn
     assert shared_measures(quality, dual) == ("pass_rate", "similarity")
 
 
@@ -154,4 +162,4 @@ def test_runs_of_one_loop_are_compared_by_what_it_goes_by() -> None:
     assert fewer[0] is not None and fewer[1] is not None and fewer[0] != fewer[1]
     assert f"{'▲' if fewer[1] > fewer[0] else '▼'} {abs(fewer[1] - fewer[0]):.0f}" in text(a, b)
     assert measured(a, "quality") is None
-    assert EN("figure.quality") in text(quality_record(), replace(quality_record(), duration_ms=1.0))
+    assert EN("Quality score") in text(quality_record(), replace(quality_record(), duration_ms=1.0))

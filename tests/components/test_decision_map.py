@@ -97,7 +97,7 @@ def test_the_coupling_of_similarity_and_gate_is_said() -> None:
 
 def test_an_unknown_cell_says_that_it_takes_calls() -> None:
     unknown = next(item for item in drawn(RESCUED).cells if look_of(item) == "unknown")
-    assert tip_of(unknown, drawn(RESCUED), EN).endswith(EN("map.unknown"))
+    assert tip_of(unknown, drawn(RESCUED), EN).endswith(EN("not known without calls"))
 
 
 def test_the_pairs_follow_the_gate() -> None:
@@ -144,7 +144,7 @@ def test_the_remedy_of_a_demo_is_confirmed_by_a_what_if() -> None:
 @pytest.mark.parametrize(
     ("effect", "said"),
     [
-        (None, EN("remedy.pinned.nothing")),
+        (None, EN("Put runs on the watch list, and this says what the change would do to them.")),
         (PinnedEffect((), (), 20), "It breaks none of 20 runs on the watch list."),
         (
             PinnedEffect((), (FORCED,), 20),

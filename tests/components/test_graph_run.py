@@ -60,9 +60,12 @@ def test_a_mode_that_searched_something_else_says_so_first(words: Words) -> None
     (box,) = mode_note_nodes(fallen_back(), words)
     assert box.attrs["role"] == "alert"
     assert "warn" in looks(box)
-    assert words("settings.mode.local") in box.text
-    assert words("list.vector") in box.text
-    assert words("mode.note.no_graph", list=words("list.local")) in box.text
+    assert words("Local") in box.text
+    assert words("vectors") in box.text
+    assert (
+        words("This collection has no knowledge graph, which the search needs ({list}).", list=words("neighbourhood"))
+        in box.text
+    )
     assert mode_note_nodes(answered(), words) == []
 
 
@@ -78,8 +81,10 @@ def test_the_analysis_says_what_the_query_names_and_which_mode_was_searched(word
     """GH-01"""
     said = text_of(analysis_nodes(answered(), words))
     assert "metformin" in said.casefold()
-    assert words("graph.mode", mode=words("settings.mode.mix")) in said
-    assert words("graph.skipped") in text_of(analysis_nodes(bypassed(), words))
+    assert words("Mode {mode}", mode=words("Mix")) in said
+    assert words("Nothing was searched, so grading and citations are skipped.") in text_of(
+        analysis_nodes(bypassed(), words)
+    )
 
 
 @BOTH
@@ -88,7 +93,7 @@ def test_what_was_taken_from_the_graph_stands_there_as_text_too(words: Words) ->
     evidence = answered().rounds[0].graph
     assert evidence is not None
     said = text_of(taken_nodes(evidence, words))
-    for part in ("Metformin", "Galega", "What lowers glucose.", words.count("graph.linked.neighbour", 1)):
+    for part in ("Metformin", "Galega", "What lowers glucose.", words.count("1 hop away", "{n} hops away", 1)):
         assert part in said
 
 
@@ -99,7 +104,7 @@ def test_the_context_bar_names_every_part_with_its_tokens(words: Words) -> None:
     context = record.context
     assert context is not None
     (card,) = context_nodes(record, words)
-    assert words("context.used", n=context.tokens, most=context.token_budget) in card.text
+    assert words("{n} of {most} tokens", n=context.tokens, most=context.token_budget) in card.text
     for part in context.parts:
         assert str(part.tokens) in card.text
     assert {"graph", "passage"} <= looks(card)
@@ -120,7 +125,7 @@ def test_a_run_without_a_search_has_no_context_and_says_so_at_its_answer() -> No
     """GH-02: grading and citations are shown as skipped."""
     record = bypassed()
     assert context_nodes(record, EN) == []
-    assert answer_badge(record, EN) == ("grey", EN("badge.unsearched"))
+    assert answer_badge(record, EN) == ("grey", EN("without a search"))
     assert not record.rounds
     assert record.citations == ()
 
@@ -163,9 +168,13 @@ def test_a_passage_dropped_by_a_stage_says_by_which_and_by_how_much(words: Words
     config = RunConfig(workflow="graph_hybrid", options=GraphOptions(graph_threshold=0.7, rerank_threshold=0.5))
     line = life_lines(answered())[0]
     graph = replace(line.best, gate="below_graph", graph_score=0.6)
-    assert stage_drop(graph, config, words) == words("drop.graph", value="0.60", bound="0.70", missed="0.10")
+    assert stage_drop(graph, config, words) == words(
+        "graph score {value} < {bound}, missed by {missed}", value="0.60", bound="0.70", missed="0.10"
+    )
     rerank = replace(line.best, gate="below_rerank", rerank_score=0.25)
-    assert stage_drop(rerank, config, words) == words("drop.rerank", value="0.25", bound="0.50", missed="0.25")
+    assert stage_drop(rerank, config, words) == words(
+        "rerank score {value} < {bound}, missed by {missed}", value="0.25", bound="0.50", missed="0.25"
+    )
     dropped = replace(line, sightings=(graph,), verdict=None, fate="below_graph")
     assert passage_row(dropped, config, (), words)["state"] == "below_graph"
 
@@ -235,8 +244,10 @@ def test_a_table_that_came_with_the_question_is_quoted_and_counts_as_an_answer()
     assert [item.marker for item in record.cell_citations] == ["T1:B2"]
     assert record.context is not None
     assert record.context.tables == (1,)
-    assert answer_badge(record, EN)[1] == EN("badge.tables")
-    assert answer_notes(record, EN) == [EN("answer.from_tables")]
+    assert answer_badge(record, EN)[1] == EN("from the tables of the question")
+    assert answer_notes(record, EN) == [
+        EN("No passage passed: the answer is based on the tables of the question alone.")
+    ]
 
 
 def test_a_chain_that_the_built_in_grader_did_not_follow_comes_with_advice() -> None:

@@ -13,6 +13,7 @@ from components.graph_notes import fallback_text, note_text, notes_box
 from components.graph_picture import GraphPicture, community_picture, entity_picture, evidence_picture
 from components.graph_view import _PHRASES, graph_data, relation_text, type_text
 from components.i18n import UiLanguage, words_for
+from components.labels.runs import GRAPH_LISTS
 from components.markup import script
 from engine.library.graph_values import GraphState
 from engine.roles.graph import GraphInfo
@@ -131,21 +132,29 @@ def test_whatever_a_mode_could_not_do_is_said_in_words(language: UiLanguage) -> 
     words = words_for(language)
     for code in get_args(ModeNoteCode):
         for name in RETRIEVAL_LISTS:
-            assert words(f"graph.from.{name}") in note_text(ModeNote(code, name), words)
-    assert words("graph.from.vector") in fallback_text(("vector",), words)
+            assert words(GRAPH_LISTS[name]) in note_text(ModeNote(code, name), words)
+    assert words("Vectors") in fallback_text(("vector",), words)
     box = notes_box([ModeNote("no_graph", "local")], ("vector",), words)
     assert box is not None and box.attrs["role"] == "alert"
     assert notes_box([], (), words) is None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("case", ["up_to_date", "stale", "unfinished"])
-def test_the_card_says_how_the_graph_stands(language: UiLanguage, case: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "said"), [("fresh", "up to date"), ("stale", "out of date"), ("unfinished", "unfinished")]
+)
+def test_the_card_says_how_the_graph_stands(language: UiLanguage, case: str, said: str) -> None:
     """GH-03: a graph that no longer fits its collection says so."""
     words = words_for(language)
     built = "" if case == "unfinished" else "2026-01-01T00:00:00+00:00"
     info = GraphInfo("c", "builtin", 3, 2, 1, 5, "f", built)
     (card,) = graph_card_nodes(GraphState(info, case == "stale", 8), words)
-    assert words(f"graph.{case}") in card.text
-    assert words("graph.read", done="5", n="8") in card.text
-    assert words("graph.builtin.honest") in card.text
+    assert words(said) in card.text
+    assert words("{done} of {n}", done="5", n="8") in card.text
+    assert (
+        words(
+            "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and "
+            "free, but weak: many relationships only say “related to”."
+        )
+        in card.text
+    )

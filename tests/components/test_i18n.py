@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from pathlib import Path
 from string import Formatter
 from typing import get_args
 
 import pytest
 
 from components.gate_waste import waste_text
-from components.i18n import Words, words_for
+from components.i18n import English, words_for
+from components.labels.runs import ROLE_NAMES
+from components.passages import GATES
 from components.phrases import (
+    OUTCOMES,
+    REASONS,
+    WANTED,
     decision_text,
     duration_text,
     inequality_text,
@@ -21,8 +23,8 @@ from components.phrases import (
     reason_text,
     verdict_reason,
 )
-from components.words import AREAS
 from engine.config import RoleName
+from engine.messages import NC_
 from engine.values import (
     AnswerKind,
     Comparison,
@@ -34,68 +36,42 @@ from engine.values import (
     Verdict,
 )
 from engine.waste import GateWaste
+from engine.wording import QUANTITIES
 
 EN, ZH = words_for("en"), words_for("zh")
-COMPONENTS = Path(__file__).parents[2] / "components"
-OWN = (
-    *("answer", "decisions", "faults", "figures", "markup", "model_calls"),
-    *("passages", "phrases", "rewrites", "timeline"),
-)
 
 
 def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def test_every_key_has_both_languages_and_the_same_parameters() -> None:
-    """SC-12: everything visible exists in zh and en."""
-    for area in AREAS:
-        for key, (english, chinese) in area.items():
-            assert english, key
-            assert chinese, key
-            assert fields(english) == fields(chinese), key
+def test_every_code_of_a_run_has_words() -> None:
+    assert set(get_args(Outcome)) <= OUTCOMES.keys()
+    assert set(get_args(Reason)) <= REASONS.keys()
+    assert set(get_args(Quantity)) <= QUANTITIES.keys()
+    assert set(get_args(Gate)) <= GATES.keys()
+    assert set(get_args(AnswerKind)) <= WANTED.keys()
+    assert set(get_args(RoleName)) <= ROLE_NAMES.keys()
 
 
-def test_no_key_is_defined_in_two_areas() -> None:
-    counted = Counter(key for area in AREAS for key in area)
-    assert [key for key, count in counted.items() if count > 1] == []
+def test_english_shows_a_message_without_its_context_and_loads_no_catalogue() -> None:
+    assert EN(NC_("page", "Ask")) == "Ask"
+    assert isinstance(EN.translations, English)
 
 
-@pytest.mark.parametrize("module", OWN)
-def test_every_key_that_a_component_names_exists(module: str) -> None:
-    source = (COMPONENTS / f"{module}.py").read_text(encoding="utf-8")
-    named = re.findall(r'words(?:\.count)?\(\s*"([a-z_.]+)"', source)
-    assert named or module in ("faults", "phrases")
-    for key in named:
-        assert key in EN, key
-
-
-@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
-def test_every_code_of_a_run_has_words(words: Words) -> None:
-    codes: list[tuple[str, object]] = [
-        *(("outcome", code) for code in get_args(Outcome)),
-        *(("reason", code) for code in get_args(Reason)),
-        *(("quantity", code) for code in get_args(Quantity)),
-        *(("gate", code) for code in get_args(Gate)),
-        *(("wanted", code) for code in get_args(AnswerKind)),
-        *(("actor", code) for code in get_args(RoleName)),
-    ]
-    assert [code for area, code in codes if f"{area}.{code}" not in words] == []
-
-
-def test_a_missing_key_is_an_error_and_not_a_blank() -> None:
+def test_a_message_without_a_translation_is_an_error() -> None:
     with pytest.raises(KeyError):
-        ZH("passages.no_such_words")
+        ZH("no such message")
 
 
 def test_one_thing_and_many_things_are_counted_differently_in_english() -> None:
-    assert EN.count("badge.verified", 1) == "✓ 1 passage passed"
-    assert EN.count("badge.verified", 4) == "✓ 4 passages passed"
-    assert ZH.count("badge.verified", 1) == "✓ 1 个片段通过质检"
+    assert EN.count("✓ 1 passage passed", "✓ {n} passages passed", 1) == "✓ 1 passage passed"
+    assert EN.count("✓ 1 passage passed", "✓ {n} passages passed", 4) == "✓ 4 passages passed"
+    assert ZH.count("✓ 1 passage passed", "✓ {n} passages passed", 1) == "✓ 1 个片段通过质检"
 
 
 def test_parameters_with_braces_are_not_read_as_fields() -> None:
-    assert EN("passages.not_searched", query="{0.__class__}") == "not searched again: {0.__class__}"
+    assert EN("not searched again: {query}", query="{0.__class__}") == "not searched again: {0.__class__}"
 
 
 DECISION = Decision(

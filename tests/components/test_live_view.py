@@ -16,7 +16,7 @@ from components.answer import answer_body
 from components.i18n import words_for
 from components.live_view import PLANS, line_of, moment, plan_of
 from components.markup import Node
-from components.words_live import EN, live_words
+from components.words_live import live_words
 from components.workflow_drawing import painted, shapes_of, width_of
 from components.workflow_picture import PictureView, picture_of
 from engine.config import SearchMethod
@@ -28,6 +28,8 @@ from tests.components.loop_events import RUNS as LOOPS
 from tests.components.loop_events import drawn
 from tests.components.test_workflow_export import LOOP
 from tests.support.recorded import recorded_run
+
+EN = live_words("en")
 
 FOUR_NODES: list[tuple[int, Outcome]] = [
     (0, "answered"),

@@ -90,17 +90,17 @@ def test_a_rewrite_of_the_quality_loop_is_told_by_the_score_it_gained() -> None:
 def test_decisions_about_answers_are_told_by_the_answer_and_its_suggestions() -> None:
     """AE-03"""
     text = shown("answers: revised")
-    assert all(EN("decision.answer", n=n) in text for n in (1, 2, 3))
+    assert all(EN("answer {n}", n=n) in text for n in (1, 2, 3))
     assert "2 suggestions" in text and "nothing to change" in text
 
 
 def test_the_dual_loop_names_the_next_search_and_the_corrected_query() -> None:
     """DL-03, DL-04"""
-    assert EN("decision.next", strategy=EN("strategy.direct_chunk_search")) in shown("dual: next strategy")
+    assert EN("next search: {strategy}", strategy=EN("direct passage search")) in shown("dual: next strategy")
     corrected = record("dual: corrected")
     turned = next(item for item in corrected.decisions if item.reason == "answer_off")
     assert followed_text(turned, corrected, EN) == EN(
-        "decision.rewritten", query=corrected.rewrites[-1].rewritten_query
+        "new query: {query}", query=corrected.rewrites[-1].rewritten_query
     )
 
 
@@ -110,9 +110,9 @@ def test_five_figures_go_by_what_the_loop_goes_by(name: str, words: Words) -> No
     run = record(name)
     labels = [item.label for item in figures_of(run, words)]
     assert labels == [item.label for item in figures_of(None, words, workflow=run.workflow)]
-    assert labels[1] == words("figure.quality" if run.workflow == "quality_loop" else "figure.pass_rate")
-    second = {"quality_loop": "figure.similarity", "graph_hybrid": "figure.context"}
-    assert labels[2] == words(second.get(run.workflow, "figure.suggestions"))
+    assert labels[1] == words("Quality score" if run.workflow == "quality_loop" else "Pass rate")
+    second = {"quality_loop": "Best similarity", "graph_hybrid": "Context"}
+    assert labels[2] == words(second.get(run.workflow, "Suggestions"))
 
 
 def test_the_figures_say_score_grade_and_suggestions() -> None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.live_run import layouts
-from components.words_live import EN, ZH
+from components.words_live import live_words
 from components.workflow_export import decision_path_dot, workflow_svg
 from components.workflow_layout import layout_of
 from components.workflow_picture import PictureView, picture_of
@@ -21,6 +21,8 @@ from engine.values import Outcome, Quantity, RunRecord, SourceKind, Strategy
 from engine.workflows.graph import END
 from tests.components.loop_events import RUNS, drawn
 from tests.components.test_workflow_layout import flaws
+
+EN, ZH = live_words("en"), live_words("zh")
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
 

@@ -12,7 +12,7 @@ from components.html_text import safe_text
 from components.i18n import Words, words_for
 from components.loop_tab import LOOP_WORKFLOWS, loop_nodes, nothing_key
 from components.markup import Node
-from components.quality_chart import issue_inequality
+from components.quality_chart import ISSUES, issue_inequality
 from components.scores import score_text
 from components.suggestions import suggestion_said
 from engine.config import QualityOptions
@@ -107,7 +107,7 @@ def test_issues_are_said_in_words_with_their_inequality() -> None:
     for words in (EN, ZH):
         said = text_of(quality_record(), words)
         for code in ("low_coverage", "low_relevance", "single_source", "too_few"):
-            assert words(f"quality.issue.{code}") in said
+            assert words(ISSUES[code]) in said
 
 
 def test_a_round_without_passages_says_so_and_has_no_chart_of_dimensions() -> None:
@@ -117,7 +117,7 @@ def test_a_round_without_passages_says_so_and_has_no_chart_of_dimensions() -> No
     assert check is not None
     empty = replace(check, dimensions=(), score=0.0, top3=0.0, passages=0, issues=(QualityIssue("no_passages", 0, 0),))
     said = text_of(replace(record, rounds=(replace(record.rounds[0], quality=empty),)))
-    assert EN("quality.issue.no_passages") in said
+    assert EN("No passage came close enough to the query: score 0, low.") in said
     assert "×" not in said
 
 
@@ -125,9 +125,12 @@ def test_the_routing_says_kinds_shares_reason_and_what_the_collection_lacks() ->
     """QL-03"""
     said = text_of(quality_record())
     assert "knowledge base 50 %" in said and "dated history 25 %" in said
-    assert EN("routing.asked") in said and EN("routing.wide") in said
-    assert EN("routing.missing", kind="entities and relations") in said
-    assert EN("routing.query", query="血糖 高 感觉") in said
+    assert (
+        EN("The query asks for certain sources or a wider scope, and the router follows it.") in said
+        and EN("wider scope: places that one kind leaves free go to the others") in said
+    )
+    assert EN("✗ {kind}: this collection has none", kind="entities and relations") in said
+    assert EN("Searched as: {query}", query="血糖 高 感觉") in said
 
 
 def test_rounds_are_compared_with_the_change_of_the_score() -> None:
@@ -138,8 +141,8 @@ def test_rounds_are_compared_with_the_change_of_the_score() -> None:
 def test_a_round_that_is_not_checked_yet_says_what_follows() -> None:
     record = quality_record()
     unchecked = replace(record, rounds=(replace(record.rounds[0], quality=None),))
-    assert EN("quality.checking") in text_of(replace(unchecked, outcome=None))
-    assert EN("quality.unchecked") in text_of(unchecked)
+    assert EN("The quality check follows when the passages are judged.") in text_of(replace(unchecked, outcome=None))
+    assert EN("This round was not checked.") in text_of(unchecked)
 
 
 # -- dual loop ------------------------------------------------------------------------------------------------------
@@ -149,21 +152,21 @@ def test_each_pass_lists_its_strategies_with_what_they_found() -> None:
     """DL-03, DL-04"""
     first, second = found(dual_record(), "section", "pass")
     assert first.text.index("hierarchical search") < first.text.index("direct passage search")
-    assert "1 found, 1 kept, 0 passed" in first.text and EN("tried.passed") in first.text
-    assert "dc-symptoms.zh.md § 症状" in first.text and EN("tried.whole") in first.text
-    assert EN("tried.not_needed") in first.text
-    assert EN("attempt.corrected") in second.text
-    assert EN("tried.nothing_found") in second.text
+    assert "1 found, 1 kept, 0 passed" in first.text and EN("✓ found what helps") in first.text
+    assert "dc-symptoms.zh.md § 症状" in first.text and EN("whole source") in first.text
+    assert EN("not needed") in first.text
+    assert EN("after a corrective rewrite") in second.text
+    assert EN("– nothing found") in second.text
 
 
 def test_a_strategy_that_cannot_be_used_is_skipped_with_the_reason_and_has_not_failed() -> None:
     """DL-03"""
     skipped = found(dual_record(), "section", "pass")[1].text
-    assert f"{EN('tried.skipped')} {EN('tried.why.no_summaries')}" in skipped
-    assert EN("tried.failed") not in skipped
+    assert f"{EN('⤳ skipped')} {EN('this collection has no summaries to search first')}" in skipped
+    assert EN("✗ failed") not in skipped
     said = text_of(fallback_record())
-    assert f"{EN('tried.skipped')} {EN('tried.why.web_off')}" in said
-    assert f"{EN('tried.failed')} WB201" in said
+    assert f"{EN('⤳ skipped')} {EN('web search is switched off in the settings of this run')}" in said
+    assert f"{EN('✗ failed')} WB201" in said
 
 
 def test_a_strategy_that_was_never_reached_and_cannot_be_used_says_why() -> None:
@@ -172,8 +175,8 @@ def test_a_strategy_that_was_never_reached_and_cannot_be_used_says_why() -> None
         record, config=dual_record().config, tried_routes=(), manifest={"strategies": "direct_chunk_search"}
     )
     said = text_of(unset)
-    assert EN("tried.why.web_not_set") in said
-    assert EN("tried.not_reached") in said
+    assert EN("no search engine is set on this machine (WORKBENCH_SEARXNG_URL)") in said
+    assert EN("not reached") in said
 
 
 def test_addresses_of_the_web_are_plain_text_and_marked_untrusted() -> None:
@@ -181,24 +184,27 @@ def test_addresses_of_the_web_are_plain_text_and_marked_untrusted() -> None:
     nodes = found(dual_record())
     assert not any(item.tag == "a" or "href" in item.attrs for item in nodes)
     assert any(item.tag == "code" and item.text == "https://example.org/a?x=1" for item in nodes)
-    assert EN("kind.web") in text_of(dual_record())
+    assert EN("web · untrusted") in text_of(dual_record())
 
 
 def test_memories_show_similarity_and_age_and_the_stale_ones_are_marked() -> None:
     """DL-06"""
     fresh, stale = found(dual_record(), "div", "remembered")
-    assert "similarity 0.82" in fresh.text and EN("recall.stale") not in fresh.text
-    assert EN("recall.stale") in stale.text and EN("recall.stale.help") in stale.text
-    assert EN("recall.off") in text_of(replace(dual_record(), recall=Recall(off=True)))
-    assert EN("recall.failed") in text_of(replace(dual_record(), recall=Recall(failed=True)))
+    assert "similarity 0.82" in fresh.text and EN("! out of date") not in fresh.text
+    assert (
+        EN("! out of date") in stale.text
+        and EN("The collection has changed since: the memory is shown, and not answered from.") in stale.text
+    )
+    assert EN("switched off") in text_of(replace(dual_record(), recall=Recall(off=True)))
+    assert EN("! could not be read") in text_of(replace(dual_record(), recall=Recall(failed=True)))
 
 
 def test_the_route_says_whether_memory_changed_it() -> None:
     """DL-02, DL-06"""
-    would = EN("route.without.search", strategy="direct passage search")
-    assert EN("route.changed", route=would) in text_of(direct_record())
+    would = EN("have begun with {strategy}", strategy="direct passage search")
+    assert EN("Memory changed the route: without it, the run would {route}.", route=would) in text_of(direct_record())
     same = RouteChoice("direct", "remembered", without_memory="direct")
-    assert EN("route.unchanged") in text_of(replace(direct_record(), route=same))
+    assert EN("The same route without memory.") in text_of(replace(direct_record(), route=same))
     own = RouteChoice("web_search", "", "It asks for today's news.")
     assert "It asks for today's news." in text_of(replace(dual_record(), route=own))
 
@@ -211,19 +217,29 @@ def test_a_router_that_could_not_have_its_way_says_what_it_took_instead() -> Non
 
 def test_what_was_kept_is_said_and_failures_are_kept_apart() -> None:
     """DL-06"""
-    assert EN("recall.kept.fact") in text_of(dual_record())
+    assert EN(
+        "This answer passed: a later run that asks for the same recalls it instead of searching. *Run with these "
+        "settings* leaves it out."
+    ) in text_of(dual_record())
     failed = replace(dual_record(), remembered=replace(FRESH, passed=False))
-    assert EN("recall.kept_apart.fact") in text_of(failed)
-    assert EN("recall.kept_none.direct") in text_of(direct_record())
-    assert EN("recall.kept_none.answer") in text_of(fallback_record())
+    assert EN("This answer did not pass: it is kept for the record, and never recalled as a fact.") in text_of(failed)
+    assert EN("Nothing was kept: an answer without a search is based on no source of its own.") in text_of(
+        direct_record()
+    )
+    assert EN("There is no answer to keep.") in text_of(fallback_record())
 
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 def test_a_run_without_an_answer_says_so_plainly(words: Words) -> None:
     """DL-03"""
-    assert words("fallback.fact") in text_of(fallback_record(), words)
+    assert words(
+        "Every strategy that could be used was tried, and no passage passed. So there is no answer, rather than an "
+        "invented one."
+    ) in text_of(fallback_record(), words)
     late = replace(fallback_record(), reason="deadline")
-    assert words("fallback.other", why=words("reason.deadline")) in text_of(late, words)
+    assert words(
+        "The run ended before a passage that passed was found: {why}. So there is no answer.", why=words("out of time")
+    ) in text_of(late, words)
 
 
 # -- answer evaluation ----------------------------------------------------------------------------------------------
@@ -275,13 +291,13 @@ def test_what_the_evaluator_saw_stands_beside_what_the_generator_saw() -> None:
     hidden = next(item for item in found(record, "mark"))
     whole = record.context.passages[0].text if record.context else ""
     assert hidden.text == whole[500:]
-    assert EN("seen.whole", n=14) in table.text
-    assert EN("seen.not_shown", top_k=5) in text_of(record)
+    assert EN("the same {n} characters", n=14) in table.text
+    assert EN("not shown: beyond top-{top_k}", top_k=5) in text_of(record)
 
 
 def test_an_answer_being_evaluated_says_so() -> None:
-    assert EN("draft.evaluating") in text_of(writing_record("eval_answer"))
-    assert EN("draft.unevaluated") in text_of(
+    assert EN("… being evaluated") in text_of(writing_record("eval_answer"))
+    assert EN("? not evaluated") in text_of(
         replace(answers_record(), drafts=(replace(answers_record().drafts[0], evaluation=None),))
     )
 
@@ -342,6 +358,8 @@ def test_the_parts_draw_and_untrusted_words_never_reach_a_markdown_element(name:
 def test_a_run_that_wrote_no_answer_says_why_there_is_nothing_to_evaluate() -> None:
     """AE-01: the search went on, so the loop had begun; only the evaluation did not."""
     searched = replace(answers_record(drafts=1), drafts=())
-    assert nothing_key(searched) == "loop.unanswered"
-    assert nothing_key(replace(searched, rounds=())) == "loop.nothing"
-    assert nothing_key(replace(searched, outcome=None)) == "loop.empty"
+    assert nothing_key(searched) == (
+        "No answer was written from passages, so there was nothing to evaluate. The other tabs show what was searched."
+    )
+    assert nothing_key(replace(searched, rounds=())) == "The run ended before the loop began."
+    assert nothing_key(replace(searched, outcome=None)) == "Nothing yet: this fills up while the loop runs."

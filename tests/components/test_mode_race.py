@@ -8,8 +8,10 @@ from typing import get_args
 import pytest
 
 from components.i18n import UiLanguage, words_for
+from components.labels.settings import MODE_SUMMARIES, SETTING_OPTIONS
 from components.markup import Node
-from components.mode_race import mode_race_nodes
+from components.mode_race import FINDINGS, mode_race_nodes
+from engine.messages import NC_
 from engine.mode_race import MODES, Finding, mode_race
 from engine.values import RunRecord
 from tests.components.sample_run import HOSTILE
@@ -31,11 +33,19 @@ def test_every_column_says_its_mode_and_the_graphs_own_passages_are_marked(langu
     words = words_for(language)
     text = said([NAIVE, LOCAL, GLOBAL, run("bypass")], language)
     for mode in ("naive", "local", "global", "bypass"):
-        assert words(f"settings.mode.{mode}") in text
-    assert words("race.only_graph") in text
-    assert words("race.shared") in text
-    assert words("race.skipped.note") in text
-    assert words.count("race.finding.cited", 2, cited=1) in text
+        assert words(SETTING_OPTIONS["mode"][mode]) in text
+    assert words(NC_("comparison of modes", "only the graph")) in text
+    assert words("in every mode") in text
+    assert words("Grading and citations are skipped.") in text
+    assert (
+        words.count(
+            "The graph led to 1 passage that vectors alone did not keep, and an answer cites it.",
+            "The graph led to {n} passages that vectors alone did not keep, and answers rest on {cited} of them.",
+            2,
+            cited=1,
+        )
+        in text
+    )
 
 
 def test_a_mode_that_could_not_do_its_work_is_flagged_loudly() -> None:
@@ -50,23 +60,21 @@ def test_a_mode_that_could_not_do_its_work_is_flagged_loudly() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_finding_and_every_mode_has_words(language: UiLanguage) -> None:
     words = words_for(language)
-    for finding in get_args(Finding):
-        if finding != "running":
-            assert "{" not in words.count(f"race.finding.{finding}", 3, cited=2)
-    for mode in MODES:
-        assert words(f"settings.mode.about.{mode}")
+    assert {*FINDINGS, "cited", "found", "running"} == set(get_args(Finding))
+    assert all("{" not in words(text) for text in FINDINGS.values())
+    assert all(words(MODE_SUMMARIES[mode]) for mode in MODES)
 
 
 def test_while_runs_go_on_there_is_no_finding() -> None:
     words = words_for("en")
     text = said([NAIVE, replace(LOCAL, outcome=None)])
-    assert words("side.waiting") in text
-    assert words("side.same_time") not in text
+    assert words("about to begin") in text
+    assert words("The runs shared this machine, so each may have taken longer than it would alone.") not in text
 
 
 def test_a_long_answer_folds_and_hostile_text_stays_text() -> None:
     record = replace(NAIVE, answer=HOSTILE + " word" * 100)
     nodes = mode_race_nodes(mode_race([record]), words_for("en"))
     text = " ".join(item.text for item in nodes)
-    assert words_for("en")("race.whole") in text
+    assert words_for("en")("Whole answer") in text
     assert HOSTILE.split(" ![")[0] in text

@@ -172,7 +172,11 @@ def test_a_passage_of_the_web_is_marked_untrusted_and_others_have_no_kind() -> N
     record = dual_record()
     lines = {line.passage.id: line for line in life_lines(record)}
     row = passage_row(lines[PassageId("w1")], record.config, (), EN)
-    assert (row["kind"], row["kind_text"], row["kind_tip"]) == ("web", EN("kind.web"), EN("kind.web.help"))
+    assert (row["kind"], row["kind_text"], row["kind_tip"]) == (
+        "web",
+        EN("web · untrusted"),
+        EN("From a web search: anybody may have written it. It is shown as plain text, and its address is no link."),
+    )
     assert passage_row(lines[PassageId("v1")], record.config, (), EN)["kind"] == ""
 
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.live_view import plan_of
-from components.words_live import EN
+from components.words_live import live_words
 from components.workflow_drawing import painted
 from components.workflow_picture import picture_of
 from engine.events import PassageGraded, fold_all
@@ -18,6 +18,8 @@ from tests.components.test_live_view import FOUR_NODES
 from tests.components.test_workflow_export import LOOP
 from tests.pages.driving import inline
 from tests.support.recorded import recorded_run
+
+EN = live_words("en")
 
 
 @pytest.mark.parametrize(("rewrites", "outcome"), FOUR_NODES)

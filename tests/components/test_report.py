@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from components.html_text import html_of, safe_text
 from components.i18n import UiLanguage, words_for
+from components.labels.workflows import LOOP_TABS
 from components.loop_tab import loop_nodes
 from components.markup import node
+from components.phrases import OUTCOMES
 from components.report import report_html
 from components.report_charts import ReportMap
 from engine.events import fold_all
@@ -139,21 +141,21 @@ def test_a_report_holds_the_whole_run_in_the_language_of_the_page(language: UiLa
     read = Read(report_html(run, LOOP, words))
     assert run.question in read.text
     for key in (
-        "report.workflow",
-        "answer.title",
-        "passages.title",
-        "report.rewrites",
-        "report.timeline",
-        "report.calls",
+        "Workflow",
+        "Answer",
+        "Passages",
+        "Rewrites",
+        "Timeline",
+        "Model calls",
     ):
         assert words(key) in read.text
-    assert words("outcome.answered") in read.text
+    assert words("Answered") in read.text
     assert "0.25 < 0.60" in read.text
     for item in (candidate.passage for current in run.rounds for candidate in current.candidates):
         assert "".join(item.text.split()) in read.letters
     assert run.rewrites[0].refused[0] in read.text
     assert run.model_calls[-1].messages[0].content in read.text
-    assert words("settings.similarity_threshold") in read.text
+    assert words("Similarity at least") in read.text
 
 
 def test_a_citation_leads_to_its_passage() -> None:
@@ -174,7 +176,7 @@ def test_a_decision_map_is_drawn_where_there_is_one_with_the_own_settings_outlin
     assert document.count("cell at-") == 4
     assert document.count(" own") == 1
     assert "sim &lt;b&gt; 0.3 · rate 0.4" in document
-    assert ZH("report.map") not in report_html(sample_record(), LOOP, ZH)
+    assert ZH("Decision map") not in report_html(sample_record(), LOOP, ZH)
 
 
 Broken = Literal["failed", "cancelled", "interrupted", "fallback", "abstained"]
@@ -184,7 +186,7 @@ Broken = Literal["failed", "cancelled", "interrupted", "fallback", "abstained"]
 def test_a_run_that_went_wrong_is_shown_as_far_as_it_came(outcome: Broken) -> None:
     run = fold_all(recorded_run(1, outcome))
     read = assert_only_ours(report_html(run, LOOP, EN))
-    assert EN(f"outcome.{run.outcome or 'running'}") in read.text
+    assert EN(OUTCOMES[run.outcome or "running"]) in read.text
     if run.error is not None:
         assert run.error.fact in read.text
 
@@ -194,7 +196,7 @@ def test_a_run_without_anything_still_makes_a_report() -> None:
         sample_record(), rounds=(), decisions=(), rewrites=(), nodes=(), model_calls=(), context=None, answer=""
     )
     read = assert_only_ours(report_html(replace(bare, citations=(), outcome="failed"), LOOP, ZH))
-    assert ZH("report.no_decision") in read.text
+    assert ZH("The run broke off before its first decision.") in read.text
 
 
 def test_the_builder_refuses_what_a_report_must_not_hold() -> None:
@@ -225,7 +227,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
     words = words_for(language)
     document = report_html(record, graph_of(compiled(record.workflow)), words)
     read = Read(document)
-    assert words(f"tab.loop.{record.workflow}") in read.texts
+    assert words(LOOP_TABS[record.workflow]) in read.texts
     assert "button" not in read.tags
     # The same words as in the tab, no matter what else stands between them.
     shown = set(" ".join(read.texts).split())
@@ -238,13 +240,13 @@ def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:
 
 def test_a_report_shows_both_ranks_of_a_fused_search_and_no_such_column_else() -> None:
     record = sample_record()
-    assert EN("passages.ranks") not in Read(report_html(record, LOOP, EN)).texts
+    assert EN("Lists") not in Read(report_html(record, LOOP, EN)).texts
     rounds = tuple(replace(item, candidates=tuple(map(_ranked, item.candidates))) for item in record.rounds)
     fused = replace(record, config=replace(record.config, search="fused"), rounds=rounds)
     read = Read(report_html(fused, LOOP, EN))
-    assert EN("passages.ranks") in read.texts
+    assert EN("Lists") in read.texts
     assert "meaning – · words #4 (BM25 1.5)" in read.texts
-    assert {EN("settings.search"), EN("settings.search.fused")} <= set(read.texts)
+    assert {EN("Search"), EN("both")} <= set(read.texts)
 
 
 def _ranked(candidate: Candidate) -> Candidate:

@@ -66,27 +66,27 @@ def test_a_report_holds_analysis_graph_context_attachments_and_markers(language:
     """GH-01, GH-02, GH-05, GH-06, GH-07"""
     words = words_for(language)
     read = assert_only_ours(report_html(whole(), drawn(), words))
-    for key in ("report.graph", "report.context", "report.markers", "attach.title", "graph.relations"):
+    for key in ("Analysis and graph", "Context", "Markers taken out", "Attached to the question", "Relationships"):
         assert words(key) in read.text
     for text in ("Metformin", "Galega", "Tablets", "What lowers glucose.", "glucose 7.2", "500", "It grows on trees."):
         assert text in read.text
-    assert words("report.context.refined", kept=1, n=2) in read.text
-    assert words("settings.graph_weight") in read.text, "options are settings too"
-    assert words("actor.reranker")[1:] in read.text
+    assert words("cut to {kept} of {n} sentences", kept=1, n=2) in read.text
+    assert words("Share of the graph") in read.text, "options are settings too"
+    assert words("reranker")[1:] in read.text
 
 
 def test_a_mode_that_could_not_do_its_work_says_so_in_the_report() -> None:
     """GH-02"""
     run = fold_all(graph_run("v1 v2", evidence=FELL_BACK, mode="local"))
     read = assert_only_ours(report_html(run, drawn(), EN))
-    assert EN("graph.note.no_graph") in read.text
+    assert EN("the collection has no knowledge graph. Build one under Knowledge → Graph.") in read.text
     assert "searched instead: Vectors" in read.text
 
 
 def test_a_run_without_a_search_makes_a_report_too() -> None:
     """GH-02"""
     read = assert_only_ours(report_html(fold_all(graph_run("", mode="bypass")), drawn(), ZH))
-    assert ZH("report.context.part") not in read.text and ZH("report.graph") in read.text
+    assert ZH("Part") not in read.text and ZH("Analysis and graph") in read.text
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

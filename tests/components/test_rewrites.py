@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.i18n import words_for
-from components.rewrites import Change, is_initial, issues_answered, rewrite_why, word_diff
+from components.rewrites import ISSUE_NAMES, WISH_NAMES, Change, is_initial, issues_answered, rewrite_why, word_diff
 from engine.builtin.quality_rewriter import SHARPER
 from engine.builtin.wishes import WISHES
 from engine.config import RoleModel, RoleModels
@@ -60,11 +60,11 @@ def test_a_rewrite_of_the_quality_loop_names_the_issues_that_it_answers() -> Non
     record = quality_record()
     issues = issues_answered(record.rewrites[0], record, EN)
     assert issues == tuple(
-        EN(f"rewrite.issue.{code}") for code in ("low_coverage", "low_relevance", "single_source", "too_few")
+        EN(ISSUE_NAMES[code]) for code in ("low_coverage", "low_relevance", "single_source", "too_few")
     )
     without = replace(record.rounds[0], routing=Routing(record.question, {"vector": 1.0}, missing=("temporal",)))
     lacking = replace(record, rounds=(without, *record.rounds[1:]))
-    assert EN("rewrite.issue.low_coverage") not in issues_answered(record.rewrites[0], lacking, EN)
+    assert EN("too little from the study log") not in issues_answered(record.rewrites[0], lacking, EN)
 
 
 def test_a_built_in_rewrite_of_the_quality_loop_is_worded_in_both_languages() -> None:
@@ -92,15 +92,17 @@ def test_a_corrective_rewrite_names_what_was_wrong_with_the_answer() -> None:
 def test_an_initial_rewrite_says_whether_it_changed_the_question() -> None:
     """DL-05"""
     record = dual_record()
-    assert rewrite_why(record.rewrites[0], record, EN) == EN("rewrite.initial.kept")
+    assert rewrite_why(record.rewrites[0], record, EN) == EN("The question is searched as it was asked.")
     cleared = replace(record.rewrites[0], rewritten_query="血糖太高")
-    assert rewrite_why(cleared, record, ZH) == ZH("rewrite.initial.cleared")
+    assert rewrite_why(cleared, record, ZH) == ZH(
+        "Greetings and thanks were taken out, so that only the question is searched."
+    )
 
 
 def test_every_wish_and_issue_of_the_quality_loop_has_words() -> None:
     codes = [*WISHES, SHARPER]
-    assert [code for code in codes if f"rewrite.mends.{code}" not in EN] == []
-    assert [code for code in get_args(QualityIssueCode) if f"rewrite.issue.{code}" not in EN] == []
+    assert set(codes) <= WISH_NAMES.keys()
+    assert set(get_args(QualityIssueCode)) <= ISSUE_NAMES.keys()
 
 
 def test_a_built_in_rewrite_says_what_its_record_names_and_a_chat_models_reason_is_left_alone() -> None:

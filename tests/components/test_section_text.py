@@ -46,7 +46,7 @@ def test_exports_say_pages_in_the_language_of_the_page() -> None:
     for said in exported:
         assert "第 12 页" in said
         # What went to a model is shown as it went.
-        assert "p. 12" not in said.partition(f"{words('report.calls')} ")[0]
+        assert "p. 12" not in said.partition(f"{words('Model calls')} ")[0]
 
 
 def _paged(record: RunRecord) -> RunRecord:

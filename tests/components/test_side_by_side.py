@@ -26,9 +26,16 @@ def tags(node: Node) -> set[str]:
 def test_every_column_says_outcome_cost_and_answer(language: UiLanguage) -> None:
     words = words_for(language)
     said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", cited=("b", "c"))]), words))
-    assert words("workflow.self_corrective") in said
-    assert words("workflow.dual_loop") in said
-    assert words("side.enough.others_cite_more", workflows=words("workflow.dual_loop")) in said
+    assert words("Four-node loop") in said
+    assert words("Dual loop") in said
+    assert (
+        words(
+            "The four-node loop answered; {workflows} also cites passages that it lacks. See below whether they add "
+            "to it.",
+            workflows=words("Dual loop"),
+        )
+        in said
+    )
     assert "Yunnan" in said
 
 
@@ -36,8 +43,8 @@ def test_every_column_says_outcome_cost_and_answer(language: UiLanguage) -> None
 def test_while_runs_go_on_the_columns_wait_without_a_verdict(language: UiLanguage) -> None:
     words = words_for(language)
     said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", None)]), words))
-    assert words("side.waiting") in said
-    assert words("side.sources") not in said
+    assert words("about to begin") in said
+    assert words("Passages that answers rest on") not in said
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -45,13 +52,15 @@ def test_runs_that_were_stopped_blame_no_collection(language: UiLanguage) -> Non
     words = words_for(language)
     ended = [replace(FOUR, outcome="abstained", answer=""), record("dual_loop", "fallback")]
     stopped = [replace(item, outcome="cancelled") for item in ended]
-    named = words("side.enough.nobody", collection=words("settings.collection.samples"))
+    named = words("No loop answered: the collection {collection} may not hold it.", collection=words("Samples"))
     assert named in texts(side_by_side_nodes(side_by_side(ended), words))
     said = texts(side_by_side_nodes(side_by_side(stopped), words))
-    assert words("side.enough.cut_short") in said
+    assert words("No loop answered, but not every run came to its end.") in said
     assert named not in said
     own = [replace(item, config=replace(item.config, collection="wiki")) for item in ended]
-    assert words("side.enough.nobody", collection="wiki") in texts(side_by_side_nodes(side_by_side(own), words))
+    assert words("No loop answered: the collection {collection} may not hold it.", collection="wiki") in texts(
+        side_by_side_nodes(side_by_side(own), words)
+    )
 
 
 def test_the_path_prints_each_inequality_and_texts_stay_texts() -> None:

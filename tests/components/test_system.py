@@ -15,11 +15,9 @@ from components.markup import Node
 from components.system_health import judged, part_facts, part_title, verdict, worst
 from components.system_models import chats, short_digest
 from components.system_self_test import self_test_progress
-from components.system_settings import about, settings_found
+from components.system_settings import settings_found
 from components.system_speed import rate_text, speeds_csv
-from components.words.system_settings import SETTINGS_ABOUT_ZH
-from engine.host.values import Health, PartHealth, PartName, SelfTestCase, SelfTestCode, SelfTesting, SettingValue
-from engine.settings import Settings
+from engine.host.values import Health, PartHealth, PartName, SelfTestCase, SelfTestCode, SelfTesting
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -138,9 +136,12 @@ def test_every_expectation_has_words_and_numbers_and_what_fails_comes_first(
     assert host.self_testing is not None
     words = words_for(language)
     text = drawn(monkeypatch, host.self_testing, language)
-    assert text.startswith(f"✗ {words('selftest.broken', n=1, all=10)}")
-    assert text.index(words("selftest.clear_no")) < text.index(words("selftest.dimension"))
-    assert words("selftest.remedy.grader") in text
+    broken = "{n} of {all} expectations do not hold: figures of this collection cannot be trusted until they do."
+    assert text.startswith(f"✗ {words(broken, n=1, all=10)}")
+    assert text.index(words("The grader does not pass a passage about something else.")) < text.index(
+        words("The model makes vectors of the length that the collection holds.")
+    )
+    assert words("Choose another model for the grader under Models, or the built-in one.") in text
     assert "0.71" in text
     assert "{" not in text
 
@@ -153,14 +154,8 @@ def test_a_case_without_its_numbers_shows_those_that_it_has(monkeypatch: pytest.
     assert "hits 3" in drawn(monkeypatch, host.self_testing, "en")
 
 
-def test_every_setting_is_described_in_chinese_and_no_other() -> None:
-    assert set(SETTINGS_ABOUT_ZH) == set(Settings.model_fields)
-
-
 def test_settings_are_found_by_name_value_and_description() -> None:
     settings = FakeHost().settings()
     assert [item.name for item in settings_found(settings, "OLLAMA", EN)] == ["ollama_url"]
     assert [item.name for item in settings_found(settings, "令牌", ZH)] == ["milvus_token"]
     assert [item.name for item in settings_found(settings, "", EN, changed=True)] == ["ollama_url", "milvus_token"]
-    unknown = SettingValue("new", "WORKBENCH_NEW", "", "default", False, "Something new.")
-    assert about(unknown, ZH) == "Something new."

@@ -53,15 +53,15 @@ def test_cards_say_what_stays_and_what_changes(evidence: Evidence, language: UiL
     words = words_for(language)
     same = cards_of(evaluate(evidence, [BEFORE, BEFORE]), words)
     assert [card.label for card in same][:3] == [
-        words("tune.card.context_hit"),
-        words("tune.card.false_rewrites"),
-        words("tune.card.refused_unanswerable"),
+        words("Right passage in context"),
+        words("Rewrites wasted"),
+        words("Unanswerable refused"),
     ]
-    assert {card.note for card in same} == {words("tune.card.same")}
+    assert {card.note for card in same} == {words("= as compared")}
     gentle = cards_of(evaluate(evidence, [BEFORE, replace(BEFORE, grade_pass_threshold=0.0)]), words)
     assert gentle[3].note.startswith("▼")
     assert gentle[3].look == "pass", "fewer steps are better"
-    assert gentle[1].note == words("tune.card.no_rewrites")
+    assert gentle[1].note == words("no rewrites at all")
 
 
 def test_refusals_have_no_card_where_nothing_has_to_be_refused() -> None:
@@ -69,15 +69,15 @@ def test_refusals_have_no_card_where_nothing_has_to_be_refused() -> None:
     answerable = [case for case in cases if case.answerable]
     evaluation = evaluate(gather(answerable, records), [BEFORE, BEFORE])
     labels = [card.label for card in cards_of(evaluation, EN)]
-    assert EN("tune.card.refused_unanswerable") not in labels
-    assert EN("tune.card.quality") in labels
+    assert EN("Unanswerable refused") not in labels
+    assert EN("Questions answered right") in labels
 
 
 def test_without_labels_the_cards_speak_of_answers_and_pass_rates() -> None:
     cases, records = questions(8, BEFORE)
     bare = [replace(case, expected=(), answerable=None) for case in cases]
     labels = [card.label for card in cards_of(evaluate(gather(bare, records), [BEFORE, BEFORE]), EN)]
-    assert labels[:3] == [EN("tune.card.quality"), EN("tune.card.rewrites"), EN("tune.card.pass_rate")]
+    assert labels[:3] == [EN("Questions answered right"), EN("Rewrites a question"), EN("Pass rate, last round")]
 
 
 def test_settings_that_need_calls_leave_dashes_and_no_guess(evidence: Evidence) -> None:
@@ -216,10 +216,16 @@ def test_a_figure_that_moved_is_never_said_to_be_as_compared(language: UiLanguag
     evidence = evidence_of(3, BEFORE)
     whole = evaluate(evidence, [BEFORE, BEFORE])
     evaluation = replace(whole, measures={**whole.measures, "false_rewrites": moved})
-    card = next(item for item in cards_of(evaluation, words) if item.label == words("tune.card.false_rewrites"))
+    card = next(item for item in cards_of(evaluation, words) if item.label == words("Rewrites wasted"))
     assert (card.value, card.note) == (
         "0.75",
-        words("tune.card.moved", before="0.60", before_n=3, after_n=2, n=2),
+        words(
+            "{before} as compared (n = {before_n}, now {after_n}); alike on the {n} of both",
+            before="0.60",
+            before_n=3,
+            after_n=2,
+            n=2,
+        ),
     )
 
 

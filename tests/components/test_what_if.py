@@ -41,8 +41,11 @@ def card(record: RunRecord, **changes: Any) -> tuple[WhatIf, str, list[str]]:
 
 def test_under_the_runs_own_settings_the_card_says_what_to_do_and_offers_nothing() -> None:
     _, said, actions = card(fold_all(recorded_run(1)))
-    assert EN("whatif.own") in said
-    assert EN("whatif.badge.known") in said
+    assert (
+        EN("These are the run's own settings: move a slider, and the decision is recomputed here without a call.")
+        in said
+    )
+    assert EN("✓ known · 0 calls") in said
     assert actions == []
 
 
@@ -62,9 +65,9 @@ def test_a_known_path_is_not_a_known_answer() -> None:
     """The states: ``generation`` has two badges, and the button that writes the answer."""
     found, said, actions = card(sample_record(), grade_pass_threshold=0.2)
     assert found.state == "generation"
-    assert EN("whatif.badge.path") in said and EN("whatif.badge.generation") in said
-    assert EN("whatif.badge.known") not in said
-    assert EN("whatif.do.generate") in said
+    assert EN("✓ path known · 0 calls") in said and EN("answer: one generation away") in said
+    assert EN("✓ known · 0 calls") not in said
+    assert EN("Generate it") in said
     assert actions == ["fork", "run", "back"]
 
 
@@ -74,8 +77,8 @@ def test_missing_verdicts_are_named_with_their_price_and_the_switch_that_records
     said = text_of(card_nodes(found, record, EN))
     assert (found.state, found.gap) == ("needs_calls", "verdicts")
     assert "**" not in said
-    assert EN("whatif.hint.verdicts") in said
-    assert EN("whatif.do.grade") in said
+    assert EN("A run with “Grade all candidates” (More settings) records these verdicts too.") in said
+    assert EN("Grade the missing ones") in said
     for passage in ungraded_passages(found)[:3]:
         assert passage.source in said
 
@@ -86,7 +89,7 @@ def test_another_grader_is_said_instead_of_naming_every_passage() -> None:
     found, said, _ = card(record, models=models)
     assert found.gap == "verdicts"
     assert "it has judged none of these passages" in said
-    assert EN("whatif.hint.verdicts") not in said
+    assert EN("A run with “Grade all candidates” (More settings) records these verdicts too.") not in said
 
 
 def test_another_collection_cannot_be_gone_on_with() -> None:
@@ -103,7 +106,7 @@ def test_the_card_draws_for_a_run_that_did_not_come_to_its_end(outcome: Outcome,
     for words in (EN, ZH):
         found = what_if(record, replace(record.config, **changes))
         said = text_of(card_nodes(found, record, words))
-        assert words("whatif.title") in said
+        assert words("What if") in said
         assert "{" not in said
 
 
@@ -165,7 +168,7 @@ def test_a_passage_that_would_be_dropped_says_in_which_round_and_by_what() -> No
 def test_passages_of_rounds_that_would_not_happen_say_so() -> None:
     record = sample_record()
     notes = would_notes(record, what_if(record, replace(record.config, grade_pass_threshold=0.2)), EN)
-    assert notes[PassageId("symptoms")] == EN("would.not_seen")
+    assert notes[PassageId("symptoms")] == EN("its round does not happen")
 
 
 def test_a_verdict_that_no_longer_passes_says_its_inequality() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.words_live import EN, ZH, live_words
+from components.words_live import live_words
 from components.workflow_drawing import fit, width_of
 from components.workflow_export import darkened, decision_path_dot, workflow_svg
 from components.workflow_picture import picture_of
@@ -19,6 +19,8 @@ from engine.events import fold_all
 from engine.values import Outcome, RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 from tests.support.recorded import recorded_run
+
+EN, ZH = live_words("en"), live_words("zh")
 
 LOOP = WorkflowGraph(
     ("retrieve", "grade", "rewrite", "generate"),

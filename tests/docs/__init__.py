@@ -10,9 +10,7 @@ from typing import Any, get_args
 
 from pydantic import SecretStr
 
-from components.words.settings import SETTINGS
-from components.words.workflow_graph import WORKFLOW_GRAPH
-from components.words.workflows import WORKFLOWS
+from components.labels.settings import SETTING_HELPS
 from components.words_live import live_words
 from components.workflow_export import workflow_svg
 from engine.config import (
@@ -127,9 +125,8 @@ def tables_in(text: str) -> list[str]:
 
 
 def _help(name: str) -> str:
-    english, _ = {**SETTINGS, **WORKFLOWS, **WORKFLOW_GRAPH}[f"settings.{name}.help"]
     # The usual range has a column of its own.
-    return re.sub(r" Usual: [^ ]+\.$", "", english)
+    return re.sub(r" Usual: [^ ]+\.$", "", SETTING_HELPS[name])
 
 
 def _plain(value: Any) -> str:

@@ -32,9 +32,9 @@ def test_a_call_is_under_way_until_it_has_ended(tmp_path: Path, cancelled: bool)
             assert elapsed_ms > record.duration_ms
             words = words_for("en")
             shown = next(
-                item for item in figures_of(record, words, waiting=waiting) if item.label == words("figure.calls")
+                item for item in figures_of(record, words, waiting=waiting) if item.label == words("Model calls")
             )
-            assert (shown.value, words("figure.waiting", n=1) in shown.note) == ("1", True)
+            assert (shown.value, words("{n} under way", n=1) in shown.note) == ("1", True)
             if cancelled:
                 engine.cancel(run_id)
             gate.open()

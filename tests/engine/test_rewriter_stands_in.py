@@ -49,7 +49,13 @@ def test_the_built_in_rewriter_proposes_instead_and_the_page_says_so(engine: Eng
     assert (made.by, made.repeated, made.refused) == ("builtin", False, (QUESTION, QUESTION))
     assert made.rewritten_query == record.query != QUESTION
     shown = str(history_nodes(record, words_for("en")))
-    assert words_for("en")("rewrite.stood_in.why") in shown and "one short sentence" not in shown
+    assert (
+        words_for("en")(
+            "The model proposed a query that was tried already, twice; the built-in rewriter proposed this one instead."
+        )
+        in shown
+        and "one short sentence" not in shown
+    )
     first, second = server.requests_to("chat")[-2:]
     assert second.options["temperature"] > first.options["temperature"]
 

@@ -67,7 +67,9 @@ def test_what_cannot_be_read_says_why_and_keeps_the_question_from_running(engine
     assert "WB353" in inline(app)
     before = len(engine.runs())
     app.button[0].click().run()
-    assert words_for("zh")("attach.unusable") in [item.value for item in app.info]
+    assert words_for("zh")("An attachment could not be used: correct or remove it, then run.") in [
+        item.value for item in app.info
+    ]
     assert len(engine.runs()) == before
 
 
@@ -85,7 +87,13 @@ def test_what_was_read_can_be_corrected() -> None:
     assert app.session_state["edited"] == Attachment("image", "note.png", text="500 mg", read_by="ocr", edited=True)
 
 
-@pytest.mark.parametrize(("waiting", "failed", "key"), [(True, True, "attach.wait"), (False, True, "attach.unusable")])
+@pytest.mark.parametrize(
+    ("waiting", "failed", "key"),
+    [
+        (True, True, "An attachment is still being read. Look at what was read, then run."),
+        (False, True, "An attachment could not be used: correct or remove it, then run."),
+    ],
+)
 def test_a_run_waits_for_what_is_read_and_for_what_failed(waiting: bool, failed: bool, key: str) -> None:
     words = words_for("en")
     assert Box((), waiting, failed).problem(words) == words(key)
@@ -107,5 +115,5 @@ def test_what_a_run_had_is_drawn_with_the_quoted_cell_marked_and_never_as_markup
     # A row that is quoted stands outside what is folded, and only that one cell is marked there.
     outside = str([item for item in plain if "details" not in str(item)] + [plain[-1][2][0]])
     assert "20 mg" in outside and "19 mg" not in outside
-    assert words("attach.edited") in facts(image, words) and "gemma3" in facts(image, words)
-    assert words("attach.cut.rows", n=200) in facts(table, words)
+    assert words("corrected by hand") in facts(image, words) and "gemma3" in facts(image, words)
+    assert words("Only the first {n} rows are taken.", n=200) in facts(table, words)

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import UiLanguage, words_for
 from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
+from engine.messages import NC_
 from engine.samples.demos import demo_record
 from pages.compare_choices import run_choices
 from pages.report import report_file, report_map
@@ -44,17 +45,22 @@ def test_without_a_second_run_the_page_says_what_to_do(engine: Engine, language:
     """SC-12: an empty state always says what to do next."""
     words = words_for(language)
     app = compare(language)
-    assert words("compare.intro") in visible(app)
-    assert words("compare.equal") not in inline(app)
+    assert words(
+        "Two runs side by side: where their paths part, which passages and verdicts differ, and what that did to the "
+        "answer."
+    ) in visible(app)
+    assert words("These runs are alike: same path, same passages and verdicts, same answer.") not in inline(app)
     app = compare(language, a="demo-passes-en")
-    assert words("compare.choose") in visible(app)
+    assert words(
+        "Choose a second run, or make one below: the same question with another grader or other settings."
+    ) in visible(app)
 
 
 def test_a_link_opens_both_runs_side_by_side(engine: Engine) -> None:
     app = compare(a="demo-forced-en", b="demo-rescue-en")
     assert (setting(app, "a").value, setting(app, "b").value) == ("demo-forced-en", "demo-rescue-en")
     assert demo_record("demo-forced-en").question in inline(app)
-    assert EN("compare.parting") in inline(app)
+    assert EN("the paths part here") in inline(app)
 
 
 def test_a_choice_stands_in_the_address(engine: Engine) -> None:
@@ -67,45 +73,45 @@ def test_a_choice_stands_in_the_address(engine: Engine) -> None:
 
 def test_the_sides_can_be_swapped(engine: Engine) -> None:
     app = compare(a="demo-forced-en", b="demo-rescue-en")
-    button(app, lambda label: label == EN("compare.swap")).click().run()
+    button(app, lambda label: label == EN("Swap A and B")).click().run()
     checked(app)
     assert (given(app, "a"), given(app, "b")) == ("demo-rescue-en", "demo-forced-en")
 
 
 def test_a_run_that_is_gone_is_said_to_be_gone(engine: Engine) -> None:
     app = compare(a="0" * 32, b="demo-rescue-en")
-    assert EN("compare.missing", run=EN("compare.a")) in [item.value for item in app.warning]
+    assert EN("{run} is not here any more.", run=EN("Run A")) in [item.value for item in app.warning]
 
 
 def test_two_runs_of_one_question_under_the_same_settings_are_equal(engine: Engine) -> None:
     """Built-in roles are deterministic."""
     first, second = (engine.run(QUESTION, RunConfig()) for _ in range(2))
     app = compare(a=first.id, b=second.id)
-    assert EN("compare.equal") in inline(app)
+    assert EN("These runs are alike: same path, same passages and verdicts, same answer.") in inline(app)
 
 
 def test_the_same_question_runs_under_changed_settings_and_opens_as_b(engine: Engine) -> None:
     first = engine.run(QUESTION, RunConfig())
     app = compare(a=first.id)
-    slider = next(item for item in app.slider if item.label == EN("settings.top_k"))
+    slider = next(item for item in app.slider if item.label == EN("Top-k"))
     slider.set_value(2).run()
-    assert EN("compare.changes", names=EN("settings.top_k")) in visible(app)
-    button(app, lambda label: label == EN("compare.run")).click().run()
+    assert EN("Changed: {names}", names=EN("Top-k")) in visible(app)
+    button(app, lambda label: label == EN("Run and compare")).click().run()
     second = engine.record(finished(app, engine, "b"))
     assert (second.question, second.config.top_k, given(app, "b")) == (QUESTION, 2, second.id)
     assert second.config == RunConfig(top_k=2)
-    assert EN("compare.lost") in inline(app)
+    assert EN("− lost") in inline(app)
 
 
 def test_the_editor_can_start_from_a_preset(engine: Engine) -> None:
     """A preset is a pass threshold, so it brings the gate along that reads it."""
     first = engine.run(QUESTION, RunConfig())
     app = compare(a=first.id)
-    strict = EN("compare.from.preset", name=EN("settings.preset.strict"))
+    strict = EN("A with the preset “{name}”", name=EN("Strict"))
     setting(app, "compare_from").set_value(strict).run()
-    changed = EN("list.joint").join((EN("settings.grade_pass_threshold"), EN("settings.gate")))
-    assert EN("compare.changes", names=changed) in visible(checked(app))
-    button(app, lambda label: label == EN("compare.run")).click().run()
+    changed = EN(", ").join((EN("Pass rate at least"), EN(NC_("setting", "Gate"))))
+    assert EN("Changed: {names}", names=changed) in visible(checked(app))
+    button(app, lambda label: label == EN("Run and compare")).click().run()
     second = engine.record(finished(app, engine, "b")).config
     assert (second.gate, second.grade_pass_threshold) == ("pass_rate", 0.8)
 
@@ -114,7 +120,7 @@ def test_saved_settings_are_offered_to_start_from(engine: Engine) -> None:
     engine.evaluation.save_settings("narrow", RunConfig(top_k=1))
     try:
         app = compare(a="demo-passes-en")
-        assert EN("compare.from.saved", name="narrow") in setting(app, "compare_from").options
+        assert EN("Saved: {name}", name="narrow") in setting(app, "compare_from").options
     finally:
         engine.evaluation.delete_settings("narrow")
 
@@ -124,7 +130,7 @@ def test_the_other_grader_is_one_press_away(engine: Engine) -> None:
     failed = engine.run(QUESTION, chat)
     assert failed.error is not None
     app = compare(a=failed.id)
-    wanted = EN("compare.grader.run", model=EN("settings.model.builtin"))
+    wanted = EN("Run with {model}", model=EN("built-in"))
     button(app, lambda label: label == wanted).click().run()
     second = engine.record(finished(app, engine, "b"))
     assert (second.outcome, second.config) == ("answered", RunConfig())
@@ -133,13 +139,15 @@ def test_the_other_grader_is_one_press_away(engine: Engine) -> None:
 
 
 def test_where_there_is_no_other_grader_the_page_says_what_would_bring_one(engine: Engine) -> None:
-    assert EN("compare.grader.none") in visible(compare(a="demo-passes-en"))
+    assert EN(
+        "Only the built-in grader is here. Once Ollama runs with a chat model, one click compares the two."
+    ) in visible(compare(a="demo-passes-en"))
 
 
 def test_another_question_runs_under_both_settings_at_once(engine: Engine) -> None:
     first, second = engine.run(QUESTION, RunConfig()), engine.run(QUESTION, RunConfig(top_k=2))
     app = compare(a=first.id, b=second.id)
-    box = next(item for item in app.text_input if item.label == EN("compare.both"))
+    box = next(item for item in app.text_input if item.label == EN("Another question, under both settings"))
     box.set_value("What is a truth table?")
     app.button[-1].click().run()
     found = [engine.record(finished(app, engine, side)) for side in ("a", "b")]
@@ -151,8 +159,8 @@ def test_runs_of_another_workflow_are_named_by_it(engine: Engine) -> None:
     usual = engine.run("What is a truth table?", RunConfig(max_rewrites=0))
     dual = engine.run("What is a truth table?", RunConfig(workflow="dual_loop"))
     choices = run_choices(engine, EN, dual.id, ())
-    assert EN("workflow.dual_loop") in choices[dual.id].label
-    assert EN("workflow.self_corrective") not in choices[usual.id].label
+    assert EN("Dual loop") in choices[dual.id].label
+    assert EN("Four-node loop") not in choices[usual.id].label
 
 
 def test_an_open_run_is_offered_first(engine: Engine) -> None:
@@ -161,7 +169,7 @@ def test_an_open_run_is_offered_first(engine: Engine) -> None:
     app.query_params["view"] = "compare"
     app.switch_page("runs.py").run()
     assert setting(checked(app), "a").value == run.id
-    assert EN("compare.open_now") in setting(app, "a").options[1]
+    assert EN("open on Ask") in setting(app, "a").options[1]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -170,7 +178,7 @@ def test_the_report_of_a_run_is_told_from_its_record_alone(engine: Engine, langu
     run = demo_record(f"demo-forced-{language}")
     document = report_file(engine, run, words).decode()
     assert run.question in document
-    assert words("report.map") in document
+    assert words("Decision map") in document
     drawn = report_map(engine, run, words)
     assert drawn is not None and drawn.point is not None
     column, row = drawn.point

@@ -14,6 +14,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place
+from engine.messages import NC_
 from engine.process import use_engine
 from engine.settings import Settings
 from pages.errands import Errand
@@ -73,7 +74,7 @@ def looked(place: str, language: UiLanguage = "en") -> AppTest:
     words = words_for(language)
     app = opened("knowledge", language, view="connect")
     text(app, "connect_address").set_value(place)
-    return pressed(app, words("connect.look"))
+    return pressed(app, words("Show collections"))
 
 
 def chosen(place: Elsewhere, collection: str, model: str = "hashing") -> AppTest:
@@ -88,8 +89,8 @@ def chosen(place: Elsewhere, collection: str, model: str = "hashing") -> AppTest
 def test_without_connections_the_view_says_where_to_begin(engine: Engine, language: UiLanguage) -> None:
     words = words_for(language)
     app = opened("knowledge", language, view="connect")
-    assert words("connect.none") in visible(app)
-    assert words("connect.step.place") in visible(app)
+    assert words("No collection is connected yet. Begin below with the address.") in visible(app)
+    assert words("1 · Where it is") in visible(app)
     assert text(app, "connect_token").proto.type == text(app, "connect_token").proto.PASSWORD
 
 
@@ -98,29 +99,31 @@ def test_a_collection_is_connected_step_by_step_and_then_answers(engine: Engine,
     app = chosen(theirs, "wiki")
     assert setting(app, "connect_text_wiki").value == "chunk_text"
     assert setting(app, "connect_source_wiki").value == 'metadata["source"]'
-    assert EN("connect.unchecked") in visible(app)
-    pressed(app, EN("connect.check"))
-    assert EN("connect.verdict.same") in inline(app)
+    assert EN("Check the model first: with the wrong one every search would find noise.") in visible(app)
+    pressed(app, EN("Check the model"))
+    assert EN("This is the model: stored vectors and its own agree.") in inline(app)
     app.text_area[0].set_value(f"{QUESTION}\nzzz qqq")
-    pressed(app, EN("connect.probe"))
-    assert EN("connect.sensible") in inline(app) and EN("connect.not_sensible") in inline(app)
+    pressed(app, EN("Ask"))
+    assert EN("finds something near") in inline(app) and EN("finds nothing near") in inline(app)
     text(app, "connect_name_wiki").set_value("tea_wiki").run()
-    pressed(app, EN("connect.connect"))
-    assert EN("connect.done", name="tea_wiki", passages=8) in inline(app)
-    assert EN("connect.state.ok") in inline(app)
+    pressed(app, EN("Connect"))
+    assert EN("{name} is connected: {passages} passages, read only.", name="tea_wiki", passages=8) in inline(app)
+    assert EN("answers") in inline(app)
     assert engine.run(QUESTION, RunConfig(collection="tea_wiki")).outcome == "answered"
 
 
 def test_a_wrong_model_of_the_right_width_is_called_that(engine: Engine, theirs: Elsewhere) -> None:
     app = chosen(theirs, "loose", "builtin")
-    pressed(app, EN("connect.check"))
-    assert EN("connect.verdict.other") in inline(app)
+    pressed(app, EN("Check the model"))
+    assert EN(
+        "Another model made these vectors, though the number of dimensions is the same. Choose another one."
+    ) in inline(app)
 
 
 def test_a_model_that_is_not_there_comes_with_the_command_that_fetches_it(engine: Engine, theirs: Elsewhere) -> None:
     app = chosen(theirs, "wiki", "ollama:all-minilm")
     assert "ollama pull all-minilm" in inline(app)
-    pressed(app, EN("connect.check"))
+    pressed(app, EN("Check the model"))
     assert "WB4" in inline(app)
 
 
@@ -131,7 +134,7 @@ def test_collections_that_cannot_be_asked_are_listed_with_the_reason(engine: Eng
     setting(app, "connect_collection").set_value("wordless").run()
     settled(app)
     assert "WB226" in inline(app)
-    assert EN("connect.step.model") not in visible(app)
+    assert EN("4 · Which model made its vectors") not in visible(app)
 
 
 @pytest.mark.parametrize(
@@ -142,18 +145,18 @@ def test_a_place_that_cannot_be_opened_says_why_and_offers_to_try_again(
 ) -> None:
     app = looked(address)
     assert code in inline(app)
-    assert EN("ask.again") in inline(app)
-    assert EN("connect.step.collection") not in visible(app)
+    assert EN("Try again") in inline(app)
+    assert EN("2 · Which collection") not in visible(app)
 
 
 def test_a_name_that_is_taken_is_refused_and_can_be_changed(engine: Engine, theirs: Elsewhere) -> None:
     app = chosen(theirs, "wiki")
-    pressed(app, EN("connect.check"))
+    pressed(app, EN("Check the model"))
     text(app, "connect_name_wiki").set_value("samples").run()
-    pressed(app, EN("connect.connect"))
+    pressed(app, EN("Connect"))
     assert "WB211" in inline(app)
     text(app, "connect_name_wiki").set_value("other").run()
-    pressed(app, EN("connect.connect"))
+    pressed(app, EN("Connect"))
     assert [item.name for item in engine.connections.all()] == ["other"]
 
 
@@ -168,7 +171,9 @@ def press_card(app: AppTest, action: str) -> AppTest:
 def test_disconnecting_asks_first(engine: Engine, theirs: Elsewhere) -> None:
     connect_as(engine, theirs, "wiki")
     app = press_card(opened("knowledge", view="connect"), "disconnect:0")
-    assert EN("connect.disconnect.confirm", name="wiki") in [item.value for item in app.text]
+    assert EN(
+        "Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name="wiki"
+    ) in [item.value for item in app.text]
     assert [item.name for item in engine.connections.all()] == ["wiki"]
 
 
@@ -180,9 +185,9 @@ def test_a_connection_leads_to_the_workbench_with_its_collection_chosen(engine: 
 
 def test_words_of_another_program_are_never_markup(engine: Engine, theirs: Elsewhere) -> None:
     app = chosen(theirs, "hostile")
-    pressed(app, EN("connect.check"))
+    pressed(app, EN("Check the model"))
     app.text_area[0].set_value("x")
-    pressed(app, EN("connect.probe"))
+    pressed(app, EN("Ask"))
     shown = [str(item.value) for item in (*app.markdown, *app.caption, *app.info)]
     assert not any("evil" in part or "<img" in part for part in shown)
     assert "evil.example" in inline(app)
@@ -192,7 +197,7 @@ def test_a_token_is_neither_in_the_address_of_the_page_nor_in_what_it_shows(engi
     app = opened("knowledge", view="connect")
     text(app, "connect_address").set_value("http://root:Secret-7@127.0.0.1:9")
     text(app, "connect_token").set_value("reader:Secret-7")
-    pressed(app, EN("connect.look"))
+    pressed(app, EN("Show collections"))
     assert "WB223" in inline(app)
     assert "Secret" not in f"{dict(app.query_params)}{inline(app)}{visible(app)}"
 
@@ -222,15 +227,15 @@ def test_better_prefixes_are_taken_at_a_press(tmp_path: Path) -> None:
             app = chosen(Elsewhere(uri, ""), "bare", "ollama:all-minilm:latest")
             app.toggle(key="connect_prefixes_ollama:all-minilm:latest").set_value(True).run()
             text(app, "connect_passage_prefix").set_value("title of this note: ").run()
-            pressed(app, EN("connect.check"))
-            assert EN("connect.better.take") in inline(app)
+            pressed(app, EN("Check the model"))
+            assert EN("Take these prefixes") in inline(app)
             app.session_state["connect_verdict"] = {"action": {"name": "take", "serial": 1}}
             app.run()
             assert not app.exception, app.exception
             assert text(app, "connect_passage_prefix").value == ""
-            pressed(app, EN("connect.check"))
-            assert EN("connect.verdict.same") in inline(app)
-            assert EN("connect.better.take") not in inline(app)
+            pressed(app, EN("Check the model"))
+            assert EN("This is the model: stored vectors and its own agree.") in inline(app)
+            assert EN("Take these prefixes") not in inline(app)
         finally:
             use_engine(None)
 
@@ -241,8 +246,8 @@ def test_a_store_that_went_away_stays_listed_with_what_to_do(engine: Engine, the
     Path(theirs.uri).rename(away)
     try:
         app = opened("knowledge", view="connect")
-        assert EN("connect.state.down") in inline(app)
+        assert EN("does not answer") in inline(app)
         assert "no Milvus Lite folder" in inline(app)
-        assert EN("connect.disconnect") in inline(app)
+        assert EN(NC_("connection", "Disconnect")) in inline(app)
     finally:
         away.rename(theirs.uri)

@@ -78,7 +78,7 @@ def test_a_run_offers_its_decisions_its_query_and_its_verdicts(
     for passage in parent.rounds[0].kept:
         assert passage.source in inline(app)
     assert go(app).disabled
-    assert words("fork.nothing") in said(app)
+    assert words("Nothing is changed yet: move a slider, edit the query or turn a verdict.") in said(app)
 
 
 def test_a_slider_moved_shows_the_price_and_one_click_branches_off(engine: Engine, parent: RunRecord) -> None:
@@ -86,7 +86,10 @@ def test_a_slider_moved_shows_the_price_and_one_click_branches_off(engine: Engin
     lower = replace(parent.config, grade_pass_threshold=0.0)
     app = drawn(parent, chosen=lower)
     assert "0.60 → 0.00" in inline(app)
-    assert any(item.startswith("Costs 1 built-in call") or item == EN("fork.price.free") for item in said(app))
+    assert any(
+        item.startswith("Costs 1 built-in call") or item == EN("Costs no call: all that is needed is recorded.")
+        for item in said(app)
+    )
     branch = branched(app, engine, parent)
     assert branch.fork is not None
     assert (branch.fork.parent, branch.fork.settings) == (parent.id, ("grade_pass_threshold",))
@@ -109,7 +112,7 @@ def test_a_verdict_turned_by_the_reader_goes_into_the_branch(engine: Engine, par
     """SC-03"""
     turned = {passage.id: True for passage in parent.rounds[0].kept}
     app = drawn(parent, fork_verdicts=(f"{parent.id}_0", turned))
-    assert EN("fork.verdict.by_hand") in inline(app)
+    assert EN("Set by hand") in inline(app)
     branch = branched(app, engine, parent)
     assert branch.fork is not None
     assert branch.fork.verdicts == turned
@@ -133,7 +136,7 @@ def test_a_branch_whose_parent_was_deleted_still_says_what_was_changed(engine: E
     assert engine.wait(run_id, 60)
     engine.delete_run(parent.id)
     text = inline(drawn(engine.record(run_id)))
-    assert EN("fork.parent_gone") in text
+    assert EN("That run is not here any more, so the two cannot be compared.") in text
     assert "Pass rate at least" in text
     assert "query “thirst”" in text
 

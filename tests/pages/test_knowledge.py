@@ -82,11 +82,26 @@ def ingested(app: AppTest, engine: Engine, collection: str, *files: tuple[str, b
 def test_the_page_begins_with_adding_files_to_a_collection_of_ones_own(engine: Engine, language: UiLanguage) -> None:
     app = opened("knowledge", language)
     words = words_for(language)
-    assert words("kb.intro") in visible(app)
-    assert words("kb.first") in visible(app)
-    assert words("kb.kinds") in [item.proto.help for item in app.caption if item.value == words("kb.formats")]
+    assert words(
+        "Each collection holds sources, cut into passages and embedded by one model. Runs search one collection."
+    ) in visible(app)
+    assert words(
+        "Choose files, then look at the preview: how they are cut, what is new, what cannot be read."
+    ) in visible(app)
+    assert words(
+        "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated study "
+        "log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file again."
+    ) in [
+        item.proto.help
+        for item in app.caption
+        if item.value
+        == words(
+            "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and "
+            "nothing is fetched that they link to."
+        )
+    ]
     into = app.selectbox(key="kb_into")
-    assert into.options[-1] == words("kb.into.new")
+    assert into.options[-1] == words("＋ New collection")
     assert not str(into.value).startswith("samples")
     assert next(item for item in app.button if item.key == "kb_start").disabled
 
@@ -96,7 +111,12 @@ def test_files_go_in_and_the_report_says_how_much(engine: Engine) -> None:
     app = opened("knowledge")
     done = ingested(app, engine, "own_files", ("cats.md", CATS))
     assert done.added == ("cats.md",)
-    assert EN.count("kb.done", 1, passages=EN.count("kb.passages", done.passages)) in inline(app)
+    assert EN.count(
+        "1 source with {passages} went in",
+        "{n} sources with {passages} went in",
+        1,
+        passages=EN.count("1 passage", "{n} passages", done.passages),
+    ) in inline(app)
     assert [item.source for item in engine.sources("own_files")] == ["cats.md", "first.md"]
     assert app.session_state["kb_collection"] == "own_files"
 
@@ -120,9 +140,9 @@ def test_a_duplicate_and_an_unreadable_file_are_named_and_the_good_one_goes_in(e
     files = ("copy.md", CATS), ("broken.txt", b"\x00\xff\xfe\x00\x00"), ("dogs.md", b"# Dogs\n\nBark.")
     done = ingested(app, engine, "mixed", *files)
     shown = inline(app)
-    assert EN("kb.skipped", name="copy.md", same="cats.md") in shown
-    assert EN("kb.failed", name="broken.txt") in shown
-    assert EN("kb.added", name="dogs.md") in shown
+    assert EN("{name}: already in this collection as {same}, skipped", name="copy.md", same="cats.md") in shown
+    assert EN("{name} was left out:", name="broken.txt") in shown
+    assert EN("{name}", name="dogs.md") in shown
     assert [name for name, _ in done.failed] == ["broken.txt"]
 
 
@@ -152,7 +172,10 @@ def test_a_collection_name_that_will_not_do_is_refused_with_the_rule(engine: Eng
     app = opened("knowledge")
     app.selectbox(key="kb_into").set_value("").run()
     app.text_input(key="kb_name").set_value("no spaces!").run()
-    assert EN("kb.name.help") in visible(app)
+    assert EN(
+        "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can stand "
+        "in the description."
+    ) in visible(app)
     choose_files(app, ("cats.md", CATS))
     press(app, "kb_start")
     assert "WB206" in inline(app)
@@ -172,7 +195,7 @@ def test_a_folder_of_this_machine_goes_in_with_its_broken_files_named(engine: En
     previewed(app)
     shown = inline(app)
     assert "sub/cats.md" in shown and "broken.txt" in shown
-    assert EN("kb.is.new") in shown and EN("kb.is.failed") in shown
+    assert EN("new") in shown and EN("cannot be used") in shown
     press(app, "kb_start")
     done = engine.ingestions.wait(engine.ingestions.jobs()[0].id, _PATIENCE_S)
     assert done.added == ("sub/cats.md",)
@@ -185,10 +208,10 @@ def test_a_preview_shows_totals_states_and_the_overlap_of_chunks(jobs: FakeInges
     choose_files(app, ("cats.md", text), ("copy.md", b"x"), ("changed.md", b"y"), ("broken.bin.txt", b"z"))
     previewed(app)
     shown = inline(app)
-    assert EN("kb.total.failed") in shown and "30 s" not in shown
-    assert EN("kb.is.same", same="there.md") in shown and EN("kb.is.replaces") in shown
+    assert EN("Cannot be used") in shown and "30 s" not in shown
+    assert EN("same as {same}, skipped", same="there.md") in shown and EN("replaces the earlier one") in shown
     assert UNREADABLE.fact in shown
-    assert EN("kb.chunk.overlap", n=1) in shown and '"They purr."' in shown
+    assert EN("also ends passage {n}", n=1) in shown and '"They purr."' in shown
     assert jobs.started == []
 
 
@@ -201,8 +224,8 @@ def test_moving_a_slider_cuts_again_and_says_which_values_go_together(jobs: Fake
     assert draft.future is not None
     draft.future.exception(_PATIENCE_S)
     assert jobs.previews[-1][1] == ChunkOptions(400, 400, 60)
-    names = {"most": EN("kb.cut.most_tokens"), "target": EN("kb.cut.target_tokens")}
-    assert EN("kb.cut.order", value=400, **names) in visible(app)
+    names = {"most": EN("At most, tokens"), "target": EN("Cut near, tokens")}
+    assert EN("“{most}” cannot be under “{target}”: {value} is used for both.", value=400, **names) in visible(app)
     press(app, "kb_cut_reset")
     assert app.slider(key="kb_cut_target_tokens").value == 200
 
@@ -212,13 +235,13 @@ def test_a_long_preview_can_be_cancelled_and_the_page_is_there_meanwhile(jobs: F
     app = opened("knowledge")
     choose_files(app, ("cats.md", CATS))
     press(app, "kb_preview")
-    assert EN("kb.preview.cancel") in inline(app)
+    assert EN("Cancel") in inline(app)
     app.session_state["kb_preview_busy"] = {"action": {"name": "cancel", "serial": 1}}
     app.run()
     kept = "kb_draft" in app.session_state
     jobs.gate.set()
     assert not kept
-    assert EN("kb.preview.title") not in visible(app)
+    assert EN("What would go in") not in visible(app)
 
 
 def test_a_preview_that_fails_says_why(jobs: FakeIngestions) -> None:
@@ -238,7 +261,10 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
     app.slider(key="kb_cut_overlap_tokens").set_value(0).run()
     assert app.selectbox(key="kb_graph_").value == "none"
     app.selectbox(key="kb_graph_").set_value("builtin").run()
-    assert EN("graph.builtin.honest") in visible(app)
+    assert EN(
+        "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and "
+        "free, but weak: many relationships only say “related to”."
+    ) in visible(app)
     choose_files(app, ("cats.md", CATS))
     press(app, "kb_start")
     (sent,) = jobs.started
@@ -251,17 +277,24 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
 def test_jobs_have_rate_and_time_left_and_stop_stops(jobs: FakeIngestions) -> None:
     jobs.listed = [job()]
     app = opened("knowledge")
-    assert EN("kb.progress", done=30, total=120, rate="2.0", left="45 s") in inline(app)
+    assert EN(
+        "{done} of {total} passages · {rate} per second · {left} left", done=30, total=120, rate="2.0", left="45 s"
+    ) in inline(app)
     press_card(app, "j1", "stop")
     assert jobs.pressed == [("stop", "j1")]
     app.run()
-    assert EN("kb.job.stopped.note") in inline(app)
+    assert EN(
+        "Sources that were complete are in; no half source is. What was embedded is kept: it resumes from here."
+    ) in inline(app)
 
 
 def test_an_interrupted_job_can_be_resumed_or_discarded(jobs: FakeIngestions) -> None:
     jobs.listed = [job(state="interrupted"), job(id="j2", state="failed", fault=UNREADABLE)]
     app = opened("knowledge")
-    assert EN("kb.job.interrupted.note") in inline(app)
+    assert EN(
+        "The workbench ended while this went on. What was embedded is kept: resuming continues from here, with no "
+        "duplicates."
+    ) in inline(app)
     assert UNREADABLE.fact in inline(app)
     press_card(app, "j1", "resume")
     press_card(app, "j2", "discard")
@@ -272,7 +305,10 @@ def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
     jobs.listed = [job(), job(id="j2", state="interrupted")]
     app = opened("knowledge", view="collections")
     told = visible(app)
-    assert EN.count("kb.jobs.elsewhere", 1) in told and EN.count("kb.jobs.resumable", 1) in told
+    assert (
+        EN.count("1 job is going on", "{n} jobs are going on", 1) in told
+        and EN.count("1 job can be resumed", "{n} jobs can be resumed", 1) in told
+    )
     press(app, "kb_jobs_open")
     assert app.session_state["knowledge_view"] == "add"
     assert given(app, "view") == ""
@@ -281,7 +317,7 @@ def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
 def test_finished_jobs_beyond_the_newest_are_folded_away(jobs: FakeIngestions) -> None:
     jobs.listed = [job(id=f"j{n}", state="done", passages=3, added=("a.md",)) for n in range(6)]
     app = opened("knowledge")
-    assert EN("kb.jobs.earlier", n=3) in [item.label for item in app.expander]
+    assert EN("Earlier jobs ({n})", n=3) in [item.label for item in app.expander]
 
 
 def test_a_fault_at_the_start_keeps_the_files(jobs: FakeIngestions) -> None:
@@ -313,7 +349,7 @@ def test_a_knowledge_base_open_elsewhere_is_said_with_a_button_that_tries_again(
             app = opened(shown)
             assert "WB201" in inline(app)
             assert "/somewhere/knowledge.db" in inline(app)
-            assert EN("ask.again") in inline(app)
+            assert EN("Try again") in inline(app)
         finally:
             use_engine(None)
 
@@ -326,15 +362,17 @@ def test_a_graph_that_is_being_built_shows_what_it_found_and_stays_when_it_is_st
     done = replace(graph, id="j4", state="done", done=120, unreadable=2, communities=5)
     jobs.listed = [graph, summing, stopped, done]
     shown = inline(opened("knowledge"))
-    assert EN("kb.job.graph", name="notes") in shown
-    assert EN("kb.graph.so_far", entities="12", relationships="30") in shown
-    assert EN("kb.graph.summarised", done=4, n=9) in shown
-    assert EN("kb.job.graph.note") in shown
-    assert EN.count("kb.graph.unreadable", 2) in shown
+    assert EN("Knowledge graph of {name}", name="notes") in shown
+    assert (
+        EN("{entities} entities and {relationships} relationships so far", entities="12", relationships="30") in shown
+    )
+    assert EN("{done} of {n} communities summed up", done=4, n=9) in shown
+    assert EN("What was read is in the graph: resuming continues from here and reads nothing twice.") in shown
+    assert EN.count("1 reply could not be read", "{n} replies could not be read", 2) in shown
 
 
 def test_a_job_never_shows_more_than_it_has(jobs: FakeIngestions) -> None:
     jobs.listed = [replace(job(), state="reading", total=0, done=0, files=200, files_done=37)]
     app = opened("knowledge", "zh")
-    assert ZH("kb.reading.some", done=37, n=200) in inline(app)
-    assert button(app, lambda label: label == ZH("kb.preview")).disabled
+    assert ZH("{done} of {n} files read", done=37, n=200) in inline(app)
+    assert button(app, lambda label: label == ZH("Preview")).disabled

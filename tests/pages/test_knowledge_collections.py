@@ -79,7 +79,11 @@ def test_the_samples_have_their_facts_and_cannot_be_deleted(engine: Engine, lang
     app = looking_at("samples", language)
     words = words_for(language)
     shown = inline(app)
-    assert "252" in shown and words("kb.samples") in shown and words("kb.model.builtin") in shown
+    assert (
+        "252" in shown
+        and words("ships with the workbench") in shown
+        and words("Built in · multilingual E5 small") in shown
+    )
     assert "kb_do_drop" not in keys(app) and "kb_do_rename" not in keys(app)
     assert "kb_ask" in keys(app)
 
@@ -91,7 +95,12 @@ def test_a_source_is_read_passage_by_passage_and_deleting_it_asks_first(engine: 
     assert "Cats eat fish and mice." in inline(app)
     assert "Bark." not in inline(app)
     press(app, "kb_delete")
-    assert EN.count("kb.delete.confirm", 2, name="cats.md") in [item.value for item in app.text]
+    assert EN.count(
+        "Delete {name} and its passage? Records of runs keep what they saw.",
+        "Delete {name} and its {n} passages? Records of runs keep what they saw.",
+        2,
+        name="cats.md",
+    ) in [item.value for item in app.text]
     assert [item.source for item in engine.sources("to_delete")] == ["cats.md", "dogs.md"]
 
 
@@ -101,21 +110,23 @@ def test_several_sources_are_deleted_together_after_asking(engine: Engine) -> No
     app = looking_at("several")
     in_sources(app, "several", selected=["note0.md", "note2.md"])
     press(app, "kb_delete_some")
-    assert EN("kb.delete.several", n=2, passages=2) in [item.value for item in app.text]
+    assert EN(
+        "Delete {n} sources and their {passages} passages? Records of runs keep what they saw.", n=2, passages=2
+    ) in [item.value for item in app.text]
     press(app, "kb_delete_yes")
     assert [item.source for item in engine.sources("several")] == ["note1.md"]
-    assert EN("kb.deleted.several", n=2, passages=2) in inline(app)
+    assert EN("{n} sources were deleted with their {passages} passages.", n=2, passages=2) in inline(app)
 
 
 def test_sources_are_found_by_name_or_title(engine: Engine) -> None:
     engine.ingest([IngestItem("cats.md", data=CATS), IngestItem("dogs.md", data=b"# Dogs\n\nBark.")], "filtered")
     app = looking_at("filtered")
     app.text_input(key="kb_filter").set_value("DOGS").run()
-    assert EN("kb.sources.of", n=1, all=2) in visible(app)
+    assert EN("{n} of {all} sources", n=1, all=2) in visible(app)
     app.text_input(key="kb_filter").set_value("no such thing").run()
-    assert EN("kb.no_source") in visible(app)
+    assert EN("No source matches.") in visible(app)
     press(app, "kb_clear_filter")
-    assert EN.count("kb.sources.count", 2) in visible(app)
+    assert EN.count("1 source", "{n} sources", 2) in visible(app)
 
 
 def test_three_hundred_sources_come_in_pages(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,14 +136,14 @@ def test_three_hundred_sources_come_in_pages(engine: Engine, monkeypatch: pytest
     app = looking_at("samples")
     shown = inline(app)
     assert "document 000.md" in shown and "document 049.md" in shown and "document 050.md" not in shown
-    assert EN.count("kb.sources.count", 300) in visible(app)
+    assert EN.count("1 source", "{n} sources", 300) in visible(app)
 
 
 def test_an_emptied_collection_says_what_to_do(engine: Engine) -> None:
     engine.ingest([IngestItem("cats.md", data=CATS)], "emptied")
     engine.delete_source("emptied", "cats.md")
     app = looking_at("emptied")
-    assert EN("kb.empty") in visible(app)
+    assert EN("This collection is empty. Add files on the tab Add.") in visible(app)
     press(app, "kb_empty_add")
     assert app.session_state["knowledge_view"] == "add"
 
@@ -146,7 +157,7 @@ def test_the_page_says_the_kind_of_every_source(engine: Engine, language: UiLang
     engine.ingest([IngestItem(name, data=data) for name, data in files], f"kinds_{language}")
     app = looking_at(f"kinds_{language}", language)
     listed = next(item for item in inline(app).splitlines() if '"rows"' in item and plain in item)
-    assert words("kind.vector") in listed and words("kind.temporal") in listed
+    assert words("knowledge base") in listed and words("dated history") in listed
 
 
 def test_a_collection_is_renamed_described_and_aliased(engine: Engine) -> None:
@@ -156,7 +167,7 @@ def test_a_collection_is_renamed_described_and_aliased(engine: Engine) -> None:
     app.text_input(key="kb_rename_before").set_value("after")
     press(app, "kb_dialog_yes")
     assert engine.describe("after").aliases == ("before",)
-    assert EN("kb.said.renamed", name="before", new="after") in inline(app)
+    assert EN("{name} is called {new} now.", name="before", new="after") in inline(app)
     app = looking_at("after")
     press(app, "kb_do_describe")
     app.text_area[0].set_value("All about cats")
@@ -173,7 +184,7 @@ def test_a_collection_with_passages_is_deleted_only_when_its_name_is_typed(engin
     app.session_state["kb_drop_doomed"] = "doomed"
     press(app, "kb_do_drop")
     press(app, "kb_dialog_yes")
-    assert EN("kb.said.dropped", name="doomed") in inline(app)
+    assert EN("{name} was deleted.", name="doomed") in inline(app)
     assert "doomed" not in [item.name for item in engine.collections()]
 
 
@@ -181,7 +192,7 @@ def test_re_embedding_offers_other_models_and_begins_a_job(engine: Engine, libra
     app = looking_at("samples")
     press(app, "kb_do_reembed")
     offered = app.selectbox(key="kb_reembed_model_samples").options
-    assert not any(EN("kb.model.builtin") in str(option) for option in offered)
+    assert not any(EN("Built in · multilingual E5 small") in str(option) for option in offered)
     press(app, "kb_dialog_yes")
     assert engine.ingestions.pressed == [("reembed", "samples samples_hashing hashing False")]  # type: ignore[attr-defined]
 
@@ -189,17 +200,23 @@ def test_re_embedding_offers_other_models_and_begins_a_job(engine: Engine, libra
 def test_a_connected_collection_is_read_only_and_can_be_disconnected(far: CollectionInfo, library: FakeLibrary) -> None:
     app = looking_at("wiki")
     shown = inline(app)
-    assert EN("kb.read_only") in shown and EN("kb.store.connected") in shown and far.remote_name in shown
-    assert EN("kb.no_sources_named") in visible(app)
+    assert EN("read only") in shown and EN("connected") in shown and far.remote_name in shown
+    assert EN("Its passages do not say which source they are from. Search them instead.") in visible(app)
     assert keys(app).isdisjoint({"kb_do_drop", "kb_do_rename", "kb_do_reembed", "kb_add_to"})
     press(app, "kb_do_disconnect")
-    assert EN("kb.disconnect.note", name="wiki") in [item.value for item in app.text]
+    assert EN("{name} disappears from here. Its rows stay where they are, untouched.", name="wiki") in [
+        item.value for item in app.text
+    ]
     assert "wiki" not in [str(option) for option in opened("knowledge").selectbox(key="kb_into").options]
 
 
 def test_a_collection_whose_model_is_gone_says_so(far: CollectionInfo, library: FakeLibrary) -> None:
     app = looking_at("wiki", "zh")
-    assert ZH("kb.missing_model.note", model="nomic-embed-text") in inline(app)
+    assert ZH(
+        "Its vectors come from {model}, which cannot be used here now, so it can be read but not searched by meaning. "
+        "Make the model available, or re-embed the collection with another one.",
+        model="nomic-embed-text",
+    ) in inline(app)
 
 
 def test_a_connected_collection_that_cannot_be_read_shows_its_fault(
@@ -209,13 +226,18 @@ def test_a_connected_collection_that_cannot_be_read_shows_its_fault(
     own = engine.collections()
     monkeypatch.setattr(engine, "collections", lambda: [*own, broken])
     app = looking_at("wiki")
-    assert UNREADABLE.fact in inline(app) and EN("kb.unreachable") in inline(app)
+    assert UNREADABLE.fact in inline(app) and EN("cannot be read now") in inline(app)
 
 
 def test_growth_advice_stands_above_the_collection_it_is_for(engine: Engine, library: FakeLibrary) -> None:
     library.grown = GrowthAdvice("lite_large", 120_000, 850.0)
     app = looking_at("samples")
-    assert EN("kb.advice.lite_large", n="120,000", ms="850 ms") in inline(app)
+    assert EN(
+        "{n} passages are more than the embedded store is good for: a search takes about {ms} and opening it longer. "
+        "Use a Milvus server: set WORKBENCH_MILVUS_URI and add the files there.",
+        n="120,000",
+        ms="850 ms",
+    ) in inline(app)
 
 
 def hit(rank: int, **changes: Any) -> FoundPassage:
@@ -228,7 +250,7 @@ def test_a_search_shows_similarity_and_marks_the_words_of_the_query(engine: Engi
     app = opened("knowledge", view="search", kb_collection="samples", kb_query="what do cats eat")
     shown = inline(app)
     assert library.asked[-1][:3] == ("search", "samples", "what do cats eat")
-    assert '"0.70"' in shown and EN("kb.found.cosine", value="0.90") in shown
+    assert '"0.70"' in shown and EN("cos {value}", value="0.90") in shown
     assert '["mark", {}, ["Cats"]]' in shown and '["mark", {}, ["eat"]]' in shown
     assert "kb_found_csv" in {item.key for item in app.get("download_button")}
 
@@ -246,8 +268,8 @@ def test_both_ranks_are_shown_where_both_lists_were_joined(engine: Engine, libra
     if not engine.describe("samples").full_text:
         pytest.skip("this store has no full text")
     shown = inline(app)
-    assert EN("kb.found.vector", rank=1) in shown and EN("kb.found.text", rank=4) in shown
-    assert EN("kb.found.bm25", value="7.25") in shown and EN("kb.found.no_text") in shown
+    assert EN("meaning #{rank}", rank=1) in shown and EN("words #{rank}", rank=4) in shown
+    assert EN("BM25 {value}", value="7.25") in shown and EN("no word in common") in shown
 
 
 def test_without_full_text_a_collection_is_searched_by_meaning_and_says_so(
@@ -255,7 +277,7 @@ def test_without_full_text_a_collection_is_searched_by_meaning_and_says_so(
 ) -> None:
     library.hits = [hit(1)]
     app = opened("knowledge", view="search", kb_collection="wiki", kb_query="cats", kb_method="fused")
-    assert EN("kb.method.missing") in visible(app)
+    assert EN("This collection has no full text, so it can be searched by meaning alone.") in visible(app)
     assert library.asked[-1][-1] == "vector"
 
 
@@ -263,7 +285,7 @@ def test_a_search_that_finds_nothing_or_fails_says_what_to_do(
     engine: Engine, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened("knowledge", view="search", kb_collection="samples", kb_query="zebra")
-    assert EN("kb.search.nothing") in visible(app)
+    assert EN("Nothing found. Try other words, or search by meaning.") in visible(app)
 
     def fails(*_asked: Any) -> list[FoundPassage]:
         raise StoreLocked(path="/somewhere/knowledge.db")
@@ -275,7 +297,9 @@ def test_a_search_that_finds_nothing_or_fails_says_what_to_do(
 
 def test_before_a_search_the_view_says_what_it_does(engine: Engine, library: FakeLibrary) -> None:
     app = opened("knowledge", view="search", language="zh")
-    assert ZH("kb.search.empty") in visible(app)
+    assert ZH(
+        "Type what a question would ask, and see which passages come up: no model judges them and no answer is written."
+    ) in visible(app)
 
 
 def test_a_view_that_does_not_exist_is_the_first_one(engine: Engine) -> None:

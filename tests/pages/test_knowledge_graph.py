@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
+from engine.messages import NC_
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
 EN = words_for("en")
@@ -35,9 +36,12 @@ def test_the_samples_open_with_an_overview_of_their_communities(engine: Engine, 
     words = words_for(language)
     app = graph(language)
     drawn = inline(app)
-    assert words("graph.up_to_date") in drawn
-    assert words("graph.extractor.samples") in drawn
-    assert words("graph.overview.about") in visible(app)
+    assert words("up to date") in drawn
+    assert words("Written by hand") in drawn
+    assert words(
+        "Entities that belong together by their relationships, larger ones larger; lines say how many relationships "
+        "lead from one to another."
+    ) in visible(app)
     assert '"overview": true' in drawn
 
 
@@ -56,13 +60,13 @@ def test_a_link_opens_what_lies_around_an_entity(engine: Engine) -> None:
 
 def test_a_name_that_is_not_quite_one_is_answered_with_those_like_it(engine: Engine) -> None:
     app = graph(look="entities", entity="insul")
-    assert EN("graph.suggested") in visible(app)
+    assert EN("No entity has just this name. Did you mean:") in visible(app)
     button(app, lambda label: label == "Insulin").click().run()
     assert not app.exception
     assert given(app, "entity") == "Insulin"
     assert '"look": "centre"' in inline(app)
     app.text_input(key="entity").set_value("<b>nothing</b>").run()
-    assert EN("graph.unknown") in visible(app)
+    assert EN("No entity of the graph has this in its name. Try a shorter part of it.") in visible(app)
 
 
 def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None:
@@ -72,7 +76,7 @@ def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None
     info = engine.graphs.describe("samples")
     assert info is not None
     assert (len(entities), len(relations)) == (info.info.entities, info.info.relationships)
-    name = entities.iloc[1][EN("graph.column.name")]
+    name = entities.iloc[1][EN("Name")]
     app.session_state["kg_table"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
     app.run()
     assert not app.exception
@@ -82,25 +86,34 @@ def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None
 def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, collection: str) -> None:
     """GH-03: built for a collection that is there already, by the built-in rules."""
     app = graph(kb_collection=collection)
-    assert EN("graph.build.title") in visible(app)
-    assert EN("graph.builtin.honest") in visible(app)
-    button(app, lambda label: label == EN("graph.build")).click().run()
+    assert EN("This collection has no knowledge graph yet") in visible(app)
+    assert EN(
+        "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and "
+        "free, but weak: many relationships only say “related to”."
+    ) in visible(app)
+    button(app, lambda label: label == EN("Build the graph")).click().run()
     (job,) = engine.graphs.jobs(collection)
     assert engine.graphs.wait(job.id, 60).state == "done"
     app.run()
     assert not app.exception
     state = engine.graphs.describe(collection)
     assert state is not None and state.info.entities
-    assert EN("graph.up_to_date") in inline(app)
+    assert EN("up to date") in inline(app)
     engine.ingest([IngestItem("more.md", data=b"# Wind\n\nThe wind moves the sea.")], collection)
     app.run()
-    assert EN("graph.stale.note") in inline(app)
-    assert button(app, lambda label: label == EN("graph.update"))
+    assert EN(
+        "The collection has changed since the graph was built: what is new is not in it, and runs say so. Bring it up "
+        "to date to read only what has changed."
+    ) in inline(app)
+    assert button(app, lambda label: label == EN("Bring up to date"))
     setting(app, "kg_again").set_value("other").run()
     app.text_input(key="kg_again_name").set_value("ollama:not-here").run()
-    assert EN("graph.rebuild.absent") in [item.value for item in app.warning]
-    assert button(app, lambda label: label == EN("graph.rebuild.yes")).disabled
-    button(app, lambda label: label == EN("graph.delete.yes")).click().run()
+    assert EN(
+        "Ollama does not have this model at hand, so the graph would be gone and nothing read. Start Ollama, or pull "
+        "the model under System → Models."
+    ) in [item.value for item in app.warning]
+    assert button(app, lambda label: label == EN("Replace the graph")).disabled
+    button(app, lambda label: label == EN(NC_("graph", "Delete it"))).click().run()
     assert engine.graphs.describe(collection) is None
-    assert EN("graph.build.title") in visible(app)
+    assert EN("This collection has no knowledge graph yet") in visible(app)
     assert setting(app, "kg_extractor").value == "builtin"

@@ -45,16 +45,19 @@ def names(app: AppTest) -> list[str]:
 def test_the_map_says_what_its_axes_show_and_what_they_do_not(engine: Engine, language: UiLanguage) -> None:
     words = words_for(language)
     app = mapped(language)
-    assert words("pmap.honest") in visible(app)
-    assert words("pmap.click") in visible(app)
-    assert words("pmap.others", n=40) in [trace["name"] for trace in figure(app)["data"]]
+    assert words(
+        "So points near each other here may be far apart in meaning, and what is most similar to the question need "
+        "not lie beside it."
+    ) in visible(app)
+    assert words("Click a point to read its passage.") in visible(app)
+    assert words("Other sources ({n})", n=40) in [trace["name"] for trace in figure(app)["data"]]
 
 
 def test_a_question_is_drawn_with_its_nearest_passages_and_stays_in_the_address(engine: Engine) -> None:
     app = mapped()
     setting_of(app, "kb_query").set_value(QUESTION).run()
     assert not app.exception
-    assert names(app)[-2:] == [EN("pmap.hits"), EN("pmap.star")]
+    assert names(app)[-2:] == [EN("Nearest to the question, by rank"), EN("The question")]
     assert given(app, "kb_query") == QUESTION
 
 
@@ -62,14 +65,14 @@ def test_a_run_of_the_address_colours_its_passages_and_brings_its_question(engin
     app = mapped(run=run_id)
     assert setting(app, "kb_map_run").value == run_id
     shown = names(app)
-    assert shown[0] == EN("pmap.look.not_found")
-    assert EN("pmap.look.cited") in shown
-    assert shown[-1] == EN("pmap.star")
+    assert shown[0] == EN("Not found")
+    assert EN("Cited in the answer") in shown
+    assert shown[-1] == EN("The question")
 
 
 def test_a_run_that_is_not_there_is_said_and_the_map_drawn_all_the_same(engine: Engine) -> None:
     app = mapped(run="nowhere")
-    assert EN("pmap.run.gone") in visible(app)
+    assert EN("The run in the address has not ended, or is not there.") in visible(app)
     assert len(names(app)) == 9
 
 

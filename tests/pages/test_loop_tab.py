@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
+from components.labels.workflows import LOOP_TABS
 from components.loop_tab import LOOP_WORKFLOWS
 from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
@@ -26,12 +27,14 @@ def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: Workf
     words = words_for(language)
     record = engine.run(QUESTION[language], RunConfig(workflow=workflow))
     app = opened(language=language, run=record.id)
-    assert labels(app)[0] == words(f"tab.loop.{workflow}")
+    assert labels(app)[0] == words(LOOP_TABS[workflow])
     said = {
-        "quality_loop": words("quality.decides.help"),
-        "dual_loop": words("recall.title"),
-        "answer_evaluation": words("draft.nth", n=1),
-        "graph_hybrid": words("graph.analysis"),
+        "quality_loop": words(
+            "The setting “grade on” says which of the two numbers decides the route; the other one is shown to compare."
+        ),
+        "dual_loop": words("Long-term memory"),
+        "answer_evaluation": words("Answer {n}", n=1),
+        "graph_hybrid": words("Analysis"),
     }
     assert said[workflow] in inline(app)
     assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"

@@ -28,14 +28,14 @@ def test_a_run_that_fell_short_asks_which_passage_should_have_answered(
     app = opened(**settings)
     record = engine.record(ask(app, engine, question))
     assert record.outcome == outcome
-    assert EN("mark.ask") in inline(app)
-    assert (EN("mark.none") in inline(app)) == (outcome == "abstained")
-    assert EN("remedy.by_looks") in inline(app)
+    assert EN("Which passage should have answered? Mark it.") in inline(app)
+    assert (EN("If none does, the refusal was right.") in inline(app)) == (outcome == "abstained")
+    assert EN("by what the run shows") in inline(app)
     passage = record.rounds[0].candidates[-1].passage.id
     engine.evaluation.set_label(question, passage, True)
     app.run()
-    assert EN("mark.ask") not in inline(app)
-    assert EN("remedy.by_labels") in inline(app)
+    assert EN("Which passage should have answered? Mark it.") not in inline(app)
+    assert EN("by labels") in inline(app)
 
 
 def test_a_passage_marked_as_no_help_leaves_the_question_open(engine: Engine) -> None:
@@ -44,13 +44,13 @@ def test_a_passage_marked_as_no_help_leaves_the_question_open(engine: Engine) ->
     assert record.outcome == "abstained"
     engine.evaluation.set_label(record.question, record.rounds[0].candidates[0].passage.id, False)
     app.run()
-    assert EN("mark.ask") in inline(app)
+    assert EN("Which passage should have answered? Mark it.") in inline(app)
 
 
 def test_nobody_is_asked_where_the_right_passage_is_known_or_the_run_answered(engine: Engine) -> None:
     app = opened()
     ask(app, engine, "What is a truth table?")
-    assert EN("mark.ask") not in inline(app)
+    assert EN("Which passage should have answered? Mark it.") not in inline(app)
     record = engine.record(ask(app, engine, PRICE))
     assert record.outcome == "abstained"
-    assert EN("mark.ask") not in inline(app)
+    assert EN("Which passage should have answered? Mark it.") not in inline(app)

@@ -16,11 +16,12 @@ from streamlit.testing.v1 import AppTest
 
 from components.i18n import words_for
 from components.memory_ledger import MemoryFigures, ledger_csv, matching
-from components.memory_recalls import effect_of, recalled_by
+from components.memory_recalls import EFFECT_NAMES, effect_of, recalled_by
 from engine.config import DualLoopOptions, RunConfig
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.events import Event, MemoryRecalled, RouteChosen, RunFinished, RunStarted, fold_all
+from engine.messages import NC_
 from engine.process import use_engine
 from engine.settings import Settings
 from engine.values import Memory, Recall, RouteChoice, RunId, RunRecord
@@ -141,16 +142,16 @@ def test_every_memory_is_listed_with_where_it_came_from_and_how_it_ended(filled:
     app = opened("memory", language=words.language)
     laced, failed, fast = cards(app)
     assert FAST.question in fast and "An ultra-rapid analogue" in fast
-    assert words("memory.claim_by", model=FAST.claim_by) in fast
+    assert words("put into these words by {model}", model=FAST.claim_by) in fast
     assert "ollama" not in laced
-    assert words("memory.passed") in fast and words("memory.failed") in failed
-    assert words("memory.kept_at", when="2026-03-01 10:20") in fast
+    assert words("✓ passed") in fast and words(NC_("memory", "✗ failed")) in failed
+    assert words("kept {when} UTC", when="2026-03-01 10:20") in fast
     assert f"/?run=aaaa1111bbbb&lang={words.language}" in fast
-    assert words("memory.run", run="aaaa1111") in fast
+    assert words("run {run}", run="aaaa1111") in fast
     assert "notes" in failed and "dc-insulin.en.md" in fast
-    assert words.count("memory.recalled", 2) in fast
-    assert words.count("memory.recalled", 2) not in laced
-    assert words.count("memory.count", 3) in visible(app)
+    assert words.count("recalled by 1 recent run", "recalled by {n} recent runs", 2) in fast
+    assert words.count("recalled by 1 recent run", "recalled by {n} recent runs", 2) not in laced
+    assert words.count("1 memory", "{n} memories", 3) in visible(app)
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 
 
@@ -167,15 +168,15 @@ def test_the_newest_runs_say_what_they_recalled_and_whether_it_changed_the_route
     """DL-06: recalled at the start and shown."""
     app = opened("memory", language=words.language)
     drawn = inline(app)
-    taken, without = words("memory.route.direct"), words("strategy.direct_chunk_search")
-    assert words("memory.effect.changed") in drawn
-    assert words("memory.effect.how", taken=taken, without=without) in drawn
-    assert all(words(f"memory.effect.{name}") in drawn for name in ("same", "nothing", "off"))
-    assert words("memory.recall.stale") in drawn
-    assert words("memory.effect.unknown") not in drawn
-    item = words("memory.recall.item", question=FAST.question, similarity="0.93")
+    taken, without = words("answered directly"), words("direct passage search")
+    assert words("⇄ changed the route") in drawn
+    assert words("{taken}; without memory: {without}", taken=taken, without=without) in drawn
+    assert all(words(EFFECT_NAMES[name]) in drawn for name in ("same", "nothing", "off"))
+    assert words("outdated, not used") in drawn
+    assert words("? effect not known") not in drawn
+    item = words("“{question}” · similarity {similarity}", question=FAST.question, similarity="0.93")
     assert drawn.count(json.dumps(item, ensure_ascii=False)[1:-1]) == 2
-    assert words("memory.tab.recalls", n=4) in visible(app), "the run that never asked memory is left out"
+    assert words("Recalled lately {n}", n=4) in visible(app), "the run that never asked memory is left out"
 
 
 def test_the_effect_of_memory_on_a_run_is_read_off_its_record() -> None:
@@ -194,8 +195,8 @@ def test_the_ledger_is_searched_and_narrowed_and_the_filters_are_cleared_with_on
     widget(app, "memory_q").set_value("ULTRA-rapid").run()
     assert len(cards(app)) == 1 and FAST.question in cards(app)[0]
     widget(app, "memory_q").set_value("nowhere at all").run()
-    assert EN("memory.no_match") in visible(app)
-    button(app, lambda label: label == EN("memory.clear")).click().run()
+    assert EN("No memory matches.") in visible(app)
+    button(app, lambda label: label == EN("Clear the filters")).click().run()
     assert len(cards(app)) == 3
     widget(app, "memory_kind").set_value("failed").run()
     assert len(cards(app)) == 1 and FAILED.question in cards(app)[0]
@@ -212,24 +213,29 @@ def test_a_search_looks_into_question_answer_collection_and_sources() -> None:
 def test_one_memory_is_deleted_after_it_was_confirmed(own: Engine) -> None:
     """DL-06: memories can be deleted."""
     app = press(opened("memory"), "delete:m1")
-    assert EN.count("memory.delete.confirm", 1) in visible(app)
+    assert EN.count("Delete this memory for good?", "Delete all {n} memories for good?", 1) in visible(app)
     assert FAST.question in visible(app)
     assert len(own.memories()) == 2
     widget(app, "memory_delete_yes").click().run()
     assert [item.id for item in own.memories()] == ["m2"]
-    assert EN.count("memory.deleted", 1) in [item.value for item in app.success]
+    assert EN.count("The memory was deleted.", "{n} memories were deleted.", 1) in [item.value for item in app.success]
     assert len(cards(app)) == 1
 
 
 def test_all_memories_are_deleted_after_it_was_confirmed_and_the_hidden_ones_are_named(own: Engine) -> None:
     app = opened("memory")
     widget(app, "memory_q").set_value("insulin").run()
-    button(app, lambda label: label == EN("memory.delete_all")).click().run()
-    assert EN.count("memory.delete.confirm", 2) in visible(app)
-    assert EN.count("memory.delete.hidden", 1) in [item.value for item in app.warning]
+    button(app, lambda label: label == EN("Delete all")).click().run()
+    assert EN.count("Delete this memory for good?", "Delete all {n} memories for good?", 2) in visible(app)
+    assert EN.count("One of them is hidden by the filters now.", "{n} of them are hidden by the filters now.", 1) in [
+        item.value for item in app.warning
+    ]
     widget(app, "memory_delete_yes").click().run()
     assert own.memories() == []
-    assert EN("memory.empty") in visible(app), "an empty page says what to do next"
+    assert EN(
+        "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an answer "
+        "that passes its last check is listed here."
+    ) in visible(app), "an empty page says what to do next"
     assert not app.exception
 
 
@@ -251,16 +257,22 @@ def test_the_switch_is_explained_set_and_taken_back(own: Engine) -> None:
     """DL-06: memories can be switched off."""
     app = opened("memory")
     switch = widget(app, "memory_switch")
-    assert switch.label == EN("memory.switch_off")
-    assert EN("settings.memory") in switch.help
+    assert switch.label == EN("Switch memory off")
+    assert EN("Long-term memory") in switch.help
     switch.click().run()
-    assert EN("memory.is_off") in visible(app)
+    assert EN(
+        "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and leave "
+        "nothing here. What is listed below stays."
+    ) in visible(app)
     assert app.session_state["memory"] is False
     assert app.session_state["settings_wanted"] == {"memory": False}
     assert len(cards(app)) == 2, "what is stored stays"
     widget(app, "memory_switch").click().run()
     assert app.session_state["settings_wanted"] == {"memory": True}
-    assert EN("memory.is_off") not in visible(app)
+    assert EN(
+        "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and leave "
+        "nothing here. What is listed below stays."
+    ) not in visible(app)
 
 
 def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
@@ -278,7 +290,10 @@ def test_an_empty_page_says_what_to_do_next(tmp_path: Path) -> None:
     with holding(tmp_path, ()) as engine:
         use_engine(engine)
         app = opened("memory", language="zh")
-        assert ZH("memory.empty") in visible(app)
+        assert ZH(
+            "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an "
+            "answer that passes its last check is listed here."
+        ) in visible(app)
         assert cards(app) == []
         use_engine(None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.i18n import UiLanguage, words_for
+from components.labels.settings import SETTING_OPTIONS
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.mode_race import MODES
@@ -19,14 +20,17 @@ _PATIENCE_S = 60.0
 def test_before_a_question_the_race_says_what_to_do(engine: Engine, language: UiLanguage) -> None:
     words = words_for(language)
     app = opened("side_by_side", language, versus="modes")
-    assert words("race.empty") in visible(app)
+    assert words(
+        "Ask a question above: every chosen mode answers it at the same time. Questions that join two passages show "
+        "best what a graph is good for."
+    ) in visible(app)
     assert next(item.question for item in multi_hop_questions() if item.language == language) in visible(app)
 
 
 def test_one_question_runs_in_all_six_modes_and_every_run_is_kept(engine: Engine) -> None:
     """GH-02: six modes of one question, each a run of its own that stays a record."""
     app = opened("side_by_side", versus="modes")
-    button(app, lambda label: label == EN("race.run")).click().run()
+    button(app, lambda label: label == EN("Run the race")).click().run()
     ids = given(app, "race").split(",")
     assert all(engine.wait(run_id, _PATIENCE_S) for run_id in ids)
     app.run()
@@ -34,23 +38,23 @@ def test_one_question_runs_in_all_six_modes_and_every_run_is_kept(engine: Engine
     assert [engine.record(run_id).config.mode for run_id in ids] == list(MODES)
     drawn = inline(app)
     for mode in MODES:
-        assert EN(f"settings.mode.{mode}") in drawn
-    assert EN("race.passages") in drawn
-    assert EN("race.skipped.note") in drawn
+        assert EN(SETTING_OPTIONS["mode"][mode]) in drawn
+    assert EN("Passages by mode") in drawn
+    assert EN("Grading and citations are skipped.") in drawn
 
 
 def test_a_link_opens_the_race_and_leaves_out_what_is_no_mode(engine: Engine) -> None:
     config = RunConfig(workflow="graph_hybrid", mode="local")
     record, other = engine.run("What is insulin?", config), engine.run("What is a power set?")
     app = opened("side_by_side", versus="modes", race=f"{record.id},{other.id},gone")
-    assert EN("side.missing") in [item.value for item in app.warning]
-    assert EN("race.finding.no_baseline") in inline(app)
+    assert EN("A run of this link no longer exists.") in [item.value for item in app.warning]
+    assert EN("Without the naive mode among them it cannot be told what only the graph found.") in inline(app)
     assert other.id not in inline(app)
 
 
 def test_without_a_mode_nothing_starts(engine: Engine) -> None:
     app = opened("side_by_side", versus="modes")
     setting(app, "race_modes").set_value([])
-    button(app, lambda label: label == EN("race.run")).click().run()
-    assert EN("race.pick.none") in [item.value for item in app.warning]
+    button(app, lambda label: label == EN("Run the race")).click().run()
+    assert EN("Choose at least one mode.") in [item.value for item in app.warning]
     assert given(app, "race") == ""

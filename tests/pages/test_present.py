@@ -47,7 +47,7 @@ def test_an_own_run_comes_first_and_the_demos_wait_in_the_menu(engine: Engine) -
     assert not app.button
     menu = setting(app, "stage_run")
     assert menu.value == own.id
-    at = [index for index, label in enumerate(menu.options) if label.startswith(EN("compare.demo"))]
+    at = [index for index, label in enumerate(menu.options) if label.startswith(EN("demo"))]
     assert len(at) == len(all_demos()) and at[0] > 0
 
 
@@ -104,7 +104,7 @@ def test_a_step_that_is_none_is_no_fault(engine: Engine, step: str) -> None:
 def test_a_run_that_is_not_there_is_said_and_the_demos_stay(engine: Engine) -> None:
     app = opened("present", "en", run="0" * 32)
     assert "There is no run" in inline(app)
-    assert any(label.startswith(EN("compare.demo")) for label in setting(app, "stage_run").options)
+    assert any(label.startswith(EN("demo")) for label in setting(app, "stage_run").options)
 
 
 def test_a_question_is_shown_as_text_and_never_as_markdown(engine: Engine) -> None:

@@ -101,9 +101,11 @@ def test_runs_are_listed_newest_first_with_what_they_came_to(own: Engine, words:
     app = opened("runs", language=words.language)
     assert ids(app) == ["cccc3333", "aaaa1111"], "runs of batches are left out"
     cut_off, answered = listed(app)
-    assert words("outcome.interrupted") in cut_off["outcome"]
-    assert cut_off["outcome_tip"] == words("runs.interrupted.tip")
-    assert words("outcome.answered") in answered["outcome"]
+    assert words("Interrupted") in cut_off["outcome"]
+    assert cut_off["outcome_tip"] == words(
+        "The program ended while this run went on; everything it had by then is kept."
+    )
+    assert words("Answered") in answered["outcome"]
     assert (answered["rounds"], answered["pinned"]) == ("2", True)
     assert [item["tag"] for item in answered["tags"]] == ["to review"]
     assert answered["href"] == "/?run=aaaa1111"
@@ -115,7 +117,7 @@ def test_runs_of_batches_are_shown_when_asked_for(own: Engine) -> None:
     widget(app, "batches").set_value(True).run()
     assert ids(app) == ["cccc3333", "bbbb2222", "aaaa1111"]
     batch = listed(app)[1]
-    assert [item["text"] for item in batch["badges"]] == [EN("runs.badge.batch")]
+    assert [item["text"] for item in batch["badges"]] == [EN("batch")]
     assert batch["tags"] == []
 
 
@@ -138,7 +140,7 @@ def test_filters_by_outcome_and_tag_go_into_the_address_and_can_be_cleared(own: 
     assert (given(app, "outcome"), given(app, "tag")) == ("answered", "to review")
     widget(app, "outcome").set_value("failed").run()
     assert ids(app) == []
-    assert EN("runs.no_match") in [item.value for item in app.info]
+    assert EN("No run matches these filters.") in [item.value for item in app.info]
     widget(app, "runs_clear_filters").click().run()
     assert ids(app) == ["cccc3333", "aaaa1111"]
     assert (given(app, "outcome"), given(app, "tag")) == ("", "")
@@ -155,8 +157,10 @@ def test_an_empty_list_says_what_to_do_next(fresh: Engine, language: UiLanguage)
     """SC-12"""
     app = opened("runs", language=language)
     words = words_for(language)
-    assert words("runs.empty") in [item.value for item in app.info]
-    assert words("runs.go") in [item.proto.label for item in app.get("page_link")]
+    assert words("No run is stored yet. Ask a question; its run will be listed here.") in [
+        item.value for item in app.info
+    ]
+    assert words("Ask a question") in [item.proto.label for item in app.get("page_link")]
 
 
 def test_with_nothing_but_batches_the_list_says_that_they_are_hidden(fresh: Engine) -> None:
@@ -164,7 +168,7 @@ def test_with_nothing_but_batches_the_list_says_that_they_are_hidden(fresh: Engi
     fresh.tag_run(run.id, BATCH)
     app = opened("runs")
     assert ids(app) == []
-    assert EN("runs.empty.batches") in [item.value for item in app.info]
+    assert EN("No run of your own is stored yet; those of batches are hidden.") in [item.value for item in app.info]
 
 
 def test_a_damaged_record_is_marked_hides_no_other_and_can_be_deleted(own: Engine, folder: Path) -> None:
@@ -173,13 +177,17 @@ def test_a_damaged_record_is_marked_hides_no_other_and_can_be_deleted(own: Engin
         connection.commit()
     app = opened("runs")
     assert [(row["id"], row["damaged"]) for row in listed(app)] == [("cccc3333", False), ("aaaa1111", True)]
-    assert [item["text"] for item in listed(app)[1]["badges"]] == [EN("runs.badge.damaged")]
+    assert [item["text"] for item in listed(app)[1]["badges"]] == [EN("✗ damaged")]
     select(app, "aaaa1111")
     widget(app, "runs_delete").click().run()
-    assert EN.count("runs.delete.confirm", 1) in [item.value for item in app.text]
+    assert EN.count(
+        "This run and all its evidence will be deleted. This cannot be undone.",
+        "{n} runs and all their evidence will be deleted. This cannot be undone.",
+        1,
+    ) in [item.value for item in app.text]
     widget(app, "runs_delete_yes").click().run()
     assert ids(app) == ["cccc3333"]
-    assert EN.count("runs.deleted", 1) in [item.value for item in app.success]
+    assert EN.count("1 run deleted.", "{n} runs deleted.", 1) in [item.value for item in app.success]
 
 
 def test_several_runs_are_deleted_only_after_the_question_is_answered(own: Engine) -> None:
@@ -199,20 +207,20 @@ def test_nothing_can_be_pressed_while_no_run_is_selected(own: Engine) -> None:
     assert widget(app, "runs_delete").disabled
     select(app, "cccc3333", "a run that is not shown")
     assert not widget(app, "runs_delete").disabled
-    assert EN("runs.selected", n=1) in [item.value for item in app.caption]
+    assert EN("{n} selected", n=1) in [item.value for item in app.caption]
 
 
 def test_selected_runs_are_tagged_and_a_tag_that_will_not_do_is_said(own: Engine) -> None:
     app = opened("runs")
     select(app, "aaaa1111", "cccc3333")
     widget(app, "new_tag").set_value("  slow ")
-    button(app, lambda label: label == EN("runs.tag.save")).click().run()
+    button(app, lambda label: label == EN("Add")).click().run()
     assert {item.id: item.tags for item in own.runs(tag="slow")} == {
         "aaaa1111": (PINNED, "slow", "to review"),
         "cccc3333": ("slow",),
     }
     select(app, "aaaa1111")
-    button(app, lambda label: label == EN("runs.tag.save")).click().run()
+    button(app, lambda label: label == EN("Add")).click().run()
     assert "WB507" in inline(app)
 
 
@@ -224,7 +232,7 @@ def test_more_runs_are_shown_when_asked_for(fresh: Engine, folder: Path) -> None
                 store.append(RunId(run_id), event)
     app = opened("runs")
     assert (len(ids(app)), ids(app)[0]) == (50, "run-0069")
-    assert EN("runs.shown.first", n=50) in [item.value for item in app.caption]
+    assert EN("The newest {n} runs", n=50) in [item.value for item in app.caption]
     widget(app, "runs_more").click().run()
     assert len(ids(app)) == 70
     assert not [item for item in app.button if item.key == "runs_more"]
@@ -244,7 +252,7 @@ def test_records_that_cannot_be_read_are_explained_with_a_button_that_tries_agai
         try:
             app = opened("runs")
             assert "the disk reported an error" in inline(app)
-            assert EN("ask.again") in inline(app)
+            assert EN("Try again") in inline(app)
         finally:
             use_engine(None)
 
@@ -268,22 +276,22 @@ def test_the_demos_of_the_pages_language_are_listed_and_cannot_be_changed(fresh:
     rows = listed(app, demos=True)
     assert len(rows) == 9
     assert all(row["id"].startswith("demo-") and row["id"].endswith(f"-{language}") for row in rows)
-    assert words_for(language)("presenter.demo.rescue") in [badge["text"] for row in rows for badge in row["badges"]]
+    assert words_for(language)("Rewrite rescues") in [badge["text"] for row in rows for badge in row["badges"]]
 
 
 def test_an_interrupted_run_is_opened_by_its_link_with_all_it_had(own: Engine) -> None:
     """SC-10"""
     app = opened(run="cccc3333")
     shown = inline(app)
-    assert EN("outcome.interrupted") in shown
+    assert EN("Interrupted") in shown
     assert own.record("cccc3333").answer in shown
-    assert EN("tab.rewrites", n=1) in [item.label for item in app.tabs]
+    assert EN("Rewrites {n}", n=1) in [item.label for item in app.tabs]
 
 
 def test_a_fork_says_where_it_comes_from() -> None:
     item = RunLine(RunId("b" * 32), "q", "answered", "2025", 5.0, 0, 0, parent="a" * 32)
     (badge,) = run_row(item, EN)["badges"]
-    assert badge["text"] == EN("runs.badge.fork")
+    assert badge["text"] == EN("↳ fork")
     assert "aaaaaaaa" in badge["tip"]
 
 
@@ -307,8 +315,8 @@ def test_links_stand_below_the_base_path_of_the_server() -> None:
     item = RunLine(RunId("b" * 32), "", None, "2025", 5.0, 0, 0)
     row = run_row(item, EN, "/rag")
     assert row["href"] == f"/rag/?run={'b' * 32}"
-    assert row["question"] == EN("runs.untitled")
-    assert EN("outcome.running") in row["outcome"]
+    assert row["question"] == EN("(question cannot be read)")
+    assert EN("Running") in row["outcome"]
 
 
 def test_the_question_before_deleting_says_what_the_runs_are_needed_for(own: Engine) -> None:
@@ -320,8 +328,17 @@ def test_the_question_before_deleting_says_what_the_runs_are_needed_for(own: Eng
     select(app, "aaaa1111", "bbbb2222")
     widget(app, "runs_delete").click().run()
     assert [item.value for item in app.warning] == [
-        EN.count("runs.delete.pinned", 1),
-        EN.count("runs.delete.evidence", 1),
+        EN.count(
+            "One is on the watch list: its question will no longer be watched while you tune.",
+            "{n} of them are on the watch list: their questions will no longer be watched while you tune.",
+            1,
+        ),
+        EN.count(
+            "One was made by a batch: its question drops out of the figures of Tune until it is run again.",
+            "{n} of them were made by a batch: their questions drop out of the figures of Tune until they are run "
+            "again.",
+            1,
+        ),
     ]
 
 
@@ -329,11 +346,11 @@ def test_runs_of_one_question_say_in_what_they_differ_and_which_collection_they_
     question = "Which runs are told apart?"
     one, other = engine.run(question, RunConfig(top_k=4)), engine.run(question, RunConfig(top_k=7))
     app = opened("runs", q=question)
-    assert f"{EN('settings.top_k')} 4" in inline(app)
-    assert f"{EN('settings.top_k')} 7" in inline(app)
+    assert f"{EN('Top-k')} 4" in inline(app)
+    assert f"{EN('Top-k')} 7" in inline(app)
     assert opened_ids(opened("runs", q=question, collection="samples")) == {one.id, other.id}
     elsewhere = opened("runs", q=question, collection="elsewhere")
-    assert EN("runs.no_match") in visible(elsewhere)
+    assert EN("No run matches these filters.") in visible(elsewhere)
     assert given(elsewhere, "collection") == "elsewhere"
 
 

@@ -45,7 +45,13 @@ def test_the_panel_offers_three_searches_and_the_address_holds_the_choice(search
     assert chosen.search == search
     assert settings_in_url(chosen) == {"gate": "pass_rate"} | ({} if search == "vector" else {"search": search})
     notes = [item.value for item in app.caption]
-    assert (EN("settings.search.fused.note") in notes) == (search == "fused")
+    assert (
+        EN(
+            "Both lists decide the order. The similarity threshold is still about meaning: what words alone found is "
+            "measured too, and dropped below it."
+        )
+        in notes
+    ) == (search == "fused")
     setting(app, "search").set_value("full_text").run()
     assert app.session_state["chosen"].search == "full_text"
     assert given(app, "search") == "full_text"
@@ -69,8 +75,8 @@ def test_a_collection_without_full_text_is_searched_by_meaning_and_the_panel_say
     assert setting(app, "search").disabled
     assert setting(app, "search").value == "vector"
     assert given(app, "search") == ""
-    assert words("settings.search.none") in inline(app)
-    link = next(item for item in app.get("page_link") if item.proto.label == words("settings.search.add"))
+    assert words("This collection has no full-text index, so it is searched by meaning alone.") in inline(app)
+    link = next(item for item in app.get("page_link") if item.proto.label == words("Add one on the page Knowledge"))
     assert link.proto.page == "knowledge"
 
 
@@ -84,7 +90,10 @@ def test_a_collection_with_full_text_gets_the_former_choice_back(
     app.run()
     assert not app.exception
     assert (setting(app, "search").value, setting(app, "search").disabled) == ("fused", False)
-    assert EN("settings.search.fused.note") in visible(app)
+    assert EN(
+        "Both lists decide the order. The similarity threshold is still about meaning: what words alone found is "
+        "measured too, and dropped below it."
+    ) in visible(app)
 
 
 def test_the_search_has_words_wherever_settings_are_listed() -> None:

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
+from components.labels.workflows import WORKFLOW_NAMES
 from engine.config import RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
@@ -30,7 +31,9 @@ def test_before_a_question_the_page_says_what_to_do(engine: Engine, language: Ui
     """SC-12: an empty state always says what to do next."""
     words = words_for(language)
     app = opened("side_by_side", language)
-    assert words("side.empty") in visible(app)
+    assert words(
+        "Ask a question above: every chosen workflow answers it at the same time, and the columns fill as they go on."
+    ) in visible(app)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -38,13 +41,15 @@ def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine, lang
     """QL-03, DL-01, AE-01: each runs as a workflow of its own beside the others."""
     words = words_for(language)
     app = opened("side_by_side", language)
-    button(app, lambda label: label == words("side.run")).click().run()
+    button(app, lambda label: label == words("Run all")).click().run()
     ids = finished(app, engine)
     assert [engine.record(run_id).workflow for run_id in ids] == list(MODULES)
     drawn = inline(app)
     for name in MODULES:
-        assert words(f"workflow.{name}") in drawn
-    assert (words("side.same_time") in drawn) == shared_time([engine.record(run_id) for run_id in ids])
+        assert words(WORKFLOW_NAMES[name]) in drawn
+    assert (
+        words("The runs shared this machine, so each may have taken longer than it would alone.") in drawn
+    ) == shared_time([engine.record(run_id) for run_id in ids])
     starts = [engine.record(run_id).started_at for run_id in ids]
     ends = [engine.record(run_id).duration_ms for run_id in ids]
     assert max(starts)[:16] == min(starts)[:16]
@@ -54,8 +59,8 @@ def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine, lang
 def test_a_link_opens_the_columns_and_a_missing_run_is_said(engine: Engine) -> None:
     record = engine.run("What is a power set?")
     app = opened("side_by_side", sides=f"{record.id},gone")
-    assert words_for("en")("side.missing") in [item.value for item in app.warning]
-    assert words_for("en")("side.enough.alone") in inline(app)
+    assert words_for("en")("A run of this link no longer exists.") in [item.value for item in app.warning]
+    assert words_for("en")("Choose further workflows to compare with.") in inline(app)
 
 
 def test_without_a_workflow_nothing_starts(engine: Engine) -> None:
@@ -63,8 +68,8 @@ def test_without_a_workflow_nothing_starts(engine: Engine) -> None:
     app = opened("side_by_side")
     chosen = setting(app, "side_workflows")
     chosen.set_value([])
-    button(app, lambda label: label == words("side.run")).click().run()
-    assert words("side.pick.none") in [item.value for item in app.warning]
+    button(app, lambda label: label == words("Run all")).click().run()
+    assert words("Choose at least one workflow.") in [item.value for item in app.warning]
     assert given(app, "sides") == ""
 
 
@@ -72,7 +77,7 @@ def test_a_blank_question_is_refused_with_its_remedy(engine: Engine) -> None:
     words = words_for("en")
     app = opened("side_by_side")
     app.text_input[0].set_value("   ")
-    button(app, lambda label: label == words("side.run")).click().run()
+    button(app, lambda label: label == words("Run all")).click().run()
     assert not app.exception
     assert "WB1" in inline(app)
     assert given(app, "sides") == ""
@@ -95,7 +100,7 @@ def test_the_address_names_the_collection_that_is_searched(engine: Engine, own: 
     app.text_input[0].set_value("How long is green tea steeped?")
     started = ["self_corrective"] if versus == "workflows" else ["naive"]
     setting(app, "side_workflows" if versus == "workflows" else "race_modes").set_value(started)
-    run = words("side.run" if versus == "workflows" else "race.run")
+    run = words("Run all" if versus == "workflows" else "Run the race")
     button(app, lambda label: label == run).click().run()
     (run_id,) = given(app, "sides" if versus == "workflows" else "race").split(",")
     assert engine.wait(run_id, _PATIENCE_S)
@@ -111,4 +116,4 @@ def test_a_link_to_runs_brings_their_collection_and_what_is_said_names_it(engine
     ids = [engine.run("Who won the chess championship of 1972?", config).id for config in asked]
     app = opened("side_by_side", sides=",".join(ids))
     assert setting(app, "collection").value == own
-    assert words("side.enough.nobody", collection=own) in inline(app)
+    assert words("No loop answered: the collection {collection} may not hold it.", collection=own) in inline(app)

@@ -14,6 +14,7 @@ from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.knowledge.ingest import IngestItem
+from engine.messages import NC_
 from pages import tune_set
 from pages.tune_evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible
@@ -65,20 +66,22 @@ def test_a_set_without_evidence_says_what_to_do_next(engine: Engine, language: U
     engine.evaluation.save_query_set(QuerySet("untouched", QUESTIONS[:1]))
     app = tune(language, "untouched")
     words = words_for(language)
-    assert words("tune.empty") in visible(app)
-    assert words.count("tune.gather.start", 1) in visible(app)
+    assert words(
+        "Gather it once: every question runs and keeps all it saw. Then the figures and charts appear here."
+    ) in visible(app)
+    assert words.count("Run the question", "Run {n} questions", 1) in visible(app)
 
 
 def test_gathering_runs_every_question_once_and_the_figures_appear(engine: Engine) -> None:
     engine.evaluation.save_query_set(QuerySet("two", QUESTIONS[:2]))
     app = tune(name="two")
-    button(app, lambda label: label == EN("tune.gather.start", n=2)).click().run()
+    button(app, lambda label: label == EN("Run {n} questions", n=2)).click().run()
     (batch,) = engine.evaluation.batches("two")
     assert engine.batches.wait(batch.id, _PATIENCE_S)
     app.run()
     assert engine.evaluation.batch(batch.id).done == {"rows", "empty"}
-    assert EN("tune.gathered", done=2, total=2) in inline(app)
-    assert EN("tune.card.context_hit") in inline(app)
+    assert EN("{done} of {total} gathered", done=2, total=2) in inline(app)
+    assert EN("Right passage in context") in inline(app)
 
 
 def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
@@ -89,8 +92,8 @@ def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
     monkeypatch.setattr(tune_set, "batches_of", lambda *asked: answers.pop() if answers else batches_of(*asked))
     shown = inline(tune())
     assert not answers
-    assert EN("tune.gathered", done=4, total=4) in shown
-    assert EN("tune.gathered", done=3, total=4) not in shown
+    assert EN("{done} of {total} gathered", done=4, total=4) in shown
+    assert EN("{done} of {total} gathered", done=3, total=4) not in shown
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -99,11 +102,11 @@ def test_a_slider_moves_the_figures_and_the_flips_without_a_run(gathered: Engine
     app = tune(language)
     words = words_for(language)
     before = runs(gathered)
-    assert words("tune.flips.zero", n=4) in inline(app)
+    assert words("None of {n} questions changes", n=4) in inline(app)
     setting(app, "grade_pass_threshold").set_value(0.0).run()
     assert not app.exception, app.exception
     shown = inline(app)
-    assert words("tune.flips.zero", n=4) not in shown
+    assert words("None of {n} questions changes", n=4) not in shown
     assert "logic" in shown
     assert runs(gathered) == before
 
@@ -128,19 +131,19 @@ def test_questions_that_would_need_calls_are_counted_and_not_guessed(engine: Eng
 
 def test_the_other_tabs_draw_from_the_same_evidence(gathered: Engine) -> None:
     app = tune()
-    for tab in ("outcomes", "measures", "sweep", "bench", "failures"):
-        label = EN(f"tune.tab.{tab}", n=0) if tab == "failures" else EN(f"tune.tab.{tab}")
+    for tab in ("Outcomes", "All measures", "Sweep", "Grader bench", "Failures {n}"):
+        label = EN(tab, n=0)
         app.session_state["tune_tabs"] = label
         app.run()
         assert not app.exception, (tab, app.exception)
-    assert EN("tune.failures.none") in visible(app)
+    assert EN("Every question ended by itself.") in visible(app)
 
 
 def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) -> None:
     app = tune()
-    app.session_state["tune_tabs"] = EN("tune.tab.sweep")
+    app.session_state["tune_tabs"] = EN("Sweep")
     app.run()
-    assert EN("tune.recommended") in inline(app)
+    assert EN("Recommended") in inline(app)
     forms = [item.value for item in app.code]
     assert any(text.startswith("curl ") for text in forms)
     assert any("grade_pass_threshold = 0.6" in text for text in forms)
@@ -150,11 +153,11 @@ def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) 
 
 def test_settings_are_saved_by_name_and_can_be_compared_with(gathered: Engine) -> None:
     app = tune()
-    app.session_state["tune_tabs"] = EN("tune.tab.sweep")
+    app.session_state["tune_tabs"] = EN("Sweep")
     app.run()
     setting(app, "grade_pass_threshold").set_value(0.4).run()
     next(item for item in app.text_input if item.key == "tune_save_name").set_value("gentle")
-    button(app, lambda label: label == EN("tune.saved.save")).click().run()
+    button(app, lambda label: label == EN("Save")).click().run()
     assert gathered.evaluation.settings()["gentle"].grade_pass_threshold == 0.4
     assert "saved:gentle" in setting(app, "tune_compared").options or "gentle" in str(
         setting(app, "tune_compared").options
@@ -169,7 +172,7 @@ def test_an_open_run_becomes_a_case_with_its_cited_passages(engine: Engine) -> N
     engine.evaluation.save_query_set(QuerySet("from runs", ()))
     app.switch_page("tune.py").run()
     setting(app, "tune_add_to").set_value("from runs").run()
-    button(app, lambda label: label == EN("tune.add.do")).click().run()
+    button(app, lambda label: label == EN(NC_("tuning", "Add"))).click().run()
     assert not app.exception, app.exception
     (case,) = engine.evaluation.query_set("from runs").cases
     assert {item.value for item in case.expected} == cited
@@ -179,10 +182,10 @@ def test_a_file_of_questions_is_imported_and_its_bad_lines_are_named(engine: Eng
     app = tune()
     content = "question,expected\nWhat is a set?,dm-sets.en.md\n,nothing\n"
     app.file_uploader[0].upload("mine.csv", content.encode(), "text/csv").run()
-    questions, documents = EN.count("tune.import.questions", 1), EN.count("tune.import.documents", 0)
-    assert EN("tune.import.plan", questions=questions, documents=documents) in visible(app)
+    questions, documents = EN.count("1 question", "{n} questions", 1), EN.count("1 document", "{n} documents", 0)
+    assert EN("{questions}, {documents}.", questions=questions, documents=documents) in visible(app)
     assert "3" in inline(app)
-    button(app, lambda label: label == EN("tune.import.start")).click().run()
+    button(app, lambda label: label == EN("Import")).click().run()
     assert not app.exception, app.exception
     assert [case.question for case in engine.evaluation.query_set("mine").cases] == ["What is a set?"]
 
@@ -198,11 +201,19 @@ def test_a_file_is_asked_of_the_collection_in_the_sidebar_which_is_looked_at_fir
     app.switch_page("tune.py").run()
     content = "question,expected\nWhat do cats eat?,cats.md\nWhat do dogs eat?,dogs.md\n"
     app.file_uploader[0].upload("pets.csv", content.encode(), "text/csv").run()
-    assert words.count("tune.presence.part", 2, present=1) in inline(app)
-    button(app, lambda label: label == words("tune.import.start")).click().run()
+    assert words(
+        "{present} of {n} expected sources exist in this collection; what the others hold cannot be found.",
+        n=2,
+        present=1,
+    ) in inline(app)
+    button(app, lambda label: label == words("Import")).click().run()
     assert not app.exception, app.exception
     assert engine.evaluation.query_set("pets").collection == "pets"
-    assert words.count("tune.presence.part", 2, present=1) in inline(app)
+    assert words(
+        "{present} of {n} expected sources exist in this collection; what the others hold cannot be found.",
+        n=2,
+        present=1,
+    ) in inline(app)
 
 
 def test_a_set_asked_of_the_wrong_collection_is_not_measured_and_can_be_bound_to_another(engine: Engine) -> None:
@@ -211,13 +222,13 @@ def test_a_set_asked_of_the_wrong_collection_is_not_measured_and_can_be_bound_to
     engine.evaluation.save_query_set(QuerySet("lost", cases, "samples"))
     app = tune(name="lost")
     assert "0 of 1 expected sources exist in the collection 'samples'" in inline(app)
-    gather = button(app, lambda label: label == EN.count("tune.gather.start", 1))
+    gather = button(app, lambda label: label == EN.count("Run the question", "Run {n} questions", 1))
     assert gather.disabled
     setting(app, "tune_bind_lost_samples").set_value("pets").run()
-    button(app, lambda label: label == EN("tune.bind.do")).click().run()
+    button(app, lambda label: label == EN("Ask this collection from now on")).click().run()
     assert engine.evaluation.query_set("lost").collection == "pets"
     assert "WB808" not in inline(app)
-    assert not button(app, lambda label: label == EN.count("tune.gather.start", 1)).disabled
+    assert not button(app, lambda label: label == EN.count("Run the question", "Run {n} questions", 1)).disabled
 
 
 def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine) -> None:
@@ -243,7 +254,7 @@ def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine)
         ],
     }
     app.file_uploader[0].upload("tea.json", json.dumps(squad).encode(), "application/json").run()
-    button(app, lambda label: label == EN("tune.import.start")).click().run()
+    button(app, lambda label: label == EN("Import")).click().run()
     job, plan = app.session_state["tune_import_job"]
     job.future.exception(_PATIENCE_S)
     app.run()
@@ -260,7 +271,7 @@ def test_a_failed_question_is_listed_and_in_no_figure(engine: Engine) -> None:
     assert engine.batches.wait(batch, _PATIENCE_S)
     app = tune(name="broken")
     assert QUESTIONS[0].question in inline(app)
-    assert EN("tune.card.context_hit") not in inline(app)
+    assert EN("Right passage in context") not in inline(app)
 
 
 def test_hostile_questions_are_never_markup(engine: Engine) -> None:

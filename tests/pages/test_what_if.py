@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import words_for
 from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
+from engine.messages import NC_
 from engine.records import PINNED
 from engine.samples.demos import demos
 from engine.values import RunRecord
@@ -53,10 +54,12 @@ def test_a_slider_changes_the_card_and_starts_no_run(engine: Engine, looped: Run
     """The promise: moving a slider calls nothing."""
     app = opened(run=looped.id, gate="pass_rate")
     before = [item.id for item in engine.runs(50)]
-    assert EN("whatif.own") in card(app)
+    assert EN(
+        "These are the run's own settings: move a slider, and the decision is recomputed here without a call."
+    ) in card(app)
     setting(app, "grade_pass_threshold").set_value(0.2).run()
     assert "answered at round 0" in card(app)
-    assert EN("whatif.badge.path") in card(app)
+    assert EN("✓ path known · 0 calls") in card(app)
     setting(app, "top_k").set_value(12).run()
     assert not app.exception
     assert [item.id for item in engine.runs(50)] == before
@@ -66,7 +69,7 @@ def test_a_slider_changes_the_card_and_starts_no_run(engine: Engine, looped: Run
 def test_the_card_speaks_chinese(engine: Engine, looped: RunRecord) -> None:
     app = opened(language="zh", run=looped.id, grade_pass_threshold="0.2")
     assert "第 0 轮" in card(app)
-    assert ZH("whatif.do.generate") in card(app)
+    assert ZH("Generate it") in card(app)
 
 
 def test_the_sliders_carry_the_runs_own_values(engine: Engine, looped: RunRecord) -> None:
@@ -84,15 +87,15 @@ def test_without_a_run_there_is_no_tick_and_no_card(engine: Engine) -> None:
 def test_another_model_needs_calls_and_says_so(engine: Engine, looped: RunRecord) -> None:
     app = opened(run=looped.id, grader="ollama:qwen3:8b")
     assert "needs" in card(app)
-    assert EN("whatif.do.grade") in card(app)
+    assert EN("Grade the missing ones") in card(app)
 
 
 @pytest.mark.parametrize("demo", [item.id for item in demos() if item.language == "en"])
 def test_what_if_is_live_on_every_demo(engine: Engine, demo: str) -> None:
     app = opened(run=demo, similarity_threshold="0.9")
     assert not app.exception
-    assert EN("whatif.title") in card(app)
-    assert EN("pin.pin") not in card(app)
+    assert EN("What if") in card(app)
+    assert EN("☆ Add to watch list") not in card(app)
 
 
 def test_a_failed_run_has_a_card_too(engine: Engine) -> None:
@@ -101,9 +104,9 @@ def test_a_failed_run_has_a_card_too(engine: Engine) -> None:
     assert record.outcome == "failed"
     app = opened(run=record.id)
     assert not app.exception
-    assert EN("whatif.title") in card(app)
+    assert EN("What if") in card(app)
     setting(app, "generator").set_value("builtin").run()
-    assert EN("whatif.do.generate") in card(app)
+    assert EN("Generate it") in card(app)
 
 
 def test_wanted_settings_move_the_whole_panel(engine: Engine, looped: RunRecord) -> None:
@@ -153,9 +156,9 @@ def test_pinned_runs_that_would_end_otherwise_are_named(engine: Engine, pinned: 
 
 
 def test_a_pinned_run_says_that_it_is_one(engine: Engine, pinned: RunRecord) -> None:
-    assert EN("pin.unpin") in card(opened(run=pinned.id))
+    assert EN("★ On the watch list") in card(opened(run=pinned.id))
     engine.untag_run(pinned.id, PINNED)
-    assert EN("pin.pin") in card(opened(run=pinned.id))
+    assert EN("☆ Add to watch list") in card(opened(run=pinned.id))
 
 
 def test_the_passages_say_what_would_become_of_them(engine: Engine, looped: RunRecord) -> None:
@@ -169,17 +172,21 @@ def test_the_passages_say_what_would_become_of_them(engine: Engine, looped: RunR
 def test_the_budget_is_said_in_seconds_once_they_are_measured(engine: Engine, looped: RunRecord) -> None:
     """SC-13"""
     assert "at the pace of recent runs" in inline(opened(run=looped.id))
-    assert EN("budget.unmeasured") in inline(opened(run=looped.id, generator="ollama:never-run"))
+    assert EN(
+        "How long that takes is not known yet: no recent run went through every step with these models."
+    ) in inline(opened(run=looped.id, generator="ollama:never-run"))
 
 
 def test_a_demo_opens_with_its_own_settings(engine: Engine) -> None:
     app = opened(top_k="11", similarity_threshold="0.7")
-    button = next(item for item in app.button if item.label == EN("presenter.demo.forced"))
+    button = next(item for item in app.button if item.label == EN("Answered below the bar"))
     button.click().run()
     assert not app.exception
     assert given(app, "run").startswith("demo-")
     assert setting(app, "top_k").value == engine.record(given(app, "run")).config.top_k
-    assert EN("whatif.own") in card(app)
+    assert EN(
+        "These are the run's own settings: move a slider, and the decision is recomputed here without a call."
+    ) in card(app)
 
 
 def drawn_map(app: AppTest) -> dict[str, Any]:
@@ -207,10 +214,10 @@ def test_a_run_that_went_wrong_names_its_failure_and_the_change_that_mends_it(
 ) -> None:
     """Issue: verified remedy."""
     shown = inline(opened(run=looped.id))
-    assert EN("remedy.try") in shown
+    assert EN(NC_("remedy", "Try it")) in shown
     assert "confirms to help" in shown
-    assert EN("remedy.pinned", n=1, better=1, worse=0) in shown
-    assert EN("remedy.try") not in inline(opened(run=engine.run("What is a truth table?").id))
+    assert EN("Of {n} runs on the watch list it mends {better} and breaks {worse}.", n=1, better=1, worse=0) in shown
+    assert EN(NC_("remedy", "Try it")) not in inline(opened(run=engine.run("What is a truth table?").id))
 
 
 def test_a_branch_that_changed_settings_alone_has_its_map_at_once(engine: Engine, looped: RunRecord) -> None:
@@ -224,5 +231,5 @@ def test_a_branch_with_another_query_draws_its_map_when_asked(engine: Engine, lo
     assert engine.wait(branch, 60)
     app = opened(run=branch)
     assert not app.exception
-    assert EN("map.slow") in [item.value for item in app.caption]
+    assert EN("This run is replayed cell by cell; that takes a few seconds.") in [item.value for item in app.caption]
     assert not any("pairs" in json.loads(item.proto.json) for item in app.get("bidi_component"))

@@ -40,11 +40,15 @@ def test_a_slider_of_the_loop_changes_the_card_and_starts_no_run(
     record = engine.run("离散数学", RunConfig(workflow=workflow))
     before = [item.id for item in engine.runs(50)]
     app = opened(language=language, run=record.id, **settings_in_url(record.config))
-    assert words("whatif.own") in inline(app)
+    assert words(
+        "These are the run's own settings: move a slider, and the decision is recomputed here without a call."
+    ) in inline(app)
     name, value = _SLIDERS[workflow]
     setting(app, name).set_value(value).run()
     assert not app.exception
-    assert words("whatif.own") not in inline(app) and words("whatif.title") in inline(app)
+    assert words(
+        "These are the run's own settings: move a slider, and the decision is recomputed here without a call."
+    ) not in inline(app) and words("What if") in inline(app)
     setting(app, "similarity_threshold").set_value(0.6).run()
     assert not app.exception
     assert [item.id for item in engine.runs(50)] == before
@@ -62,10 +66,10 @@ def test_the_offer_to_draw_the_map_goes_once_it_is_drawn(engine: Engine) -> None
     record = engine.run("What is a truth table?", RunConfig(workflow="answer_evaluation"))
     app = opened(run=record.id, workflow="answer_evaluation")
     words = words_for("en")
-    assert words("map.slow") in visible(app)
+    assert words("This run is replayed cell by cell; that takes a few seconds.") in visible(app)
     next(item for item in app.button if item.key == "draw_map").click().run(timeout=60)
     assert not app.exception
-    assert words("map.slow") not in visible(app)
+    assert words("This run is replayed cell by cell; that takes a few seconds.") not in visible(app)
     assert not any(item.key == "draw_map" for item in app.button)
 
 

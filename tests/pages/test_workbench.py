@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
+from components.labels.settings import SETTING_HELPS
 from components.run_link import settings_in_url
 from engine.config import PARAMETERS, PRESETS, RunConfig
 from engine.engine import Engine
@@ -30,14 +31,29 @@ def config_of(engine: Engine, app: AppTest) -> RunConfig:
 
 @pytest.mark.parametrize(
     ("language", "explained"),
-    [("en", EN("workflow.intro.self_corrective")), ("zh", ZH("workflow.intro.self_corrective"))],
+    [
+        (
+            "en",
+            EN(
+                "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, "
+                "and answer only from what passed. Everything that happened stays visible below."
+            ),
+        ),
+        (
+            "zh",
+            ZH(
+                "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, "
+                "and answer only from what passed. Everything that happened stays visible below."
+            ),
+        ),
+    ],
 )
 def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
     engine: Engine, language: UiLanguage, explained: str
 ) -> None:
     """SC-12: an empty state always says what to do next."""
     app = opened(language=language)
-    assert app.text_input[0].value == words_for(language)("ask.proposed")
+    assert app.text_input[0].value == words_for(language)("What are the main symptoms of diabetes?")
     assert explained in [item.value for item in app.caption]
     assert picture(app)["line"] is None
     assert boxes(app) == {"retrieve", "grade", "rewrite", "generate"}
@@ -46,10 +62,12 @@ def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
 def test_questions_about_the_samples_are_proposed_for_the_samples_alone(engine: Engine) -> None:
     engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nCats eat fish.")], "pets_alone")
     app = opened()
-    assert app.text_input[0].value == EN("ask.proposed")
+    assert app.text_input[0].value == EN("What are the main symptoms of diabetes?")
     setting(app, "collection").set_value("pets_alone").run()
-    assert app.text_input[0].value == EN("ask.proposed")  # the same box: something may be typed into it
-    assert EN("ask.samples") not in visible(app)
+    assert app.text_input[0].value == EN(
+        "What are the main symptoms of diabetes?"
+    )  # the same box: something may be typed into it
+    assert EN("Try one:") not in visible(app)
     assert opened(collection="pets_alone").text_input[0].value == ""
 
 
@@ -73,12 +91,12 @@ def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(
     assert picture(app)["active"] is False
     words = words_for(language)
     assert [item.label for item in app.tabs] == [
-        words("tab.passages", n=20),
-        words("tab.path", n=""),
-        words("tab.rewrites", n=0),
-        words("tab.timeline", n=""),
-        words("tab.calls", n=len(record.model_calls)),
-        words("tab.record", n=""),
+        words("Passages {n}", n=20),
+        words("Decision path", n=""),
+        words("Rewrites {n}", n=0),
+        words("Timeline", n=""),
+        words("Calls {n}", n=len(record.model_calls)),
+        words("Record", n=""),
     ]
 
 
@@ -96,7 +114,7 @@ def test_every_slider_has_the_range_and_default_of_its_parameter(engine: Engine,
     gate = "pass_rate" if name == "grade_pass_threshold" else "min_relevant"
     widget, limits = setting(opened(gate=gate), name), PARAMETERS[name]
     assert (widget.min, widget.max, widget.value) == (limits.low, limits.high, limits.default)
-    assert widget.help == EN(f"settings.{name}.help")
+    assert widget.help == EN(SETTING_HELPS[name])
 
 
 @pytest.mark.parametrize(
@@ -289,27 +307,33 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
 def test_a_line_says_what_other_settings_would_have_done(engine: Engine) -> None:
     app = opened(gate="pass_rate")
     ask(app, engine, "What are the main symptoms of diabetes?")
-    assert EN("line.tune") in inline(app) and EN("line.tune.narrow") in inline(app)
+    assert EN(
+        "Move a slider at the left: nothing is called, and “What if” shows what it would have changed."
+    ) in inline(app) and EN(
+        "Open the settings (») and move a slider: nothing is called, and “What if” shows what it would have changed."
+    ) in inline(app)
     setting(app, "grade_pass_threshold").set_value(0.2).run()
-    assert EN("line.tune") not in inline(app)
+    assert EN(
+        "Move a slider at the left: nothing is called, and “What if” shows what it would have changed."
+    ) not in inline(app)
     line = next(text for text in drawn(app) if "would num" in text)
-    assert "answered at round 0" in line and EN("line.fewer", parts="3 rewrites") in line
+    assert "answered at round 0" in line and EN("{parts} fewer", parts="3 rewrites") in line
     setting(app, "top_k").set_value(20).run()
-    assert EN("line.open") in next(text for text in drawn(app) if "would num" in text)
+    assert EN("Not known from this run") in next(text for text in drawn(app) if "would num" in text)
 
 
 def test_the_badge_speaks_of_the_run_on_the_page(engine: Engine) -> None:
     """SC-12: it says which models were used, not which the sidebar is at."""
     app = opened()
-    assert badge(app) == EN("badge.all_builtin")
+    assert badge(app) == EN("No LLM in use")
     ask(app, engine, "What is a truth table?")
     app.query_params["generator"] = "ollama:qwen3:8b"
     app.run()
     setting(app, "generator").set_value("ollama:qwen3:8b").run()
-    assert badge(app) == EN("badge.all_builtin")
+    assert badge(app) == EN("No LLM in use")
     ask(app, engine, "What is a truth table?")
     setting(app, "generator").set_value("builtin").run()
-    assert badge(app) == EN("badge.some_builtin", n=2, all=3)
+    assert badge(app) == EN("{n} of {all} built in", n=2, all=3)
 
 
 def badge(app: AppTest) -> str:
@@ -328,9 +352,9 @@ def test_a_failing_run_shows_fact_remedy_and_the_button_that_tries_again(engine:
     app = opened(generator="ollama:qwen3:8b")
     ask(app, engine, "What fasting glucose level means diabetes today?")
     shown = inline(app)
-    assert "WB401" in shown and "http://127.0.0.1:1" in shown and EN("ask.again") in shown
-    assert EN("outcome.failed") in shown
-    assert app.tabs[0].label == EN("tab.passages", n=20)
+    assert "WB401" in shown and "http://127.0.0.1:1" in shown and EN("Try again") in shown
+    assert EN("Failed") in shown
+    assert app.tabs[0].label == EN("Passages {n}", n=20)
 
 
 def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engine) -> None:
@@ -342,8 +366,8 @@ def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engi
     app.run()
     graded = [row for row in table(app)["rows"] if row["grader"]]
     assert 0 < len(table(app)["rows"]) == len(graded) < whole
-    assert EN("filter.node", node="Grade") in [item.value for item in app.caption]
-    assert button(app, lambda label: label == EN("filter.all"))
+    assert EN("Showing only what {node} did.", node="Grade") in [item.value for item in app.caption]
+    assert button(app, lambda label: label == EN("Show all"))
 
 
 @pytest.mark.parametrize(
@@ -377,17 +401,23 @@ def test_a_page_in_chinese_has_no_english_sentence(engine: Engine) -> None:
 
 
 def test_the_badge_says_which_roles_are_built_in(engine: Engine) -> None:
-    assert EN("badge.all_builtin") in visible(opened())
+    assert EN("No LLM in use") in visible(opened())
     app = opened(grader="ollama:m", rewriter="ollama:m", generator="ollama:m")
-    assert EN("badge.none_builtin") in visible(app)
+    assert EN("all chat models") in visible(app)
 
 
 def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
     app = opened(grader="ollama:m", max_rewrites="1")
     config = RunConfig(max_rewrites=1, models=config_models(grader="ollama:m"))
     calls = engine.worst_case_calls(config)
-    rounds = EN.count("settings.rounds", 2)
-    assert EN.count("settings.before.calls", calls, rounds=rounds, budget="120") in inline(app)
+    rounds = EN.count("1 round", "{n} rounds", 2)
+    assert EN.count(
+        "Worst case 1 model call in {rounds}, within {budget} s.",
+        "Worst case {n} model calls in {rounds}, within {budget} s.",
+        calls,
+        rounds=rounds,
+        budget="120",
+    ) in inline(app)
 
 
 def test_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
+from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
 from components.run_link import settings_in_url
 from components.settings_of import SETTINGS_OF, differing, option_names, roles_of
 from engine.config import (
@@ -56,8 +57,8 @@ def test_the_page_shows_the_chosen_workflow_before_a_run(
     assert setting(app, "workflow").value == workflow
     assert len(boxes(app)) == NODES[workflow]
     captions = [item.value for item in app.caption]
-    assert words(f"workflow.about.{workflow}") in captions
-    assert words(f"workflow.intro.{workflow}") in captions
+    assert words(WORKFLOW_SUMMARIES[workflow]) in captions
+    assert words(WORKFLOW_INTRODUCTIONS[workflow]) in captions
     assert len([item for item in app.button if str(item.key).startswith("sample_")]) == 5
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 
@@ -141,7 +142,9 @@ def test_a_weight_that_is_moved_takes_the_others_along(engine: Engine, place: in
 def test_weights_of_a_link_that_do_not_sum_to_1_are_said_and_put_right(engine: Engine) -> None:
     """QL-01: never an exception."""
     app = opened(workflow="quality_loop", coverage_weight="0.9")
-    assert EN("settings.weights.off", sum="1.50", shares="0.60 + 0.20 + 0.13 + 0.07") in inline(app)
+    assert EN(
+        "These weights sum to {sum}; they count as {shares}.", sum="1.50", shares="0.60 + 0.20 + 0.13 + 0.07"
+    ) in inline(app)
     run_id = ask(app, engine, "logic")
     options = engine.record(run_id).config.options
     assert isinstance(options, QualityOptions)
@@ -166,10 +169,17 @@ def test_a_grade_that_can_never_be_reached_is_said_before_the_run(engine: Engine
     """QL-08"""
     words = words_for(language)
     app = opened(language=language, workflow="quality_loop", top_k="1", medium_score="0.95", high_score="0.95")
-    said = words("settings.ceiling.unreachable", score="\0", bar="0.95")
+    said = words(
+        "With these settings the score is at most {score}, below the {bar} that it needs: every question would use up "
+        "all its rewrites.",
+        score="\0",
+        bar="0.95",
+    )
     assert said.split("\0")[1] in inline(app)
-    assert words("settings.ceiling.remedy") in inline(app)
-    assert words("settings.ceiling.remedy") not in inline(opened(language=language, workflow="quality_loop"))
+    assert words("Raise top-k, lower the bar, or grade on the best three.") in inline(app)
+    assert words("Raise top-k, lower the bar, or grade on the best three.") not in inline(
+        opened(language=language, workflow="quality_loop")
+    )
 
 
 @pytest.mark.parametrize(("top_k", "kinds", "score"), [(5, ("vector", "graph"), "0.46"), (5, ("vector",), "0.39")])
@@ -190,13 +200,24 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
 
     app = AppTest.from_function(page, args=(top_k, kinds), default_timeout=60).run()
     assert not app.exception
-    assert EN("settings.ceiling.unreachable", score=score, bar="0.50") in inline(app)
-    assert EN("kind.temporal") in inline(app)
+    assert EN(
+        "With these settings the score is at most {score}, below the {bar} that it needs: every question would use up "
+        "all its rewrites.",
+        score=score,
+        bar="0.50",
+    ) in inline(app)
+    assert EN("dated history") in inline(app)
 
 
 def test_a_first_round_that_cannot_be_enough_is_said_before_the_run(engine: Engine) -> None:
     """QL-08: of two places the history gets none, 0.3 + 2 / 3 of 0.2 + 0.01."""
-    said = EN("settings.ceiling.first", score="0.44", bar="0.50")
+    said = EN(
+        "With these settings the first round of a question that names no kind of source scores at most {score}, below "
+        "the {bar} that it needs: it is rewritten before it is answered. Raise top-k or lower the bar to let one "
+        "round be enough.",
+        score="0.44",
+        bar="0.50",
+    )
     assert said in inline(opened(workflow="quality_loop", top_k="2"))
     assert said[:60] not in inline(opened(workflow="quality_loop"))
 
@@ -204,17 +225,27 @@ def test_a_first_round_that_cannot_be_enough_is_said_before_the_run(engine: Engi
 def test_a_model_that_would_judge_its_own_answers_is_warned_of_in_place(engine: Engine) -> None:
     """AE-05"""
     asked = {"workflow": "answer_evaluation", "generator": "ollama:m"}
-    assert EN("settings.shared_model") in inline(opened(evaluator="ollama:m", **asked))
-    assert EN("settings.shared_model") not in inline(opened(evaluator="ollama:other", **asked))
-    assert EN("settings.shared_model") not in inline(opened(workflow="answer_evaluation"))
-    assert EN("settings.shared_model") not in inline(opened(evaluator="ollama:m", generator="ollama:m"))
+    assert EN(
+        "Evaluator and generator are the same model: it would judge its own answers, and find fewer faults in them."
+    ) in inline(opened(evaluator="ollama:m", **asked))
+    assert EN(
+        "Evaluator and generator are the same model: it would judge its own answers, and find fewer faults in them."
+    ) not in inline(opened(evaluator="ollama:other", **asked))
+    assert EN(
+        "Evaluator and generator are the same model: it would judge its own answers, and find fewer faults in them."
+    ) not in inline(opened(workflow="answer_evaluation"))
+    assert EN(
+        "Evaluator and generator are the same model: it would judge its own answers, and find fewer faults in them."
+    ) not in inline(opened(evaluator="ollama:m", generator="ollama:m"))
 
 
 def test_without_a_search_engine_the_web_cannot_be_switched_on_and_says_why(engine: Engine) -> None:
     """DL-07"""
     app = opened(workflow="dual_loop", web_search="true", memory="false", max_corrections="1")
     assert setting(app, "web_search").disabled
-    assert EN("settings.web_search.unset") in [item.value for item in app.caption]
+    assert EN("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.") in [
+        item.value for item in app.caption
+    ]
     run_id = ask(app, engine, "What is a truth table?")
     assert engine.record(run_id).config.options == DualLoopOptions(1, memory=False, web_search=False)
 
@@ -237,8 +268,8 @@ def test_with_a_search_engine_the_web_can_be_switched_on(searching_engine: Engin
     """DL-07"""
     app = opened(workflow="dual_loop", web_search="true")
     assert not setting(app, "web_search").disabled
-    assert EN("settings.web_search.unset") not in visible(app)
-    assert EN.count("settings.passes", 3, searches=3) in inline(app)
+    assert EN("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.") not in visible(app)
+    assert EN.count("1 pass of {searches} searches", "{n} passes of {searches} searches", 3, searches=3) in inline(app)
 
 
 @pytest.mark.parametrize("workflow", LOOPS)
@@ -253,7 +284,7 @@ def test_a_finished_run_draws_its_own_workflow_figures_and_path(
     app.run()
     assert not app.exception
     words = words_for(language)
-    named = {"quality_loop": "figure.quality", "graph_hybrid": "figure.context"}.get(workflow, "figure.suggestions")
+    named = {"quality_loop": "Quality score", "graph_hybrid": "Context"}.get(workflow, "Suggestions")
     assert words(named) in inline(app)
     assert len(boxes(app)) == NODES[workflow]
     assert not re.search(r"\{[a-z_]+\}", visible(app))
@@ -263,8 +294,10 @@ def test_a_run_of_another_workflow_stays_open_and_the_line_above_says_so(engine:
     record = engine.run("What is a truth table?", RunConfig(workflow="dual_loop"))
     app = opened(run=record.id, workflow="self_corrective")
     assert len(boxes(app)) == 9
-    named = EN("settings.workflow.dual_loop")
-    assert EN("run.other_workflow", run=named) in [item.value for item in app.caption]
+    named = EN("Dual loop · 9 nodes")
+    assert EN(
+        "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.", run=named
+    ) in [item.value for item in app.caption]
 
 
 def test_a_link_to_a_run_brings_workflow_and_options_along(engine: Engine) -> None:

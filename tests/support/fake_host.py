@@ -126,7 +126,14 @@ class FakeHost:
             SettingValue(
                 "ollama_url", "WORKBENCH_OLLAMA_URL", "http://h:1", "environment", False, "Address of Ollama."
             ),
-            SettingValue("milvus_token", "WORKBENCH_MILVUS_TOKEN", "••••••", ".env", True, "Token (`user:password`)."),
+            SettingValue(
+                "milvus_token",
+                "WORKBENCH_MILVUS_TOKEN",
+                "••••••",
+                ".env",
+                True,
+                "Token (`user:password`) of the Milvus server.",
+            ),
             SettingValue("port", "WORKBENCH_PORT", "8501", "default", False, "Port the app listens on."),
         )
 

@@ -11,6 +11,7 @@ from components.flips import flip_text
 from components.i18n import Words
 from components.phrases import outcome_text
 from engine.config import RunConfig
+from engine.messages import NC_
 from engine.values import RunRecord
 from engine.whatif import WhatIf, what_if
 from engine.whatif.flips import Flip, flips_of
@@ -59,7 +60,7 @@ def _wrong(said: str, flip: Flip, record: RunRecord, words: Words) -> Iterator[s
         yield "both values look alike"
     if there.outcome != flip.outcome or not there.path_known:
         yield f"it would be {outcome_text(there.outcome, words)}"
-    if str(there.decisions[-1].round) not in numbers(told.split(words("whatif.joint"))[0]):
+    if str(there.decisions[-1].round) not in numbers(told.split(words(NC_("what-if", ", ")))[0]):
         yield f"it would end at round {there.decisions[-1].round}"
     rejected = _rejected(there, record)
     counted = re.search(r"(\d+) of the (\d+) passages given w|给生成者的 (\d+) 个片段中有 (\d+) 个", told)

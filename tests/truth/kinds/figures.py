@@ -9,7 +9,7 @@ from components.decisions import followed_text
 from components.figures import figures_of
 from components.i18n import Words
 from components.quality_chart import quality_nodes
-from components.rewrites import history_nodes
+from components.rewrites import EFFECT_NAMES, history_nodes
 from components.words_live import live_words
 from components.workflow_facts import facts_of
 from engine.values import RunRecord
@@ -82,10 +82,10 @@ def _rounds_to(shown: str, true: float) -> bool:
 def _cards(record: RunRecord, words: Words) -> Iterator[Claim]:
     for figure in figures_of(record, words):
         said = f"{figure.label}: {figure.value} ({figure.note})"
-        measure = {words("figure.pass_rate"): rates, words("figure.quality"): scores}.get(figure.label)
+        measure = {words("Pass rate"): rates, words("Quality score"): scores}.get(figure.label)
         if measure is not None and len(values := list(measure(record).values())) > 1:
             yield Claim(said, tuple(moved_wrongly(f"{figure.value} {figure.note}", values[0], values[-1])))
-        if figure.label == words("figure.similarity") and (found := similarities(record)):
+        if figure.label == words("Best similarity") and (found := similarities(record)):
             best = [] if _rounds_to(figure.value, max(found.values())) else [f"the best is {max(found.values()):.4f}"]
             course = re.findall(r"\d\.\d+", figure.note)[: len(found)] if len(found) > 1 else []
             best += [f"{shown} is {true:.4f}" for shown, true in zip(course, found.values(), strict=bool(course))
@@ -97,15 +97,15 @@ def _scorecards(record: RunRecord, words: Words) -> Iterator[Claim]:
     cards = history_nodes(record, words)
     for rewrite, card in zip(record.rewrites, cards, strict=True):
         said = card.text
-        for label, values in ((words("score.rate"), rates(record)), (words("score.similarity"), similarities(record)),
-                              (words("score.quality"), scores(record))):  # fmt: skip
+        for label, values in ((words("Pass rate"), rates(record)), (words("Best similarity"), similarities(record)),
+                              (words("Quality score"), scores(record))):  # fmt: skip
             after = next((item for item in record.rounds if item.index == rewrite.round + 1), None)
             told = re.search(rf"{label}\s+(\d\.\d+ → \d\.\d+\s+(?:[▲▼] \d\.\d+|=))", said)
             if told is None or after is None:
                 continue
             wrong = list(moved_wrongly(told.group(1), values[rewrite.round], values[rewrite.round + 1]))
-            judged = next((key for key in ("helped", "none", "harmed") if words(f"score.{key}") in said), "")
-            by = words("score.quality") if record.workflow == "quality_loop" else words("score.rate")
+            judged = next((key for key in ("helped", "none", "harmed") if words(EFFECT_NAMES[key]) in said), "")
+            by = words("Quality score") if record.workflow == "quality_loop" else words("Pass rate")
             if label == by and "▲" in told.group(1) and judged != "helped":
                 wrong.append(f"it rose and is called {judged}")
             if label == by and record.workflow == "quality_loop" and "▼" in told.group(1) and judged != "harmed":

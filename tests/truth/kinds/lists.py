@@ -43,15 +43,15 @@ def _row_wrong(row: dict[str, object], record: RunRecord, words: Words) -> Itera
     plain = outcome.partition(" ")[2]
     given = record.context is not None and bool(record.context.passages or record.context.tables)
     cites = bool(record.citations or record.cell_citations)
-    if plain == words("outcome.answered") and given and not cites:
+    if plain == words("Answered") and given and not cites:
         yield "the answer cites nothing"
-    if plain == words("outcome.answered") and record.outcome != "answered":
+    if plain == words("Answered") and record.outcome != "answered":
         yield f"the run ended as {record.outcome}"
-    below = words("outcome.answered_forced") in plain
+    below = words("Answered below the bar") in plain
     graded = [item for item in record.decisions if item.node in ("grade", "grade_documents")]
     if below and all(item.reason in _MET for item in (*graded[-1:], *record.decisions[-1:])):
         yield "the last decision met its bar"
-    if (words("outcome.cannot_tell") in plain) and cites and record.config.models.generator.built_in:
+    if (words("Says it cannot tell") in plain) and cites and record.config.models.generator.built_in:
         yield "it cites what it says"
     if row["rounds"] != "–" and row["rounds"] != str(len(record.rounds)):
         yield f"{len(record.rounds)} rounds"
@@ -68,11 +68,11 @@ def lines(record: RunRecord, words: Words) -> Iterator[Claim]:
             continue
         found = what_if(record, changed)
         parts = line_parts(found, record, words)
-        said = words("line.joint").join(parts)
+        said = words(" · ").join(parts)
         wrong: list[str] = []
         told = {int(item) for item in numbers(" ".join(parts))}
         if found.state == "needs_calls":
-            wrong += [] if words("line.open") in said else ["it is not known"]
+            wrong += [] if words("Not known from this run") in said else ["it is not known"]
         elif found.same_path:
             wrong += _same_wrong(said, found.outcome == record.outcome, words)
         else:
@@ -89,7 +89,7 @@ def lines(record: RunRecord, words: Words) -> Iterator[Claim]:
                 and (side.group(1) or side.group(2)) not in (("fewer", "少") if rewrites > 0 else ("more", "多"))
             ):
                 wrong.append("fewer and more are mixed up")
-        if (words("line.known") in parts) != (found.state == "known"):
+        if (words("0 calls") in parts) != (found.state == "known"):
             wrong.append(f"the state is {found.state}")
         yield Claim(said, tuple(wrong))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from components.i18n import Words
+from components.presenter_loops import STRATEGY_PHRASES
 from components.presenter_sentences import sentence
 from engine.replay import ReplayStep, StepKind
 from engine.values import Decision, Draft, PassageId, Round, RunRecord
@@ -55,7 +56,7 @@ def _steps(record: RunRecord) -> Iterator[ReplayStep]:
 
 def _figures(said: str, words: Words) -> set[float]:
     """Every number of a sentence, those above one in words too."""
-    spoken = words("presenter.numbers").split()
+    spoken = words("no one two three four five six seven eight nine ten eleven twelve").split()
     found = {float(item) for item in numbers(said)}
     return found | {float(spoken.index(word)) for word in re.findall(r"[a-z]+", said.lower()) if word in spoken[2:]}
 
@@ -93,7 +94,7 @@ def _routed(said: str, step: ReplayStep, record: RunRecord, words: Words) -> Ite
             yield f"the route is {record.route.route}"
         if direct and record.rounds and not any(draft.direct for draft in record.drafts):
             yield "it searched first"
-        named = words(f"presenter.strategy.{record.route.route}") if not direct else ""
+        named = words(STRATEGY_PHRASES[record.route.route]) if not direct else ""
         if named not in said:
             yield "another strategy"
     elif not record.rounds and ("needs a search" in said or "需要检索" in said):

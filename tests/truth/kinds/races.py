@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from components.i18n import Words
 from components.mode_race import finding_text, found_before_text, mode_race_nodes
+from engine.messages import NC_
 from engine.mode_race import mode_race
 from engine.values import Candidate, PassageId, RunRecord
 from tests.truth.claims import Claim, numbers, rows_of
@@ -69,7 +70,7 @@ def _rows(
 ) -> Iterator[Claim]:
     bars = {record.config.similarity_threshold for record in records}
     for name, row in rows.items():
-        marked = words("race.only_graph") in row
+        marked = words(NC_("comparison of modes", "only the graph")) in row
         wrong = [] if marked == (name in led - by_vectors) else ["only the graph, or not"]
         if found := re.search(r"(?:dropped it: |淘汰：)(\d\.\d+) < (\d\.\d+)", row):
             value, bar = float(found.group(1)), float(found.group(2))

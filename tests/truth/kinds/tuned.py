@@ -71,10 +71,10 @@ def _hit(case: Case, found: WhatIf) -> float | None:
 
 
 _MEASURES: Mapping[str, Callable[[Case, WhatIf], float | None]] = {
-    "tune.card.steps": _steps,
-    "tune.card.seconds": _seconds,
-    "tune.card.refused_unanswerable": _refused,
-    "tune.card.context_hit": _hit,
+    "Model steps a question": _steps,
+    "Time, median": _seconds,
+    "Unanswerable refused": _refused,
+    "Right passage in context": _hit,
 }
 
 
@@ -97,12 +97,12 @@ def _card_wrong(card: Card, ends: Ends, words: Words) -> Iterator[str]:
         if card.value != "–":
             yield "no question can tell"
         return
-    if key == "tune.card.refused_unanswerable":
+    if key == "Unanswerable refused":
         true = [sum(after), len(after)]
         if [float(item) for item in numbers(card.value)] != true:
             yield f"{true[0]:g} of {true[1]}"
     else:
-        middle = median(after) if key == "tune.card.seconds" else mean(after)
+        middle = median(after) if key == "Time, median" else mean(after)
         if not _near(card.value, middle):
             yield f"it is {middle:.4f}"
     told = re.search(r"([▲▼]) ([\d.]+(?: m?s)?)", card.note)
@@ -110,9 +110,9 @@ def _card_wrong(card: Card, ends: Ends, words: Words) -> Iterator[str]:
         yield f"it moved by {mean(moved):+.4f}"
     if told and not _near(told.group(2), abs(mean(moved))):
         yield f"it moved by {abs(mean(moved)):.4f} on average"
-    if told and key == "tune.card.seconds" and words("tune.card.average", change="").strip() not in card.note:
+    if told and key == "Time, median" and words("{change} on average", change="").strip() not in card.note:
         yield "the change is an average beside a median"
-    if card.note == words("tune.card.same") and (any(moved) or len(moved) != len(after)):
+    if card.note == words("= as compared") and (any(moved) or len(moved) != len(after)):
         yield "not all are the same"
     counted = re.search(r"n = (\d+)", card.note)
     if counted and "；" not in card.note and ";" not in card.note and int(counted.group(1)) != len(moved):
@@ -136,7 +136,7 @@ def _flips(found: object, ends: Ends, words: Words) -> Iterator[Claim]:
     if flipped and flipped not in [int(item) for item in numbers(heading)]:
         wrong.append(f"{flipped} flips")
     others = [case.id for case, old, new in ends if _end(old) != _end(new)]
-    if second == words("tune.flips.none") and others:
+    if second == words("No question goes another way than with the settings compared.") and others:
         wrong.append(f"{len(others)} go another way")
     yield Claim(said, tuple(wrong))
     by_id = {case.id: (old, new) for case, old, new in ends}

@@ -1,0 +1,36 @@
+"""Names of jobs and of what can be done with a collection."""
+
+from __future__ import annotations
+
+from engine.messages import N_, NC_
+
+JOB_KINDS = {
+    "graph": N_("Knowledge graph of {name}"),
+    "ingest": N_("Files into {name}"),
+    "reembed": N_("Re-embedding into {name}"),
+    "add_full_text": N_("Full text for {name}"),
+}
+
+JOB_STATES = {
+    "extracting": N_("reading"),
+    "summarising": N_("finding communities"),
+    "waiting": N_("waiting"),
+    "reading": NC_("knowledge", "reading"),
+    "embedding": N_("embedding"),
+    "writing": N_("writing"),
+    "done": N_("done"),
+    "stopped": N_("stopped"),
+    "failed": N_("failed"),
+    "interrupted": N_("interrupted"),
+}
+
+COLLECTION_ACTIONS = {
+    "rename": N_("Rename"),
+    "alias": N_("Aliases"),
+    "describe": N_("Description"),
+    "reembed": N_("Re-embed"),
+    "full_text": N_("Add full text"),
+    "prefix": N_("Query prefix"),
+    "drop": N_("Delete collection"),
+    "disconnect": N_("Disconnect"),
+}
