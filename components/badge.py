@@ -45,19 +45,12 @@ def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) 
 def badge_help(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
     """What built in means, after the names of the roles that are where some are not."""
     built_in = [words(_ROLE[role]) for role in roles if getattr(models, role).built_in]
+    meaning = words(
+        "Built-in roles are small deterministic programs of this workbench, not language models. They need no server; "
+        "choose others under Models."
+    )
     if len(built_in) in (0, len(roles)):
-        return words(
-            "Built-in roles are small deterministic programs of this workbench, not language models. They need no "
-            "server; choose others under Models."
-        )
+        return meaning
     listed = words(", ").join(built_in[:-1])
     named = words(NC_("list", " and ")).join(item for item in (listed, built_in[-1]) if item)
-    return words.joined(
-        (
-            words("Built in: {roles}.", roles=named),
-            words(
-                "Built-in roles are small deterministic programs of this workbench, not language models. They need no "
-                "server; choose others under Models."
-            ),
-        )
-    )
+    return words.joined((words("Built in: {roles}.", roles=named), meaning))

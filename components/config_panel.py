@@ -31,6 +31,7 @@ from components.config_widgets import (
     warning,
 )
 from components.i18n import Words
+from components.labels.settings import SETTING_HELPS
 from components.labels.workflows import WORKFLOW_SUMMARIES, WORKFLOW_TITLES
 from components.settings_of import ALL_ROLES, SETTINGS_OF, names_settings, option_names, roles_of
 from components.url_state import put_into_url, take_from_url
@@ -314,7 +315,7 @@ def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
             float(temperature.default),
             0.05,
             key="temperature",
-            help=words("0 gives the same reply each time; more varies the wording, and verdicts with it. Usual: 0."),
+            help=words(SETTING_HELPS["temperature"]),
             bind="query-params",
             persist_state="session",
         ),

@@ -158,11 +158,7 @@ def search_picker(words: Words, *, by_words: bool) -> str:
         _SEARCHES,
         format_func=lambda option: words(SETTING_OPTIONS["search"][option]),
         key="search",
-        help=words(
-            "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, numbers "
-            "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early. "
-            "Usual: by meaning; both where questions hold names, codes or rare terms."
-        ),
+        help=words(SETTING_HELPS["search"]),
         width="stretch",
         persist_state="session",
         disabled=True,
@@ -191,7 +187,7 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
         list(dict.fromkeys((*sizes, wanted))),
         format_func=lambda name: words("Samples") if name == default else name,
         key="collection",
-        help=words("What is searched. Add your own files on the Knowledge page."),
+        help=words(SETTING_HELPS["collection"]),
         persist_state="session",
     )
     put_into_url("collection", str(chosen or default), default)

@@ -7,6 +7,7 @@ from components.collection_cards import moment
 from components.embedding_facts import model_name
 from components.i18n import Words
 from components.knowledge_draw import draw_knowledge
+from components.labels.knowledge import BUILTIN_EXTRACTOR
 from components.markup import Node, chip, node
 from engine.library.graph_values import GraphState
 from engine.messages import N_
@@ -65,16 +66,7 @@ def graph_card_nodes(state: GraphState, words: Words) -> tuple[Node, ...]:
             )
         )
     if info.extractor == "builtin":
-        parts.append(
-            node(
-                "p",
-                "small muted",
-                words(
-                    "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. "
-                    "Fast and free, but weak: many relationships only say “related to”."
-                ),
-            )
-        )
+        parts.append(node("p", "small muted", words(BUILTIN_EXTRACTOR)))
     return (node("section", "card collection", *parts, aria_label=words("Knowledge graph")),)
 
 

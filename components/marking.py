@@ -8,16 +8,9 @@ from components.markup import button, draw, node
 
 def marking_box(words: Words, *, refused: bool, key: str) -> bool:
     """Draw the question; true when the reader wants to mark a passage. A refusal may have been right."""
-    why = (
-        words.joined(
-            (
-                words("One judgement makes the diagnosis exact: it then says where that passage was lost."),
-                words("If none does, the refusal was right."),
-            )
-        )
-        if refused
-        else words("One judgement makes the diagnosis exact: it then says where that passage was lost.")
-    )
+    why = words("One judgement makes the diagnosis exact: it then says where that passage was lost.")
+    if refused:
+        why = words.joined((why, words("If none does, the refusal was right.")))
     text = node(
         "div",
         "grow",

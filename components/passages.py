@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from components.i18n import Words
-from components.labels.runs import GATE_STEPS, LIST_NAMES, SOURCE_KIND_NAMES
+from components.labels.runs import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
 from components.life_lines import LifeLine, Sighting, life_lines
 from components.markup import script
 from components.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
@@ -169,10 +169,7 @@ def passages_table(
             words(
                 "No passage matches these filters."
                 if found
-                else (
-                    "The search found nothing: the collection holds no passages. Add sources to it, or choose another "
-                    "one."
-                )
+                else NOTHING_FOUND
                 if record.rounds
                 else "No passages yet: run a question and every candidate appears here, dropped ones included."
             )
@@ -334,11 +331,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "seen": [_seen(seen, config, words) for seen in line.sightings],
         "kind": line.kind or "",
         "kind_text": words(SOURCE_KIND_NAMES[line.kind]) if line.kind else "",
-        "kind_tip": words(
-            "From a web search: anybody may have written it. It is shown as plain text, and its address is no link."
-        )
-        if line.kind == "web"
-        else "",
+        "kind_tip": words(WEB_PASSAGE) if line.kind == "web" else "",
     }
 
 

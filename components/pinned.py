@@ -6,10 +6,16 @@ from components.i18n import Words
 from components.markup import Node, button, node
 from components.phrases import outcome_text
 from components.what_if_text import rich
+from engine.messages import NN_
 from engine.pinned import Direction, PinnedEffect, PinnedFlip
 
 _LONGEST = 48
 _SIGNS: dict[Direction, tuple[str, str]] = {"better": ("▲", "pass"), "worse": ("▼", "warn"), "other": ("=", "grey")}
+
+ALL_UNKNOWN = NN_(
+    "Of the run on the watch list it cannot be told without calls.",
+    "Watch list: of none of the {n} runs can it be told without calls.",
+)
 
 
 def pin_button(pinned: bool, words: Words) -> Node:
@@ -43,11 +49,7 @@ def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
             **counted,
         )
     elif len(effect.unknown) == effect.total:
-        said = words.count(
-            "Of the run on the watch list it cannot be told without calls.",
-            "Watch list: of none of the {n} runs can it be told without calls.",
-            effect.total,
-        )
+        said = words.count(*ALL_UNKNOWN, effect.total)
     else:
         said = words.count(
             "The run on the watch list would not flip.", "Watch list: none of {n} runs is known to flip.", effect.total

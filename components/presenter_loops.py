@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
+from components.labels.runs import UNREADABLE_GRADER
 from components.presenter_graph import graph_sentence
 from engine.messages import N_, NC_
 from engine.replay import ReplayStep
@@ -160,7 +161,7 @@ def _routed(index: int, record: RunRecord, words: Words) -> str:
         return _route(record, words)
     routing = record.rounds[index].routing if index < len(record.rounds) else None
     if routing is None:
-        return words("A question comes in. First a router chooses in which kinds of sources to look.")
+        return words(_ASKED["quality_loop"])
     kinds = [words(_KIND[kind], share=words("{n} %", n=f"{share * 100:.0f}")) for kind, share in routing.shares.items()]
     said = words("The router sends the query to: {kinds}.", kinds=words(", ").join(kinds))
     wide = words("Free places may be filled from any of them.") if routing.wide else ""
@@ -172,7 +173,7 @@ def _routed(index: int, record: RunRecord, words: Words) -> str:
 def _route(record: RunRecord, words: Words) -> str:
     choice = record.route
     if choice is None:
-        return words("A question comes in. First memory is searched for earlier answers.")
+        return words(_ASKED["dual_loop"])
     if choice.route != "direct":
         return words("The router decides to begin with {strategy}.", strategy=words(STRATEGY_PHRASES[choice.route]))
     changed = choice.without_memory not in (None, "direct")
@@ -186,7 +187,7 @@ def _route(record: RunRecord, words: Words) -> str:
 def _checked(index: int, record: RunRecord, words: Words) -> str:
     check = record.rounds[index].quality
     if check is None:
-        return words("Not one reply of the grader could be read, so the run ends here.")
+        return words(UNREADABLE_GRADER)
     decision = next((item for item in record.decisions if item.round == index), None)
     bar = decision.comparisons[0].bound if decision and decision.comparisons else 0.5
     said = words(
@@ -209,7 +210,7 @@ def _after_check(decision: Decision, check: QualityCheck, words: Words) -> str:
             issues=words(", ").join(issues),
         )
     if decision.reason == "grader_failed":
-        return words("Not one reply of the grader could be read, so the run ends here.")
+        return words(UNREADABLE_GRADER)
     return words(
         "That is too low, but {why}: the answer is based on what there is, and says so.",
         why=why_no_rewrite(decision, words),

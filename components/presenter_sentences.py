@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
+from components.labels.runs import UNREADABLE_GRADER
 from components.labels.settings import SETTING_NAMES
 from components.phrases import fault_text
 from components.presenter_loops import (
@@ -228,7 +229,7 @@ def _judged(index: int, record: RunRecord, words: Words) -> str:
             kept=number(kept, words),
         )
     if decision.reason == "grader_failed":
-        return words("Not one reply of the grader could be read, so the run ends here.")
+        return words(UNREADABLE_GRADER)
     follows = judged_consequence(decision, record, words)
     if follows is not None:
         return _joined(words, _found(decision, words), follows)

@@ -148,9 +148,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
     head.append(chip(grade_look(check.routing_grade), grade))
     parts += [_scores(check, options, words), _dimensions(check, words)]
     parts += [
-        node("p", "note", "! ", words("No passage came close enough to the query: score 0, low."))
-        for issue in check.issues
-        if issue.code == "no_passages"
+        node("p", "note", "! ", words(ISSUES["no_passages"])) for issue in check.issues if issue.code == "no_passages"
     ]
     return node("section", "card", node("div", "head", *head), *parts)
 

@@ -6,6 +6,7 @@ from components.flips import flip_text
 from components.i18n import Words
 from components.markup import Node, button, chip, draw, node
 from components.phrases import probability_text
+from components.pinned import ALL_UNKNOWN
 from components.what_if_text import rich
 from engine.messages import N_, NC_
 from engine.pinned import PinnedEffect
@@ -119,11 +120,7 @@ def effect_text(effect: PinnedEffect | None, words: Words) -> str:
         return words("Put runs on the watch list, and this says what the change would do to them.")
     told = effect.total - len(effect.unknown)
     if told == 0:
-        return words.count(
-            "Of the run on the watch list it cannot be told without calls.",
-            "Watch list: of none of the {n} runs can it be told without calls.",
-            effect.total,
-        )
+        return words.count(*ALL_UNKNOWN, effect.total)
     better, worse = effect.count("better"), effect.count("worse")
     if worse or better:
         said = words(

@@ -8,6 +8,7 @@ from typing import Any
 from components.answer import answer_badge
 from components.answer_text import Cite, answer_prose
 from components.i18n import Words
+from components.labels.runs import NOTHING_FOUND
 from components.life_lines import life_lines
 from components.markup import Node, chip, node
 from components.passages import passage_row
@@ -75,16 +76,7 @@ def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, 
     terms = question_terms(record)
     lines = life_lines(record)
     if not lines:
-        return (
-            node(
-                "p",
-                "muted",
-                words(
-                    "The search found nothing: the collection holds no passages. Add sources to it, or choose another "
-                    "one."
-                ),
-            ),
-        )
+        return (node("p", "muted", words(NOTHING_FOUND)),)
     threshold = record.config.similarity_threshold
     return tuple(
         _passage(passage_row(line, record.config, terms, words), places[line.passage.id], threshold, words)

@@ -254,23 +254,20 @@ def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
 def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None:
     if score.rewrite.failed or score.rewrite.repeated:
         return None
-    effect, rule = (
-        score.effect,
-        N_(
-            "Helped: a passage passes that had passed in no round before, or the pass rate rose. Harmed: neither, and "
-            "the pass rate fell."
-        ),
-    )
     scores = _quality(score.rewrite, record)
     if scores is not None:
-        effect, rule = (
-            EFFECTS[direction_of(*scores)],
-            N_("Helped: the quality score that decides rose with the next round; harmed: it fell."),
+        effect: Effect | None = EFFECTS[direction_of(*scores)]
+        rule = words("Helped: the quality score that decides rose with the next round; harmed: it fell.")
+    else:
+        effect = score.effect
+        rule = words(
+            "Helped: a passage passes that had passed in no round before, or the pass rate rose. Harmed: neither, and "
+            "the pass rate fell."
         )
     if effect is None:
         return None
     look, sign = _LOOKS[effect]
-    return chip(look, f"{sign} {words(EFFECT_NAMES[effect])}", words(rule))
+    return chip(look, f"{sign} {words(EFFECT_NAMES[effect])}", rule)
 
 
 def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:

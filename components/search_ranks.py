@@ -43,13 +43,10 @@ def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
         return words("Its place in the list by words. A BM25 score can be compared within one query only.")
     ranks = {"meaning": seen.vector_rank, "words": seen.text_rank}
     missing = next((name for name, rank in ranks.items() if rank is None), None)
+    both = words("Its place in the list by meaning and in the list by words; the row's rank comes from both.")
     if missing is None:
-        return words("Its place in the list by meaning and in the list by words; the row's rank comes from both.")
-    return words(
-        "{first} {second}",
-        first=words("Its place in the list by meaning and in the list by words; the row's rank comes from both."),
-        second=words(_MISSING[missing]),
-    )
+        return both
+    return words("{first} {second}", first=both, second=words(_MISSING[missing]))
 
 
 def found_in_both(seen: Sighting, config: RunConfig, words: Words) -> Steps:

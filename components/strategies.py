@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.drafts import draft_body
 from components.i18n import Words
+from components.labels.runs import WEB_PASSAGE
 from components.markup import Node, chip, node
 from components.phrases import place_text, probability_text, reason_text
 from components.recall import kept_card, recall_card, route_card, strategy_text
@@ -184,11 +185,7 @@ def _web(searched: Round, words: Words) -> Node:
         for item in searched.candidates[:_MOST_ADDRESSES]
         if (address := item.passage.source)
     )
-    warned = chip(
-        "warn",
-        words("web · untrusted"),
-        words("From a web search: anybody may have written it. It is shown as plain text, and its address is no link."),
-    )
+    warned = chip("warn", words("web · untrusted"), words(WEB_PASSAGE))
     return node(
         "div",
         "",

@@ -15,6 +15,8 @@ from engine.evaluation.flip_values import Flip, Flips, FlipVerdict, Side
 from engine.messages import N_, NN_
 from engine.values import RunId
 
+_NONE = N_("No question goes another way than with the settings compared.")
+
 _FLIPS = {
     "better": N_("{n} better"),
     "worse": N_("{n} worse"),
@@ -100,9 +102,7 @@ def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]
             heading,
             counts,
             words(
-                "None of them flips for sure; the unknown ones would need calls to tell."
-                if flips.unknown
-                else "No question goes another way than with the settings compared."
+                "None of them flips for sure; the unknown ones would need calls to tell." if flips.unknown else _NONE
             ),
         )
     verdict = words(VERDICTS[test.verdict])
@@ -116,7 +116,7 @@ def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]
 def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
     """One row a question that goes another way; ``link`` makes the address of its run with the settings under test."""
     if not flips.shown:
-        st.caption(words("No question goes another way than with the settings compared."))
+        st.caption(words(_NONE))
         return
     heads = ("question", "before", "after", "change", "open")
     head = node("tr", "", *(node("th", "", words(_FLIP[name]), scope="col") for name in heads))

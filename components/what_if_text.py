@@ -183,7 +183,7 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
             "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says "
             "what it would find."
             if _same_place(found.config, record.config)
-            else "**another collection or workflow** would run: nothing recorded says what it would find."
+            else _GAPS["retrieval"]
         )
     if last is None:
         own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
@@ -247,10 +247,11 @@ def _same_place(chosen: RunConfig, run: RunConfig) -> bool:
     return (chosen.collection, chosen.milvus_address) == (run.collection, run.milvus_address)
 
 
+_REWRITE = N_("it would **rewrite after round {round}**, where the run did not go on.")
 _UNRECORDED: Mapping[Reason, str] = MappingProxyType(
     {
-        "below_gate": N_("it would **rewrite after round {round}**, where the run did not go on."),
-        "low_quality": N_("it would **rewrite after round {round}**, where the run did not go on."),
+        "below_gate": _REWRITE,
+        "low_quality": _REWRITE,
         "next_strategy": N_(
             "it would go on to **another strategy** after round {round}, which the run did not search by."
         ),
@@ -264,17 +265,8 @@ _UNRECORDED: Mapping[Reason, str] = MappingProxyType(
 def _gap_at_the_start(found: WhatIf, gap: Gap) -> str:
     """The words of a path that stops before its first round."""
     match gap:
-        case "retrieval":
-            return N_("**another collection or workflow** would run: nothing recorded says what it would find.")
-        case "memory":
-            return N_(
-                "**the router would see other memories** than it did, and nothing recorded says what it would choose."
-            )
-        case "web":
-            return N_(
-                "**the web would be searched** where a search engine is set, and nothing recorded says what it would "
-                "find."
-            )
+        case "retrieval" | "memory" | "web":
+            return _GAPS[gap]
         case "answer":
             return N_(
                 "it would **answer without a search** as the run did not: that answer would have to be written, and "

@@ -95,24 +95,18 @@ def files_choice(engine: Engine, words: Words) -> Batch:
     if way == "folder":
         if st.session_state.pop("kb_path_used", False):
             st.session_state["kb_path"] = ""
+        explained = words(
+            "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders "
+            "below go in too; hidden ones, pictures and the like, and links that lead outside are left out."
+        )
         path = st.text_input(
             words("Path of a folder or a file"),
             key="kb_path",
-            help=words(
-                "Of the machine where the workbench runs, which need not be the one with this browser. Files in "
-                "folders below go in too; hidden ones, pictures and the like, and links that lead outside are left "
-                "out."
-            ),
+            help=explained,
             max_chars=4000,
             persist_state="session",
         )
-        st.caption(
-            words(
-                "Of the machine where the workbench runs, which need not be the one with this browser. Files in "
-                "folders below go in too; hidden ones, pictures and the like, and links that lead outside are left "
-                "out."
-            )
-        )
+        st.caption(explained)
         return Batch(path=str(path or ""))
     # A new key empties the box once its files are on their way.
     generation = st.session_state.setdefault(_UPLOADS, 0)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.graph_card import extractor_text
 from components.i18n import Words
+from components.labels.knowledge import BUILTIN_EXTRACTOR
 from engine.config import BUILTIN
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -62,12 +63,7 @@ def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
         )
         st.markdown(f":orange[:small[{warning}]]")
     elif wanted == BUILTIN:
-        st.caption(
-            words(
-                "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast "
-                "and free, but weak: many relationships only say “related to”."
-            )
-        )
+        st.caption(words(BUILTIN_EXTRACTOR))
 
 
 def _known(has: GraphInfo | None) -> list[str]:

@@ -20,6 +20,8 @@ from pages.connect_check import Chosen, check_and_connect
 from pages.errands import begin, forget, result_of
 from pages.knowledge_state import say
 
+_NOTHING = N_("There is no collection that could be connected. Check the database, or another address.")
+
 _FIELDS = {
     "text": N_("Text of the passage"),
     "vector": N_("Its vector"),
@@ -159,7 +161,7 @@ def choose_collection(found: tuple[RemoteCollection, ...], words: Words) -> str 
     if found:
         remote_table(found, words, key="connect_found")
     if not usable:
-        st.info(words("There is no collection that could be connected. Check the database, or another address."))
+        st.info(words(_NOTHING))
         return None
     if st.session_state.get("connect_collection") not in usable:
         st.session_state.pop("connect_collection", None)
@@ -174,7 +176,7 @@ def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
     vectors = [item.name for item in inspected.fields if item.type == "FLOAT_VECTOR"]
     texts = [item.name for item in inspected.fields if item.type in _TEXTS and not item.primary]
     if proposed is None or not texts or not vectors:
-        st.info(words("There is no collection that could be connected. Check the database, or another address."))
+        st.info(words(_NOTHING))
         return None
     columns = st.columns(5)
     chosen = {}

@@ -11,7 +11,7 @@ from components.amounts import count_text
 from components.collection_cards import SAMPLES
 from components.embedding_facts import family, has_own_prefixes, model_facts, model_option
 from components.i18n import Words
-from components.labels.knowledge import COLLECTION_ACTIONS
+from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
 from components.markup import draw, node
 from engine.engine import Engine
 from engine.roles import CollectionInfo
@@ -73,16 +73,7 @@ def _typed(key: str) -> str:
 
 
 def _name_box(label: str, key: str, usual: str, words: Words) -> None:
-    st.text_input(
-        label,
-        usual,
-        max_chars=_LONGEST_NAME,
-        key=key,
-        help=words(
-            "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can "
-            "stand in the description."
-        ),
-    )
+    st.text_input(label, usual, max_chars=_LONGEST_NAME, key=key, help=words(NAME_RULE))
 
 
 def _rename(engine: Engine, info: CollectionInfo, words: Words) -> None:

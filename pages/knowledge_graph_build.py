@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.graph_card import SAMPLES, extractor_text
 from components.i18n import Words
+from components.labels.knowledge import BUILTIN_EXTRACTOR
 from components.run_link import settings_in_url
 from engine.config import BUILTIN, RunConfig
 from engine.engine import Engine
@@ -71,12 +72,7 @@ def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
         )
         return str(named or "").strip()
     if chosen == BUILTIN:
-        st.caption(
-            words(
-                "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast "
-                "and free, but weak: many relationships only say “related to”."
-            )
-        )
+        st.caption(words(BUILTIN_EXTRACTOR))
     return str(chosen or BUILTIN)
 
 

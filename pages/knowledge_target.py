@@ -12,6 +12,7 @@ from components.collection_cards import SAMPLES
 from components.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
 from components.i18n import Words
 from components.knowledge_draw import quiet
+from components.labels.knowledge import NAME_RULE
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.knowledge.milvus_schema import check_new_name
@@ -80,27 +81,13 @@ def _option(name: str, by_name: dict[str, CollectionInfo], words: Words) -> str:
 def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     st.session_state.setdefault("kb_name", "" if _SUGGESTED in taken else _SUGGESTED)
     name = str(
-        st.text_input(
-            words("Name"),
-            key="kb_name",
-            max_chars=255,
-            help=words(
-                "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else "
-                "can stand in the description."
-            ),
-            persist_state="session",
-        )
-        or ""
+        st.text_input(words("Name"), key="kb_name", max_chars=255, help=words(NAME_RULE), persist_state="session") or ""
     ).strip()
     if name in taken:
         st.caption(words("A collection {name} is there already; files go into it as it is.", name=name))
         return Target(name)
     if name and not _usable(name):
-        rule = words(
-            "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can "
-            "stand in the description."
-        )
-        st.markdown(f":orange[:small[{rule}]]")
+        st.markdown(f":orange[:small[{words(NAME_RULE)}]]")
     description = st.text_input(
         words("Description"),
         key="kb_description",

@@ -121,3 +121,14 @@ SPAN_NAMES = {
     "cached": N_("from cache"),
     "fault": N_("error"),
 }
+
+WEB_PASSAGE = N_(
+    "From a web search: anybody may have written it. It is shown as plain text, and its address is no link."
+)
+"""What a passage of the web is."""
+
+NOTHING_FOUND = N_(
+    "The search found nothing: the collection holds no passages. Add sources to it, or choose another one."
+)
+
+UNREADABLE_GRADER = N_("Not one reply of the grader could be read, so the run ends here.")
