@@ -215,10 +215,9 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
 
 def section_text(section: str, words: Words) -> str:
     """Where a passage stands in its source: pages and slides in the language of the page, headings as they are."""
-    if words.language != "zh":
-        return section
     *path, last = section.split(" > ")
-    return " > ".join([*path, _SLIDE.sub(r"第 \1 张幻灯片", _PAGE.sub(r"第 \1 页", last))])
+    last = _PAGE.sub(lambda found: words("p. {n}", n=found[1]), last)
+    return " > ".join([*path, _SLIDE.sub(lambda found: words("Slide {n}", n=found[1]), last)])
 
 
 def place_text(source: str, section: str, words: Words) -> str:

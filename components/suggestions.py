@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.i18n import Words
-from engine.suggestion_wording import suggestion_text
+from engine.suggestion_wording import filled, template_of
 from engine.values import Suggestion
 
 
@@ -11,4 +11,5 @@ def suggestion_said(item: Suggestion, words: Words) -> str:
     """A suggestion in the language of the page where it is a built-in one, else in its model's own words."""
     if item.code == "off":
         return words("The answer does not solve the question.")
-    return suggestion_text(item, words.language)
+    template = template_of(item)
+    return filled(words(template), item.params, words.language) if template else item.text
