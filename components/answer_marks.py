@@ -8,7 +8,7 @@ from components.markup import Node, chip
 from components.phrases import probability_text, reason_text
 from components.scores import grade_look, score_text
 from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
-from engine.messages import N_, NN_
+from engine.messages import N_
 from engine.values import Draft, Memory, RunRecord
 
 _NTH = {
@@ -122,12 +122,10 @@ def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
         return chip("accent", words("… being evaluated")) if newest else chip("warn", words("? not evaluated"))
     if draft.evaluation.passed:
         return chip("pass", words("✓ evaluation passed"))
-    key = (
-        NN_("! 1 complaint", "! {n} complaints")
-        if record.workflow == "dual_loop"
-        else NN_("! 1 suggestion", "! {n} suggestions")
-    )
-    return chip("warn", words.count(*key, len(draft.evaluation.suggestions)))
+    found = len(draft.evaluation.suggestions)
+    if record.workflow == "dual_loop":
+        return chip("warn", words.count("! 1 complaint", "! {n} complaints", found))
+    return chip("warn", words.count("! 1 suggestion", "! {n} suggestions", found))
 
 
 def answer_notes(record: RunRecord, words: Words) -> list[str]:

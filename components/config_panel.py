@@ -337,12 +337,13 @@ def _ollama_line(words: Words, ollama: OllamaNote, *, needed: bool) -> bool:
             )
         )
     else:
-        key = (
-            N_("No Ollama at {address}, and a model chosen here needs it.")
+        said = words(
+            "No Ollama at {address}, and a model chosen here needs it."
             if needed
-            else N_("No Ollama at {address}: built-in models do the work.")
+            else "No Ollama at {address}: built-in models do the work.",
+            address=f"`{ollama.address}`",
         )
-        note.caption(words(key, address=f"`{ollama.address}`"))
+        note.caption(said)
     with again:
         label = words("Look again")
         return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")

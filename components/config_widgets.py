@@ -236,8 +236,8 @@ def relabel(words: Words, name: str) -> None:
         st.session_state[name] = st.session_state[name]
 
 
-def heading(words: Words, key: str, explained: str = "") -> None:
-    st.caption(f"**{words(key)}**", help=words(explained) if explained else None)
+def heading(words: Words, title: str, explained: str = "") -> None:
+    st.caption(f"**{words(title)}**", help=words(explained) if explained else None)
 
 
 def warning(words: Words, text: str, *, key: str) -> None:

@@ -66,9 +66,10 @@ def _pace(item: ProposedModel, words: Words) -> str:
         return words("speed not measured here yet")
     size = DEFAULT_CHUNKS.target_tokens
     rate = item.tokens_per_s / size
-    key = (
-        N_("about {rate} passages of {size} tokens a second, measured here")
+    return words(
+        "about {rate} passages of {size} tokens a second, measured here"
         if item.measured
-        else N_("estimate: about {rate} passages of {size} tokens a second on two common cores")
+        else "estimate: about {rate} passages of {size} tokens a second on two common cores",
+        rate=f"{rate:.1f}" if rate < 10 else f"{rate:.0f}",
+        size=size,
     )
-    return words(key, rate=f"{rate:.1f}" if rate < 10 else f"{rate:.0f}", size=size)

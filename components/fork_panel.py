@@ -83,12 +83,12 @@ def verdict_rows(
 def price_line(needed: CallsNeeded, words: Words, *, new_query: bool) -> str:
     """What a branch costs, in one sentence; the price of a new query is a bound."""
     if new_query:
-        key = N_("The new search and its verdicts cost at most {next}. With all further rounds at worst: {worst}.")
+        message = N_("The new search and its verdicts cost at most {next}. With all further rounds at worst: {worst}.")
     elif not _costs(needed):
         return words("Costs no call: all that is needed is recorded.")
     else:
-        key = N_("Costs {next}.") if needed.next == needed.worst else N_("Next step: {next}. At worst: {worst}.")
-    return words(key, next=price_text(needed.next, words), worst=price_text(needed.worst, words))
+        message = N_("Costs {next}.") if needed.next == needed.worst else N_("Next step: {next}. At worst: {worst}.")
+    return words(message, next=price_text(needed.next, words), worst=price_text(needed.worst, words))
 
 
 def branch_note(

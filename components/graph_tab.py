@@ -69,8 +69,8 @@ def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
     return folds
 
 
-def _counted(key: str, count: int, words: Words) -> str:
-    return f"{words(key)} · {count}"
+def _counted(label: str, count: int, words: Words) -> str:
+    return f"{words(label)} · {count}"
 
 
 def _list(items: Sequence[Node]) -> Node:

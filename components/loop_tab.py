@@ -23,8 +23,8 @@ def loop_nodes(record: RunRecord, words: Words) -> list[Node]:
     return [*quality_nodes(record, words), *strategy_nodes(record, words), *draft_nodes(record, words)]
 
 
-def nothing_key(record: RunRecord) -> str:
-    """The word that says why the tab is empty: not yet, never begun, or no answer that could have been evaluated."""
+def why_nothing(record: RunRecord) -> str:
+    """Return why the tab is empty, as a message: not yet, never begun, or no answer that could be evaluated."""
     if record.active:
         return N_("Nothing yet: this fills up while the loop runs.")
     return (
@@ -41,6 +41,6 @@ def loop_tab(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
     """Draw what the loop did; returns the passage whose citation was pressed, if any."""
     nodes = loop_nodes(record, words)
     if not nodes:
-        st.caption(words(nothing_key(record)))
+        st.caption(words(why_nothing(record)))
         return None
     return opened_passage(draw(nodes, words, key=key))

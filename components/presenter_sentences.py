@@ -294,12 +294,12 @@ def _rewritten(index: int, record: RunRecord, words: Words) -> str:
         return words("The rewriter fails, so the old query stands.")
     if rewrite.repeated:
         return words("The rewriter finds no words that were not tried before.")
-    key = (
-        N_("Here the query was changed by hand: “{query}”.")
+    return words(
+        "Here the query was changed by hand: “{query}”."
         if rewrite.strategy == "by_hand"
-        else N_("The rewriter tries other words: “{query}”.")
+        else "The rewriter tries other words: “{query}”.",
+        query=rewrite.rewritten_query,
     )
-    return words(key, query=rewrite.rewritten_query)
 
 
 def _ended(record: RunRecord, words: Words) -> str:

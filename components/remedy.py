@@ -146,12 +146,12 @@ def effect_text(effect: PinnedEffect | None, words: Words) -> str:
 
 def _mending(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None, words: Words) -> list[Node]:
     if change is None:
-        key = (
-            N_("Add a source that answers it on the Knowledge page.")
+        said = words(
+            "Add a source that answers it on the Knowledge page."
             if found.failure == "no_such_knowledge"
-            else N_("No single change of a setting is known to mend it.")
+            else "No single change of a setting is known to mend it."
         )
-        return [node("p", "muted small", words(key))]
+        return [node("p", "muted small", said)]
     return [
         node(
             "p",

@@ -294,8 +294,8 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
         ),
     )
     cells = (
-        node("div", "measure", node("span", "muted small", words(key)), node("strong", "num", value), title=title)
-        for key, value, title in measures
+        node("div", "measure", node("span", "muted small", words(label)), node("strong", "num", value), title=title)
+        for label, value, title in measures
     )
     return node("div", "measures", *cells)
 
@@ -314,8 +314,10 @@ def _terms(score: RewriteScore, words: Words) -> list[Node]:
         (N_("Terms added"), "accent", "+", score.terms_added),
     )
     return [
-        node("div", "chips", node("span", "muted small", words(key)), *(chip(look, f"{sign} {term}") for term in found))
-        for key, look, sign, found in groups
+        node(
+            "div", "chips", node("span", "muted small", words(label)), *(chip(look, f"{sign} {term}") for term in found)
+        )
+        for label, look, sign, found in groups
         if found
     ]
 

@@ -92,12 +92,12 @@ def _steps(
     lines += [_step(one.strategy, None, one, record, words) for one in left if one.strategy is not None]
     known = {item.strategy for item in tried} | {one.strategy for one in rounds}
     if over:
-        key = N_("not needed") if found else N_("not reached")
+        left_out = words("not needed" if found else "not reached")
         for strategy in STRATEGIES:
             if strategy in known:
                 continue
             why = _unusable(strategy, record)
-            facts = [chip("grey", words("⤳ skipped" if why else key))]
+            facts = [chip("grey", words("⤳ skipped") if why else left_out)]
             if why:
                 facts.append(node("span", "muted", words(_WHY[why])))
             lines.append(_line("grey", strategy_text(strategy, words), *facts))

@@ -89,14 +89,15 @@ def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]
     )
     counts = {name: f"{sign} {words(_FLIPS[name], n=number)}" for name, sign, number in counted if number}
     test = flips.test
-    key_of = (
-        N_("Flips {flipped} of {n}")
+    heading = words(
+        "Flips {flipped} of {n}"
         if flips.flipped
-        else N_("None of {n} questions is known to change")
+        else "None of {n} questions is known to change"
         if flips.unknown
-        else N_("None of {n} questions changes")
+        else "None of {n} questions changes",
+        flipped=flips.flipped,
+        n=flips.n,
     )
-    heading = words(key_of, flipped=flips.flipped, n=flips.n)
     if not flips.flipped:
         return (
             heading,

@@ -154,8 +154,10 @@ def _missing(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
         parts += _ungraded(found, words)
     if found.state != "known":
         first, worst = price_text(found.calls_needed.next, words), price_text(found.calls_needed.worst, words)
-        key = N_("Costs {next}.") if first == worst else N_("Next step: {next}. At worst: {worst}.")
-        parts.append(node("p", "muted small num", words(key, next=first, worst=worst)))
+        cost = words(
+            "Costs {next}." if first == worst else "Next step: {next}. At worst: {worst}.", next=first, worst=worst
+        )
+        parts.append(node("p", "muted small num", cost))
     if found.gap == "candidates" or (found.gap == "verdicts" and same_grader and not found.config.grade_probe):
         parts.append(node("p", "muted small", words(_HINT[found.gap])))
     return parts

@@ -108,7 +108,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
 
 
 def role_state(model: str, seen: Seen) -> str:
-    """The key of the words for how a role's model is."""
+    """Return the message that says how a role's model is."""
     if model == BUILTIN:
         return N_("built in, always there")
     if not model.startswith(_OLLAMA):

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import ast
 import shutil
+from io import BytesIO
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import pytest
+from babel.messages.extract import extract
 
 from components.catalogue import catalogue
 from engine.messages import CONTEXT_END
-from tests.messages import CATALOGUES, ROOT, choices, english, extracted, messages, read, translated, updated, write
+from tests.messages import (
+    CATALOGUES,
+    ROOT,
+    SHOWN,
+    choices,
+    english,
+    extracted,
+    messages,
+    python_messages,
+    read,
+    translated,
+    updated,
+    write,
+)
 
 NEITHER = "Run `python -m tests.messages`, then translate what it added."
 
@@ -66,6 +82,20 @@ def test_a_message_without_a_translation_is_an_error_and_not_english() -> None:
             catalogue(path.parents[1].name).gettext("no such message")
         with pytest.raises(KeyError):
             catalogue(path.parents[1].name).ngettext("{n} such message", "{n} such messages", 2)
+
+
+def test_messages_are_collected_from_f_strings_and_conditional_expressions() -> None:
+    """Babel's own way of reading Python passes these by."""
+    source = (
+        b"""a = f"! {words('in an f-string')}"\n"""
+        b"""b = words("one" if one else "other" if other else UNLIKE)\n"""
+        b"""c = words(NC_("page", "Ask")), words.count("1 run", "{n} runs", n), {"x": N_("marked")}\n"""
+        b"""d = effects.count("changed"), words(text)\n"""
+    )
+    method: Any = python_messages
+    found = {(message, context) for _, message, _, context in extract(method, BytesIO(source), SHOWN)}
+    plain = {("in an f-string", None), ("one", None), ("other", None), ("marked", None)}
+    assert found == plain | {("Ask", "page"), (("1 run", "{n} runs"), None)}
 
 
 def test_no_message_is_put_together_where_nothing_can_collect_it() -> None:

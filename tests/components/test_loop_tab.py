@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.html_text import safe_text
 from components.i18n import Words, words_for
-from components.loop_tab import LOOP_WORKFLOWS, loop_nodes, nothing_key
+from components.loop_tab import LOOP_WORKFLOWS, loop_nodes, why_nothing
 from components.markup import Node
 from components.quality_chart import ISSUES, issue_inequality
 from components.scores import score_text
@@ -358,8 +358,8 @@ def test_the_parts_draw_and_untrusted_words_never_reach_a_markdown_element(name:
 def test_a_run_that_wrote_no_answer_says_why_there_is_nothing_to_evaluate() -> None:
     """AE-01: the search went on, so the loop had begun; only the evaluation did not."""
     searched = replace(answers_record(drafts=1), drafts=())
-    assert nothing_key(searched) == (
+    assert why_nothing(searched) == (
         "No answer was written from passages, so there was nothing to evaluate. The other tabs show what was searched."
     )
-    assert nothing_key(replace(searched, rounds=())) == "The run ended before the loop began."
-    assert nothing_key(replace(searched, outcome=None)) == "Nothing yet: this fills up while the loop runs."
+    assert why_nothing(replace(searched, rounds=())) == "The run ended before the loop began."
+    assert why_nothing(replace(searched, outcome=None)) == "Nothing yet: this fills up while the loop runs."
