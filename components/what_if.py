@@ -16,7 +16,6 @@ from components.what_if_text import (
     price_text,
     rich,
 )
-from engine.fork import FORKABLE
 from engine.messages import N_
 from engine.values import Passage, PassageId, RunRecord
 from engine.whatif.values import WhatIf
@@ -178,7 +177,7 @@ def _ungraded(found: WhatIf, words: Words) -> list[Node]:
 
 def _actions(found: WhatIf, words: Words, moved: bool) -> Node:
     made = []
-    if found.gap != "retrieval" and found.state != "known" and found.config.workflow in FORKABLE:
+    if found.gap != "retrieval" and found.state != "known":
         made.append(_wish(fork_label(found, words), "fork", primary=True))
     if moved:
         made.append(_wish(words("Run with these settings"), "run", primary=not made))

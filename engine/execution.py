@@ -13,10 +13,10 @@ from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLi
 from engine.events import Prepared, RunFinished, Warned
 from engine.fork import Branch
 from engine.nodes.run_context import Roles, RunContext
-from engine.recorded_roles import StandingRounds, recorded_roles
 from engine.runs import LiveRun
 from engine.settings import Settings
 from engine.values import Fault, RunRecord
+from engine.whatif.branch_roles import BranchSteps
 from engine.workflows import compiled, workflow
 
 _log = logging.getLogger(__name__)
@@ -82,8 +82,8 @@ async def _run(
     else:
         run.emit(Prepared(manifest={**manifest, "reused_from": branch.parent.id}))
         _warn_of_other_content(context, branch.parent, manifest)
-        context.roles = recorded_roles(branch, roles, lambda: len(run.record.rounds) - 1)
-        context.standing = StandingRounds(branch)
+        context.standing = steps = BranchSteps(branch, roles)
+        context.roles = steps.roles
         state = {**state, "query": branch.first_query}
         # Rounds that stand may be more than the branch's own settings would allow.
         limit += sum(item.round < branch.fork.round for item in branch.parent.nodes)

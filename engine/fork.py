@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.config import RoleName, RunConfig, WorkflowName
+from engine.config import RoleName, RunConfig
 from engine.errors import ForkRefused, RunNotOver
 from engine.settings_difference import settings_difference
 from engine.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
@@ -16,8 +16,6 @@ from engine.whatif import CallsNeeded, WhatIf, what_if
 from engine.whatif.price import tariff, unanswered
 
 _ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
-FORKABLE: frozenset[WorkflowName] = frozenset({"self_corrective"})
-"""Workflows whose nodes take the rounds of another run over."""
 _NEVER_ANSWERED = ("deadline", "grader_unavailable")
 """Reasons of decisions that time or a silent server brought about; a branch has its own time and asks again."""
 _REASON = "Set by hand."
@@ -70,16 +68,13 @@ def branch_off(
 
     Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
 
-    Raises ``RunNotOver`` for a run still in progress, and ``ForkRefused`` for a run of a workflow that takes no rounds
-    over, a round that it does not have, a passage that it never saw, a query above ``longest_query`` characters, or
-    another collection, workflow or mode.
+    Raises ``RunNotOver`` for a run still in progress, and ``ForkRefused`` for a round that it does not have, a passage
+    that it never saw, a query above ``longest_query`` characters, or another collection, workflow or mode.
     """
     if round_index is None:
         round_index = parent.fork.round if parent.fork else 0
     if parent.active:
         raise RunNotOver(run=parent.id)
-    if parent.workflow not in FORKABLE:
-        raise ForkRefused.other_workflow(workflow=parent.workflow)
     if not parent.rounds:
         raise ForkRefused.nothing_searched()
     if not 0 <= round_index < len(parent.rounds):
@@ -94,14 +89,28 @@ def branch_off(
     query = query.strip()
     if len(query) > longest_query:
         raise ForkRefused.query_too_long(length=len(query), limit=longest_query)
+    round_index = _visit_of(parent, round_index)
+    query = "" if query == parent.rounds[round_index].query else query
+    made = {item.round + 1 for item in parent.rewrites}
+    # Round 0 searches the question, unless a rewrite made its query too.
+    if query and (round_index in made) == (round_index == 0):
+        raise ForkRefused.query_not_made(round=round_index)
     fork = Fork(
         parent=parent.id,
         round=round_index,
         settings=tuple(item.name for item in settings_difference(parent.config, config)),
-        query="" if query == parent.rounds[round_index].query else query,
+        query=query,
         verdicts=dict(verdicts),
     )
     return Branch(parent, fork, config, with_verdicts(parent, round_index, verdicts))
+
+
+def _visit_of(parent: RunRecord, round_index: int) -> int:
+    """The round that began the search which opened this one: several strategies may be tried without a decision."""
+    decided = {item.round for item in parent.decisions}
+    while round_index > 0 and round_index - 1 not in decided:
+        round_index -= 1
+    return round_index
 
 
 def hand_set(relevant: bool) -> Verdict:

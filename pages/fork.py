@@ -23,7 +23,7 @@ from engine.config import RunConfig
 from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.fork import FORKABLE, fork_price
+from engine.fork import fork_price
 from engine.values import Fault, PassageId, RunRecord
 from engine.whatif import CallsNeeded
 from pages.what_if import tried
@@ -45,7 +45,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     """Draw what a run branched off from, and what can be branched off it; ``config`` is what the sliders say."""
     if record.fork is not None:
         _where_from(engine, record, words)
-    if record.active or not record.rounds or record.workflow not in FORKABLE:
+    if record.active or not record.rounds:
         return
     st.markdown(f"**{words('Branch off')}**")
     st.caption(

@@ -119,13 +119,10 @@ class ForkRefused(RecordError):
         N_("A branch cannot have another {field} than its run: nothing that was recorded would hold there."),
         N_("Run the question with these settings instead."),
     )
-    other_workflow = Message(
-        N_(
-            "A run of the workflow {workflow!r} cannot be branched off: only the four-node loop takes recorded "
-            "rounds over."
-        ),
-        N_("Run the question with other settings instead."),
-        field="workflow",
+    query_not_made = Message(
+        N_("The query of round {round} was not made by a rewrite, so none can be set by hand in its place."),
+        N_("Branch off without another query, or at a round that follows a rewrite."),
+        field="query",
     )
     query_too_long = Message(
         N_("The query has {length} characters; the limit is {limit}."),

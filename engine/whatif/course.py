@@ -62,6 +62,10 @@ class Course:
     """What a verdict that the record does not have is taken for."""
     frozen: bool = False
     """Roles give what was recorded, no matter what they are asked."""
+    live: bool = False
+    """The course of a real run, whose other roles stand behind the recorded ones: nothing is supposed in it."""
+    told_by: int = -1
+    """The round whose recorded calls answered what was asked last."""
     as_recorded: bool = True
     """Every round so far is the recorded one, so that what went wrong then goes wrong here too."""
     compared: int = -1

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 
 from engine.config import RoleName, RunConfig
 from engine.errors import ModelError
 from engine.events import ContextAssembled
 from engine.nodes.run_context import Retrieval, RunClock
 from engine.retrieval.reciprocal import most_similar_below
-from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
+from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
 from engine.values import (
     BY_HAND,
     Context,
@@ -57,6 +59,19 @@ class Evidence:
     def same(self, role: RoleName) -> bool:
         """Whether a role is played by the model that played it in the run."""
         return self.config.models.of(role) == self.record.config.models.of(role)
+
+    @cached_property
+    def texts(self) -> dict[PassageId, tuple[str, str, str]]:
+        """What verdicts are about: an id may belong to another text after its source was ingested again."""
+        return {item.passage.id: _text(item.passage) for own in self.record.rounds for item in own.candidates}
+
+    def reaches(self, recorded: Round, limit: int) -> bool:
+        """Whether a recorded search tells as much as one of ``limit`` passages: it found them, or there were no more.
+
+        A round that the run took over from another one was searched by settings that are not known here.
+        """
+        depth = len(recorded.candidates)
+        return depth >= limit or (recorded.index >= self.upstream and depth < self.record.config.fetch_k)
 
     def round(self, index: int) -> Round | None:
         return self.record.rounds[index] if index < len(self.record.rounds) else None
@@ -127,8 +142,10 @@ class RecordedRetriever:
 
     async def search(self, query: str, limit: int) -> Retrieval:
         evidence, course = self._evidence, self._driver.course
-        index = len(course.rounds)
-        recorded = evidence.round(index)
+        recorded = evidence.round(len(course.rounds))
+        if course.live:
+            same = (item for item in evidence.record.rounds if item.searched and item.query == query)
+            recorded = next((item for item in same if evidence.reaches(item, limit)), None)
         if recorded is None:
             raise Unrecorded("unrecorded", evidence.prices.round(evidence.config))
         course.cost = course.cost + evidence.prices.search
@@ -141,7 +158,7 @@ def retrieved(recorded: Round, evidence: Evidence, limit: int) -> Retrieval:
     """What a search of a round found, and placeholders for what a deeper one might keep."""
     passages, config, depth = recorded.candidates[:limit], evidence.config, len(recorded.candidates)
     more = 0
-    if depth >= evidence.record.config.fetch_k and config.top_k > depth:
+    if not evidence.reaches(recorded, limit) and config.top_k > depth:
         most = most_similar_below(recorded.candidates[-1].passage, config.search)
         more = config.top_k - depth if most >= config.similarity_threshold else 0
     below = (unseen(place, most) for place in range(more))
@@ -164,9 +181,13 @@ class RecordedGrader:
         self._evidence = evidence
         self._driver = driver
         self._bounded = bounded
+        self.behind: Grader | None = None
+        """Who judges in a real run what was never judged."""
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         course = self._driver.course
+        if course.live:
+            return await self._grade_live(question, passages, trace)
         self._driver.compare(course)
         place, index = len(course.rounds) - 1, source_of(course)
         kept = {item.id for item in course.rounds[-1].kept}
@@ -192,6 +213,32 @@ class RecordedGrader:
             if verdict is not None:
                 trace.verdict(name, verdict)
         return [known.get(item.id) or self._supposed(course, item.id in kept) for item in passages]
+
+    async def _grade_live(self, question: str, passages: Sequence[Passage], trace: Trace) -> list[Verdict]:
+        """Recorded verdicts by passage; the grader judges the rest."""
+        evidence, index = self._evidence, self._driver.course.coming - 1
+        known: dict[PassageId, Verdict] = {}
+        for passage in passages:
+            same = evidence.texts.get(passage.id) == _text(passage)
+            verdict = evidence.verdict(index, passage.id) if same or passage.id in evidence.by_hand else None
+            if verdict is not None:
+                known[passage.id] = verdict
+                self._repeat(passage.id, verdict, trace)
+        missing = [passage for passage in passages if passage.id not in known]
+        assert self.behind is not None
+        judged = await self.behind.grade(question, missing, trace) if missing else []
+        known |= {passage.id: verdict for passage, verdict in zip(missing, judged, strict=True)}
+        return [known[passage.id] for passage in passages]
+
+    def _repeat(self, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
+        record = self._evidence.record
+        if verdict.grader != BY_HAND:
+            own = (item for item in record.rounds if passage_id not in item.reused)
+            judged = next((item.index for item in own if item.verdicts.get(passage_id) == verdict), 0)
+            for call in record.model_calls:
+                if (call.role, call.round, call.passage_id) == ("grader", judged, passage_id):
+                    trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))
+        trace.verdict(passage_id, verdict)
 
     def _supposed(self, course: Course, kept: bool) -> Verdict:
         # What decides nothing stays unread, so that no later round takes it for judged.
@@ -248,18 +295,24 @@ class RecordedRewriter:
 
     def _proposals(self, request: RewriteRequest, course: Course) -> list[RewriteProposal]:
         evidence, index = self._evidence, len(course.rounds) - 1
-        made = self.made(course)
-        gap = None if course.frozen and made is not None else self.gap(made, request, course)
+        made = self._alike(request) if course.live else self.made(course)
+        gap = None if (course.frozen or course.live) and made is not None else self.gap(made, request, course)
         if gap is not None:
             before = evidence.prices.grading * len(course.ungraded.get(index, ()))
             whole = before + evidence.prices.rewrite
             raise Unrecorded(gap, whole, before if self.counted else whole)
         assert made is not None
-        course.cost = course.cost + evidence.prices.rewrite
+        course.cost, course.told_by = course.cost + evidence.prices.rewrite, made.round
         if made.failed:
             raise ModelError.restored(made.reason, "")
         queries = (*made.refused, made.rewritten_query)
         return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
+
+    def _alike(self, request: RewriteRequest) -> Rewrite | None:
+        """What was proposed to the same request, wherever that was."""
+        digest = request.digest() if self._evidence.same("rewriter") else None
+        said = (item for item in self._evidence.record.rewrites if not item.failed and item.strategy != BY_HAND)
+        return next((item for item in said if item.input_hash == digest), None)
 
     def made(self, course: Course) -> Rewrite | None:
         """What was recorded at this place."""
@@ -298,9 +351,16 @@ class RecordedGenerator:
             raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
         if evidence.record.outcome not in ANSWERED or not self.same_input(course):
             raise Unrecorded("answer", once)
+        return self.give(trace)
+
+    def give(self, trace: Trace) -> str:
+        """The recorded answer; in a real run as it was written, for that of the record has its citations resolved."""
+        record, course = self._evidence.record, self._driver.course
         course.stands = True
-        trace.token(evidence.record.answer)
-        return evidence.record.answer
+        replies = [i.reply for i in record.model_calls if i.role == "generator" and i.reply and not i.error]
+        text = replies[-1] if course.live and replies else record.answer
+        trace.token(text)
+        return text
 
     def same_input(self, course: Course) -> bool:
         """Whether the context that was just put together is the recorded one."""
@@ -317,6 +377,11 @@ def same_context(context: Context, given: Context | None) -> bool:
     if given is None:
         return False
     count = len(given.passages)
-    rest = tuple(passage.id for passage in context.passages[count:])
+    rest = (*(passage.id for passage in context.passages[count:]), *context.cut)
     same = contents(context.passages[:count]) == contents(given.passages)
     return same and context.verified == given.verified and rest == given.cut
+
+
+def _text(passage: Passage) -> tuple[str, str, str]:
+    """What a verdict is about."""
+    return passage.text, passage.title, passage.section

@@ -1,8 +1,8 @@
-"""The what-if of every workflow, by the workflow that the record is of."""
+"""The replay of every workflow, by the workflow that the record is of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from engine.config import RunConfig, WorkflowName
@@ -14,13 +14,13 @@ from engine.whatif.rerun_graph import GraphReplay
 from engine.whatif.rerun_quality import QualityReplay
 from engine.whatif.values import WhatIf
 
-_REPLAYS: Mapping[WorkflowName, Callable[[RunRecord, RunConfig], WhatIf]] = MappingProxyType(
+_REPLAYS: Mapping[WorkflowName, type[Replay]] = MappingProxyType(
     {
-        "self_corrective": lambda record, config: Replay(record, config).what_if(),
-        "quality_loop": lambda record, config: QualityReplay(record, config).what_if(),
-        "dual_loop": lambda record, config: DualReplay(record, config).what_if(),
-        "answer_evaluation": lambda record, config: AnswersReplay(record, config).what_if(),
-        "graph_hybrid": lambda record, config: GraphReplay(record, config).what_if(),
+        "self_corrective": Replay,
+        "quality_loop": QualityReplay,
+        "dual_loop": DualReplay,
+        "answer_evaluation": AnswersReplay,
+        "graph_hybrid": GraphReplay,
     }
 )
 
@@ -31,4 +31,9 @@ def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
     Works on a record of any outcome: what it has is used, and where it ends, the path ends. Raises ``KeyError`` for a
     workflow that is not there yet, of which there are no records either.
     """
+    return replay_of(record, config).what_if()
+
+
+def replay_of(record: RunRecord, config: RunConfig) -> Replay:
+    """The workflow of a record, ready to be run over it under ``config``."""
     return _REPLAYS[record.workflow](record, config)

@@ -15,7 +15,7 @@ from engine.policies.answers import NODE, excerpts, gener_epoch
 from engine.roles import SILENT, EvaluationRequest, Trace
 from engine.values import Decision, Draft, Evaluation, Reason, RunRecord
 from engine.whatif.course import Course, Driver, Unrecorded, decisions_of
-from engine.whatif.recorded import NO_LIMIT, Evidence, context_of, same_context
+from engine.whatif.recorded import NO_LIMIT, Evidence, same_context
 from engine.whatif.rerun import Replay
 from engine.whatif.values import Gap, Price
 
@@ -88,26 +88,37 @@ class _RecordedWriter:
             judging = prices.grading * course.unknown
             raise Unrecorded("answer", judging + once, judging)
         number: int = course.state["epoch"]
-        same = evidence.same("generator") and same_context(context_of(course), record.context)
+        same = evidence.same("generator") and same_context(course.state["context"], record.context)
         if not (record.drafts and same):
             raise Unrecorded("answer", once, Price())
-        if number < len(record.drafts):
+        if number < len(record.drafts) and (not course.live or self._revised_alike(number, course)):
             course.cost, course.answers = course.cost + prices.generation, number + 1
             return record.drafts[number].text
         revised = evidence.clock.decision_of_visit(NODE, number + 1)
-        if revised is None or not all_as_recorded(course, record):
+        if course.live or revised is None or not all_as_recorded(course, record):
             raise Unrecorded("unrecorded", once, Price())
         # A revision that came to nothing: the answer that it was to revise stands.
         course.cost = course.cost + prices.generation
         raise ModelError.restored("The recorded revision came to nothing.", "")
 
+    def _revised_alike(self, number: int, course: Course) -> bool:
+        """Whether the answer before was the recorded one, and was judged alike."""
+        former = self._evidence.record.drafts[number - 1] if number else None
+        state = course.state
+        return former is None or (former.text, former.evaluation) == (state["last_answer"], state["last_evaluation"])
+
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
         evidence, course = self._evidence, self._driver.course
-        draft: Draft = evidence.record.drafts[course.state["draft"].index]
+        number, drafts = course.state["draft"].index, evidence.record.drafts
+        if course.live and (number >= len(drafts) or drafts[number].text != course.state["draft"].text):
+            raise Unrecorded("evaluation", evidence.prices.evaluation)
+        draft: Draft = drafts[number]
         gap = self._gap(draft, course)
         price = evidence.prices.evaluation
         if gap is not None:
             raise Unrecorded(gap, price)
+        if draft.evaluation is None and course.live:
+            raise Unrecorded("evaluation", price)
         if draft.evaluation is None:
             raise ModelError.restored("The recorded evaluation came to nothing.", "")
         course.cost = course.cost + price

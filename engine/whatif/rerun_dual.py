@@ -288,13 +288,15 @@ class _RecordedSearch:
         return "hierarchical_search" in self._replay.told_by.could_use
 
     async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
-        found = self.found("hierarchical_search", query)
+        found = self.found("hierarchical_search", query, limit)
         return SectionRetrieval(found.sections, retrieved(found, self._replay.evidence, limit))
 
-    def found(self, strategy: Strategy, query: str) -> Round:
+    def found(self, strategy: Strategy, query: str, limit: int) -> Round:
         """The recorded round; raises what the recorded search raised."""
         replay, course = self._replay, self._replay.driver.course
         found = replay.told_by.round_of(strategy, query, course.state["correction_attempts"])
+        if course.live and found is not None and not (found.searched and replay.evidence.reaches(found, limit)):
+            found = None
         if found is None:
             gap: Gap = "web" if strategy == WEB else "unrecorded"
             raise Unrecorded(gap, replay.evidence.prices.round(replay.config))
@@ -312,7 +314,7 @@ class _ByStrategy:
         self._strategy: Strategy = strategy
 
     async def search(self, query: str, limit: int) -> Retrieval:
-        return retrieved(self._search.found(self._strategy, query), self._search._replay.evidence, limit)
+        return retrieved(self._search.found(self._strategy, query, limit), self._search._replay.evidence, limit)
 
 
 def _failed(code: str) -> WorkbenchError:
@@ -450,7 +452,7 @@ class _RecordedAnswers:
 
     def _none(self, course: Course) -> str:
         judged = self._replay.evidence.clock.decision_of_visit(ANSWER, course.visits.get(ANSWER, 0) + 1)
-        if not course.state["drafts"] or judged is None:
+        if course.live or not course.state["drafts"] or judged is None:
             raise Unrecorded("unrecorded", self._writing)
         # An answer that did not come about: those before it stand.
         course.cost = course.cost + self._replay.evidence.prices.generation
@@ -479,11 +481,14 @@ class _RecordedAnswers:
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
         replay, course = self._replay, self._replay.driver.course
         price = replay.evidence.prices.evaluation
-        draft = replay.record.drafts[len(course.state["drafts"]) - 1]
-        failing = draft.evaluation is None and not replay.as_recorded(course)
+        number = len(course.state["drafts"]) - 1
+        if number >= len(replay.record.drafts) or replay.record.drafts[number].text != course.state["drafts"][-1].text:
+            raise Unrecorded("evaluation", price)
+        draft = replay.record.drafts[number]
+        failing = draft.evaluation is None and (course.live or not replay.as_recorded(course))
         if failing or not self._same("evaluator") or not self._same_excerpts(draft, course.state["contexts"][-1]):
             raise Unrecorded("evaluation", price)
-        if replay.evidence.clock.decision_of_visit(ANSWER, course.visits[ANSWER]) is None:
+        if not course.live and replay.evidence.clock.decision_of_visit(ANSWER, course.visits[ANSWER]) is None:
             raise Unrecorded("unrecorded", price)
         if draft.evaluation is None:
             raise ModelError.restored("The recorded evaluation came to nothing.", "")

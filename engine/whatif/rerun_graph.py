@@ -15,7 +15,7 @@ from engine.policies.graph import from_tables_alone
 from engine.policies.ordering import graph_options, reranks
 from engine.retrieval.graph_context import graph_of
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
-from engine.retrieval.rerank import scored_verdict
+from engine.retrieval.rerank import GraderReranker, scored_verdict
 from engine.roles import SILENT, AnalysisRequest, DirectRequest, GenerationRequest, Trace
 from engine.values import Context, Outcome, Passage, PassageId, QueryAnalysis, Round, RunRecord, Verdict
 from engine.whatif.course import Course, End, Unrecorded
@@ -106,6 +106,9 @@ class _RecordedModes:
     async def search(self, request: ModeRequest, left_s: Callable[[], float]) -> ModeFound:
         replay, course = self._replay, self._replay.driver.course
         recorded, prices = replay.evidence.round(len(course.rounds)), replay.evidence.prices
+        if course.live:
+            same = (item for item in replay.record.rounds if item.searched and item.query == course.state["query"])
+            recorded = next(same, None)
         if recorded is None:
             raise Unrecorded("unrecorded", prices.round(replay.config))
         evidence = replay.lists.evidence(recorded)
@@ -121,6 +124,8 @@ class _RecordedModes:
         """Raises ``TimeoutError`` where the recorded reranker left the order as it was."""
         replay, course = self._replay, self._replay.driver.course
         place, prices = len(course.rounds), replay.evidence.prices
+        if course.live:
+            return await self._rerank_live(question, passages, trace)
         recorded = replay.record.rounds[place]
         shared = replay.config.models.reranker.built_in
         judged = {item.id: self._judged(place, item.id, shared=shared) for item in passages}
@@ -136,6 +141,17 @@ class _RecordedModes:
             raise Unrecorded("scores", prices.grading * len(missing) if shared else whole)
         course.cost = course.cost + (prices.grading * len(passages) if shared else whole)
         return [(item, known) for item in passages if (known := judged[item.id]) is not None]
+
+    async def _rerank_live(
+        self, question: str, passages: Sequence[Passage], trace: Trace
+    ) -> list[tuple[Passage, Verdict]]:
+        if self._replay.config.models.reranker.built_in:
+            return await GraderReranker(self._replay.driver.run.roles.grader).rerank(question, passages, trace)
+        judged = [(item, self._judged(0, item.id, shared=False)) for item in passages]
+        known = [(item, verdict) for item, verdict in judged if verdict is not None]
+        if len(known) < len(judged):
+            raise Unrecorded("scores", self._replay.evidence.prices.reranking)
+        return known
 
     def _judged(self, place: int, passage_id: PassageId, *, shared: bool) -> Verdict | None:
         """The built-in reranker is the run's grader: its scores are verdicts; of another one only scores are kept."""
@@ -205,6 +221,4 @@ class _RecordedGraphGenerator(RecordedGenerator):
         alike = searched or (record.decisions == (course.state["decision"],) and record.outcome in _SAID)
         if not (alike and same and evidence.same("generator")):
             raise Unrecorded("answer", once)
-        course.stands = True
-        trace.token(record.answer)
-        return record.answer
+        return self.give(trace)

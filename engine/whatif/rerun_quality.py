@@ -87,16 +87,17 @@ class _RecordedKinds:
         self._driver = driver
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
-        routing = self._routing()
-        return tuple(routing.shares)
+        if self._driver.course.live:
+            raise Unrecorded("unrecorded", Price())
+        return tuple(self._routing(question).shares)
 
     async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
         self._driver.course.cost += self._evidence.prices.routing
-        return self._routing()
+        return self._routing(request.query)
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
         course, index = self._driver.course, len(self._driver.course.rounds)
-        recorded = self._evidence.record.rounds[index]
+        recorded = self._searched(query, kind, limit) if course.live else self._evidence.record.rounds[index]
         if course.searched != index:
             # One search a round, in all its kinds at the same time.
             course.searched, course.cost = index, course.cost + self._evidence.prices.search
@@ -106,8 +107,21 @@ class _RecordedKinds:
         more = (unseen(place, most, kind) for place in range(below))
         return Retrieval((*items[:limit], *more), recorded.floor, recorded.anchors)
 
-    def _routing(self) -> Routing:
+    def _searched(self, query: str, kind: SourceKind, limit: int) -> Round:
+        """The recorded round that searched the same in a kind, as deep at least."""
+        depth = self._evidence.record.config.fetch_k
+        for item in self._evidence.record.rounds:
+            if item.searched and item.routing is not None and item.routing.query_for(kind) == query:
+                found = len(lists_of(item.candidates).get(kind, ()))
+                if found and (found >= limit or found < depth):
+                    return item
+        raise Unrecorded("unrecorded", Price())
+
+    def _routing(self, query: str) -> Routing:
         recorded = self._evidence.round(len(self._driver.course.rounds))
+        if self._driver.course.live:
+            same = (item for item in self._evidence.record.rounds if item.searched and item.query == query)
+            recorded = next(same, None) if self._evidence.same("router") else None
         if recorded is None or recorded.routing is None:
             raise Unrecorded("unrecorded", self._evidence.prices.round(self._evidence.config))
         return recorded.routing

@@ -107,12 +107,12 @@ def test_a_lower_limit_of_answers_says_which_answer_stands(words: Words) -> None
     assert ("as answer 2" in text and "1 answer" in text) if words.language == "en" else "采用第 2 稿" in text
 
 
-def test_no_branch_is_offered_where_no_run_can_branch_off(words: Words) -> None:
+def test_a_branch_is_offered_where_calls_are_missing(words: Words) -> None:
     config = RunConfig(workflow="dual_loop")
     record = run_in(LoopWorld(2, strict=0.9), config)
     found = what_if(record, replace(config, models=replace(config.models, evaluator=_OTHER)))
     assert found.state == "needs_calls"
-    assert "'fork'" not in str(card_nodes(found, record, words))
+    assert "'fork'" in str(card_nodes(found, record, words))
     assert "'run'" in str(card_nodes(found, record, words))
 
 

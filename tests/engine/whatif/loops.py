@@ -23,6 +23,7 @@ from engine.config import (
     RoleModel,
     RoleModels,
     RunConfig,
+    SelfCorrectiveOptions,
     WorkflowName,
     WorkflowOptions,
 )
@@ -129,7 +130,7 @@ class _Clock:
         return self.now_s
 
 
-class _TimedRun(LiveRun):
+class TimedRun(LiveRun):
     def begin(
         self, question: str, config: RunConfig, fork: Any = None, attachments: Any = (), *, trial: bool = False
     ) -> None:
@@ -154,7 +155,8 @@ class _Everyone:
 
     def _called(self, trace: Trace, role: Any, *about: object) -> None:
         model = self.config.models.of(role)
-        trace.call(ModelCall(role, "", 0, model.model, (), str(about), built_in=model.built_in))
+        reply = about[0] if role == "generator" else about
+        trace.call(ModelCall(role, "", 0, model.model, (), str(reply), built_in=model.built_in))
         if role != "grader":
             # How long grading takes depends on what else is graded, of which a record of other settings says nothing.
             self._takes("call", role, *about)
@@ -279,7 +281,7 @@ class _Web:
 
 
 @dataclass
-class _Resources:
+class Resources:
     world: LoopWorld
     clock: _Clock
     settings: Settings
@@ -318,9 +320,9 @@ def run_in(world: LoopWorld, config: RunConfig, *, trial: bool = False) -> RunRe
     # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
     compiled(config.workflow)
     events: list[Any] = []
-    run = _TimedRun(RunId("run-1"), lambda _, event: events.append(event))
+    run = TimedRun(RunId("run-1"), lambda _, event: events.append(event))
     run.begin(world.question, config, trial=trial)
-    asyncio.run(execute(run, world.question, config, _Resources(world, run.ticking, Settings())))
+    asyncio.run(execute(run, world.question, config, Resources(world, run.ticking, Settings())))
     return fold_all(events)
 
 
@@ -378,6 +380,8 @@ def _options(workflow: WorkflowName) -> st.SearchStrategy[WorkflowOptions]:
                 st.sampled_from(["weighted", "top3"]),
                 st.sampled_from([0.0, 0.3, 0.4, 0.5, 0.6, 0.9]),
             )
+        case "self_corrective":
+            return st.just(SelfCorrectiveOptions())
         case "dual_loop":
             return st.builds(DualLoopOptions, st.integers(0, 3), st.booleans(), st.booleans())
         case _:

@@ -240,10 +240,3 @@ def test_the_columns_of_a_grid_say_what_the_what_if_says() -> None:
         assert STATES[tried.state[place]] == alone.state
         assert (None if tried.gap[place] < 0 else GAPS[tried.gap[place]]) == alone.gap
         assert set(tried.context_ids(place)) == {PassageId(item.id) for item in alone.passages}
-
-
-def test_no_branch_goes_off_such_a_run_and_it_says_why() -> None:
-    """GH-01: its nodes take no rounds of another run over."""
-    run = record()
-    with pytest.raises(ForkRefused, match="graph_hybrid"):
-        branch_off(run, run.config)

@@ -141,3 +141,37 @@ def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
         if places != [(item.passage.id, item.rank, item.gate, item.rerank_score) for item in round_.candidates]:
             found.append(f"order of round {round_.index}")
     return found
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_a_branch_is_its_parent_again_and_with_other_settings_the_run_that_they_make(
+    engine: Engine, place: int
+) -> None:
+    """SC-10: nothing that was searched, judged, reranked or written is asked for a second time."""
+    parent = engine.run(QUESTIONS[place], RunConfig(workflow="graph_hybrid", mode="mix", budget_s=600))
+    for index in range(len(parent.rounds)):
+        branch = _forked(engine, parent, parent.config, index)
+        assert _course(branch) == _course(parent)
+        assert all(call.cached for call in branch.model_calls)
+    for changes in CHANGES[place + 10 :: 9]:
+        config = changed(parent.config, **changes)
+        if config.mode == parent.config.mode:
+            branch, real = _forked(engine, parent, config, 0), engine.run(parent.question, config)
+            assert _course(branch) == _course(real), changes
+            assert sum(not call.cached for call in branch.model_calls) <= len(real.model_calls)
+
+
+def _forked(engine: Engine, parent: RunRecord, config: RunConfig, index: int) -> RunRecord:
+    run_id = engine.fork(parent, config, round_index=index)
+    assert engine.wait(run_id, 60)
+    return engine.record(run_id)
+
+
+def _course(record: RunRecord) -> list[object]:
+    return [
+        [(item.node, item.route, item.reason, item.passed, item.kept) for item in record.decisions],
+        [[(i.passage.id, i.rank, i.gate, i.rerank_score) for i in item.candidates] for item in record.rounds],
+        [item.verdicts for item in record.rounds],
+        record.outcome,
+        record.answer,
+    ]
