@@ -89,11 +89,9 @@ def branch_off(
     query = query.strip()
     if len(query) > longest_query:
         raise ForkRefused.query_too_long(length=len(query), limit=longest_query)
-    round_index = _visit_of(parent, round_index)
+    round_index = visit_of(parent, round_index)
     query = "" if query == parent.rounds[round_index].query else query
-    made = {item.round + 1 for item in parent.rewrites}
-    # Round 0 searches the question, unless a rewrite made its query too.
-    if query and (round_index in made) == (round_index == 0):
+    if query and not takes_query(parent, round_index):
         raise ForkRefused.query_not_made(round=round_index)
     fork = Fork(
         parent=parent.id,
@@ -105,7 +103,13 @@ def branch_off(
     return Branch(parent, fork, config, with_verdicts(parent, round_index, verdicts))
 
 
-def _visit_of(parent: RunRecord, round_index: int) -> int:
+def takes_query(parent: RunRecord, round_index: int) -> bool:
+    """Whether the query of a round can be set by hand: a rewrite made it, or it is the question itself."""
+    made = {item.round + 1 for item in parent.rewrites}
+    return (round_index in made) != (round_index == 0)
+
+
+def visit_of(parent: RunRecord, round_index: int) -> int:
     """The round that began the search which opened this one: several strategies may be tried without a decision."""
     decided = {item.round for item in parent.decisions}
     while round_index > 0 and round_index - 1 not in decided:

@@ -23,7 +23,7 @@ from engine.config import RunConfig
 from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.fork import fork_price
+from engine.fork import fork_price, takes_query, visit_of
 from engine.values import Fault, PassageId, RunRecord
 from engine.whatif import CallsNeeded
 from pages.what_if import tried
@@ -109,15 +109,15 @@ def _where_from(engine: Engine, record: RunRecord, words: Words) -> None:
 
 
 def _round(record: RunRecord, words: Words) -> int:
-    last = len(record.rounds) - 1
-    if last == 0:
+    offered = [index for index in range(len(record.rounds)) if visit_of(record, index) == index]
+    if len(offered) == 1:
         plain_line(round_text(record, 0, words), words, key="fork_only_round")
         return 0
     chosen = st.selectbox(
         words("From which decision"),
-        range(last + 1),
+        offered,
         # Where its what-if begins.
-        index=record.fork.round if record.fork else 0,
+        index=offered.index(visit_of(record, record.fork.round)) if record.fork else 0,
         format_func=lambda index: round_text(record, index, words),
         key=f"fork_round_{record.id}_{words.language}",
     )
@@ -125,6 +125,8 @@ def _round(record: RunRecord, words: Words) -> int:
 
 
 def _query(engine: Engine, record: RunRecord, index: int, words: Words) -> str:
+    if not takes_query(record, index):
+        return record.rounds[index].query
     typed = st.text_input(
         words("Query of this round"),
         record.rounds[index].query,

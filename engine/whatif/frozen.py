@@ -69,8 +69,9 @@ class FrozenRounds:
         if "rewrites" in changed:
             made = self._rewrite(changed["rewrites"][-1], trace.round)
             run.emit(Rewrote(rewrite=made))
-            queries = {key: made.rewritten_query for key in ("query", "updated_query") if key in changed}
-            changed |= {"rewrites": (*changed["rewrites"][:-1], made), **queries}
+            changed["rewrites"] = (*changed["rewrites"][:-1], made)
+            for key in {"query", "updated_query"} & course.state.keys():
+                changed[key] = made.rewritten_query
         return changed | self._replay.frozen_changes({**state, **changed}, self._fork, node)
 
     def _say(self, event: Event, run: RunContext) -> None:

@@ -11,9 +11,7 @@ import pytest
 
 from engine.builtin.generator import BuiltinGenerator
 from engine.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
-from engine.errors import ForkRefused
 from engine.events import fold_all
-from engine.fork import branch_off
 from engine.policies.ordering import Found
 from engine.values import ModeNote, PassageId, RunRecord
 from engine.whatif import WhatIf, what_if

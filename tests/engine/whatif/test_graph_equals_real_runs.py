@@ -162,7 +162,7 @@ def test_a_branch_is_its_parent_again_and_with_other_settings_the_run_that_they_
 
 
 def _forked(engine: Engine, parent: RunRecord, config: RunConfig, index: int) -> RunRecord:
-    run_id = engine.fork(parent, config, round_index=index)
+    run_id = engine.fork(parent, config, round=index)
     assert engine.wait(run_id, 60)
     return engine.record(run_id)
 

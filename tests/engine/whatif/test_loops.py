@@ -18,8 +18,6 @@ from engine.config import (
     RunConfig,
     WorkflowName,
 )
-from engine.errors import ForkRefused
-from engine.fork import branch_off
 from engine.values import RunRecord
 from engine.waste import gate_waste
 from engine.whatif import WhatIf, what_if
