@@ -60,31 +60,31 @@ def prompt_version(workflow: WorkflowName, role: RoleName) -> str:
     """Which prompt a chat model of this role is asked with."""
     match workflow, role:
         case "quality_loop", "router":
-            from engine.llm.source_router_prompts import SOURCE_ROUTER_PROMPT_VERSION
+            from engine.llm.source_router import SOURCE_ROUTER_PROMPT_VERSION
 
             return SOURCE_ROUTER_PROMPT_VERSION
         case "quality_loop", "rewriter":
-            from engine.llm.quality_rewriter_prompts import QUALITY_REWRITER_PROMPT_VERSION
+            from engine.llm.quality_rewriter import QUALITY_REWRITER_PROMPT_VERSION
 
             return QUALITY_REWRITER_PROMPT_VERSION
         case "dual_loop", "rewriter":
-            from engine.llm.dual_rewriter_prompts import DUAL_REWRITER_PROMPT_VERSION
+            from engine.llm.dual_rewriter import DUAL_REWRITER_PROMPT_VERSION
 
             return DUAL_REWRITER_PROMPT_VERSION
         case "graph_hybrid", "router":
-            from engine.llm.query_analyst_prompts import QUERY_ANALYST_PROMPT_VERSION
+            from engine.llm.query_analyst import QUERY_ANALYST_PROMPT_VERSION
 
             return QUERY_ANALYST_PROMPT_VERSION
         case _, "router":
-            from engine.llm.strategy_router_prompts import STRATEGY_ROUTER_PROMPT_VERSION
+            from engine.llm.strategy_router import STRATEGY_ROUTER_PROMPT_VERSION
 
             return STRATEGY_ROUTER_PROMPT_VERSION
         case _, "evaluator":
-            from engine.llm.evaluator_prompts import EVALUATOR_PROMPT_VERSION
+            from engine.llm.evaluator import EVALUATOR_PROMPT_VERSION
 
             return EVALUATOR_PROMPT_VERSION
         case _, "reranker":
-            from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
+            from engine.llm.reranker import RERANKER_PROMPT_VERSION
 
             return RERANKER_PROMPT_VERSION
         case "graph_hybrid", "generator":

@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.errors import ModelError, ModelGarbled, ModelRefused, ModelTimeout, TextTooLong
 from engine.llm.connection import PerLoop, keep_alive, ollama_client, shown_address
-from engine.llm.faults import translate, worth_repeating
+from engine.llm.faults import translate
+from engine.llm.role import twice
 from engine.llm.tokens import estimate_tokens
 from engine.roles import Vector
 from engine.settings import Settings
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ollama import AsyncClient
 
 _BATCH = 16
-_TRIES = 2
 _NUM_CTX = 8192
 _TOO_LONG = "context length"
 _SEARCH_EN = "Represent this sentence for searching relevant passages: "
@@ -92,13 +92,13 @@ class OllamaEmbedder:
 
     async def _embed(self, texts: list[str]) -> Vector:
         sendable = [text.encode(errors="replace").decode() for text in texts]
-        for attempt in range(1, _TRIES + 1):
-            try:
-                return self._checked(await self._asked(sendable), len(texts))
-            except ModelError as failure:
-                if attempt == _TRIES or not worth_repeating(failure):
-                    raise
-        raise AssertionError("the last try returns or raises")
+
+        async def embed(_: int) -> Vector:
+            return self._checked(await self._asked(sendable), len(texts))
+
+        rows = await twice(embed)
+        assert rows is not None, "each try returns or raises"
+        return rows
 
     async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
         limit_s = self._settings.call_timeout_s

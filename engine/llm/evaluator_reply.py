@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AliasChoices, Field, model_validator
 
 from engine.llm.examples import given_back
-from engine.llm.parsing import Reply, plain_text
+from engine.llm.parsing import Part, Reply, plain_text, read_by, yes_or_no
 from engine.values import EvaluationDimension
 
 MOST_SUGGESTIONS = 8
@@ -27,76 +26,6 @@ _EVIDENCE = re.compile(
 )
 
 
-class SuggestionReply(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-
-    text: str = Field(
-        validation_alias=AliasChoices("suggestion", "text", "issue", "problem", "change", "建议", "问题", "修改建议")
-    )
-    dimension: EvaluationDimension | None = Field(None, validation_alias=AliasChoices("dimension", "aspect", "维度"))
-    """None where the reply names none that is known."""
-    quote: str = Field("", validation_alias=AliasChoices("quote", "sentence", "引文", "原文", "原句"))
-
-    @field_validator("text", mode="before")
-    @classmethod
-    def _line(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_SUGGESTION)
-
-    @field_validator("dimension", mode="before")
-    @classmethod
-    def _known(cls, value: Any) -> EvaluationDimension | None:
-        return dimension_named(value)
-
-    @field_validator("quote", mode="before")
-    @classmethod
-    def _words(cls, value: Any) -> str:
-        # Kept as it stands: it must be found in the answer word for word.
-        quote = value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
-        return "" if given_back(quote) else quote
-
-    @property
-    def about(self) -> EvaluationDimension:
-        """The dimension named, or the one that the words are about."""
-        return self.dimension or ("evidence_marking" if _EVIDENCE.search(self.text) else "reasonableness")
-
-
-class EvaluationReply(Reply):
-    lists: ClassVar[frozenset[str]] = frozenset({"suggestions"})
-    passed: bool | None = Field(None, validation_alias=AliasChoices("passed", "pass", "通过", "是否通过"))
-    suggestions: tuple[SuggestionReply, ...] = Field(
-        (), validation_alias=AliasChoices("suggestions", "issues", "problems", "建议", "修改建议", "问题")
-    )
-
-    @field_validator("passed", mode="before")
-    @classmethod
-    def _yes_or_no(cls, value: Any) -> bool | None:
-        if isinstance(value, bool) or value is None:
-            return value
-        folded = unicodedata.normalize("NFKC", str(value)).casefold().strip(" .。!！\"'")
-        if folded in _YES | _NO:
-            return folded in _YES
-        raise ValueError("neither yes nor no")
-
-    @field_validator("suggestions", mode="before")
-    @classmethod
-    def _list(cls, value: Any) -> list[Any]:
-        return list(_items(value, None))[:MOST_SUGGESTIONS]
-
-    @model_validator(mode="after")
-    def _says_something(self) -> EvaluationReply:
-        if self.passed is None and not self.suggestions:
-            raise ValueError("neither a judgement nor a suggestion")
-        return self
-
-    @property
-    def usable(self) -> bool:
-        """Whether it is a judgement: a failure without a suggestion is none."""
-        return self.passed is True or bool(self.suggestions)
-
-    def decisive(self) -> tuple[object, ...]:
-        return self.passed, self.suggestions
-
-
 def dimension_named(value: Any) -> EvaluationDimension | None:
     """The dimension that a name means, in English or Chinese; None where it means neither."""
     folded = re.sub(r"[\W_]+", " ", str(value).casefold()).strip()
@@ -105,6 +34,30 @@ def dimension_named(value: Any) -> EvaluationDimension | None:
     if folded.startswith(("evidence", "citation")) or "证据" in folded or "标注" in folded:
         return "evidence_marking"
     return None
+
+
+def _quote(value: Any) -> str:
+    # Kept as it stands: it must be found in the answer word for word.
+    quote = value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
+    return "" if given_back(quote) else quote
+
+
+class SuggestionReply(Part):
+    text: Annotated[str, read_by(plain_text, longest=_LONGEST_SUGGESTION)] = Field(
+        validation_alias=AliasChoices("suggestion", "text", "issue", "problem", "change", "建议", "问题", "修改建议")
+    )
+    dimension: Annotated[EvaluationDimension | None, read_by(dimension_named)] = Field(
+        None, validation_alias=AliasChoices("dimension", "aspect", "维度")
+    )
+    """None where the reply names none that is known."""
+    quote: Annotated[str, read_by(_quote)] = Field(
+        "", validation_alias=AliasChoices("quote", "sentence", "引文", "原文", "原句")
+    )
+
+    @property
+    def about(self) -> EvaluationDimension:
+        """The dimension named, or the one that the words are about."""
+        return self.dimension or ("evidence_marking" if _EVIDENCE.search(self.text) else "reasonableness")
 
 
 def _items(value: Any, dimension: str | None) -> Iterator[dict[str, Any]]:
@@ -133,3 +86,35 @@ def _items(value: Any, dimension: str | None) -> Iterator[dict[str, Any]]:
 def _nothing(text: str) -> bool:
     """Whether a suggestion suggests nothing, or is only the prompt's own."""
     return _NOTHING.match(text) is not None or given_back(text)
+
+
+def _suggestions(value: Any) -> list[Any]:
+    return list(_items(value, None))[:MOST_SUGGESTIONS]
+
+
+def _judgement(value: Any) -> bool | None:
+    return None if value is None else yes_or_no(value, yes=_YES, no=_NO)
+
+
+class EvaluationReply(Reply):
+    lists: ClassVar[frozenset[str]] = frozenset({"suggestions"})
+    passed: Annotated[bool | None, read_by(_judgement)] = Field(
+        None, validation_alias=AliasChoices("passed", "pass", "通过", "是否通过")
+    )
+    suggestions: Annotated[tuple[SuggestionReply, ...], read_by(_suggestions)] = Field(
+        (), validation_alias=AliasChoices("suggestions", "issues", "problems", "建议", "修改建议", "问题")
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> EvaluationReply:
+        if self.passed is None and not self.suggestions:
+            raise ValueError("neither a judgement nor a suggestion")
+        return self
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is a judgement: a failure without a suggestion is none."""
+        return self.passed is True or bool(self.suggestions)
+
+    def decisive(self) -> tuple[object, ...]:
+        return self.passed, self.suggestions

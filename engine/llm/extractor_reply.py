@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AliasChoices, Field, ValidationError
 
-from engine.llm.parsing import Reply, plain_text
+from engine.llm.parsing import Part, Reply, plain_text, read_by
 from engine.roles import StoredPassage
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
 
@@ -21,60 +21,80 @@ _LONGEST_SUMMARY = 1500
 _NO_TYPE = re.compile(r"[^A-Z0-9]+")
 
 
-class EntityReply(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-
-    name: str = Field(validation_alias=AliasChoices("name", "entity", "entity_name", "id", "名称", "实体"))
-    type: str = Field("TERM", validation_alias=AliasChoices("type", "entity_type", "label", "类型"))
-    description: str = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
-    aliases: tuple[str, ...] = Field((), validation_alias=AliasChoices("aliases", "alias", "别名"))
-
-    @field_validator("name", mode="before")
-    @classmethod
-    def _named(cls, value: Any) -> str:
-        return _name(value)
-
-    @field_validator("type", mode="before")
-    @classmethod
-    def _typed(cls, value: Any) -> str:
-        return _type(value, "TERM")
-
-    @field_validator("description", mode="before")
-    @classmethod
-    def _said(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_DESCRIPTION)
-
-    @field_validator("aliases", mode="before")
-    @classmethod
-    def _listed(cls, value: Any) -> tuple[str, ...]:
-        parts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
-        return tuple(plain_text(part, _LONGEST_NAME) for part in parts if isinstance(part, str) and part.strip())
+def _valid(items: list[Any], shape: type[Any]) -> list[Any]:
+    found = []
+    for item in items:
+        try:
+            found.append(shape.model_validate(item))
+        except ValidationError:
+            continue
+    return found
 
 
-class RelationshipReply(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):  # {"Metformin": {"type": "DRUG"}}
+        return [{"name": name, **item} for name, item in value.items() if isinstance(item, Mapping)]
+    if not isinstance(value, list | tuple):
+        raise ValueError("not a list")
+    return list(value)
 
-    source: str = Field(validation_alias=AliasChoices("source", "from", "head", "subject", "来源", "起点"))
-    target: str = Field(validation_alias=AliasChoices("target", "to", "tail", "object", "目标", "终点"))
-    type: str = Field(
+
+def _name(value: Any) -> str:
+    text = plain_text(value, _LONGEST_NAME) if isinstance(value, str) else ""
+    if not any(char.isalnum() for char in text):
+        raise ValueError("not a name")
+    return text
+
+
+def _type(value: Any, otherwise: str) -> str:
+    folded = unicodedata.normalize("NFKC", str(value)).upper()
+    return _NO_TYPE.sub("_", folded).strip("_")[:40] or otherwise
+
+
+def _aliases(value: Any) -> tuple[str, ...]:
+    parts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    return tuple(plain_text(part, _LONGEST_NAME) for part in parts if isinstance(part, str) and part.strip())
+
+
+_Name = Annotated[str, read_by(_name)]
+_Description = Annotated[str, read_by(plain_text, longest=_LONGEST_DESCRIPTION)]
+
+
+class EntityReply(Part):
+    name: _Name = Field(validation_alias=AliasChoices("name", "entity", "entity_name", "id", "名称", "实体"))
+    type: Annotated[str, read_by(_type, otherwise="TERM")] = Field(
+        "TERM", validation_alias=AliasChoices("type", "entity_type", "label", "类型")
+    )
+    description: _Description = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
+    aliases: Annotated[tuple[str, ...], read_by(_aliases)] = Field(
+        (), validation_alias=AliasChoices("aliases", "alias", "别名")
+    )
+
+
+class RelationshipReply(Part):
+    source: _Name = Field(validation_alias=AliasChoices("source", "from", "head", "subject", "来源", "起点"))
+    target: _Name = Field(validation_alias=AliasChoices("target", "to", "tail", "object", "目标", "终点"))
+    type: Annotated[str, read_by(_type, otherwise="RELATED_TO")] = Field(
         "RELATED_TO", validation_alias=AliasChoices("type", "relation", "relationship", "predicate", "类型", "关系")
     )
-    description: str = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
+    description: _Description = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
 
-    @field_validator("source", "target", mode="before")
-    @classmethod
-    def _named(cls, value: Any) -> str:
-        return _name(value)
 
-    @field_validator("type", mode="before")
-    @classmethod
-    def _typed(cls, value: Any) -> str:
-        return _type(value, "RELATED_TO")
+def _entities(value: Any) -> list[EntityReply]:
+    # A list of bare names is what small models write.
+    items = [{"name": item} if isinstance(item, str) else item for item in _list(value)]
+    return _valid(items, EntityReply)[:MOST_ENTITIES]
 
-    @field_validator("description", mode="before")
-    @classmethod
-    def _said(cls, value: Any) -> str:
-        return plain_text(value, _LONGEST_DESCRIPTION)
+
+def _relationships(value: Any) -> list[RelationshipReply]:
+    return _valid(_list(value), RelationshipReply)[:MOST_RELATIONSHIPS]
+
+
+def _summary(value: Any) -> str:
+    text = plain_text(value, _LONGEST_SUMMARY)
+    if not text:
+        raise ValueError("blank")
+    return text
 
 
 class ExtractionReply(Reply):
@@ -82,38 +102,22 @@ class ExtractionReply(Reply):
 
     lists: ClassVar[frozenset[str]] = frozenset({"relationships"})
 
-    entities: tuple[EntityReply, ...] = Field(validation_alias=AliasChoices("entities", "nodes", "实体"))
-    relationships: tuple[RelationshipReply, ...] = Field(
+    entities: Annotated[tuple[EntityReply, ...], read_by(_entities)] = Field(
+        validation_alias=AliasChoices("entities", "nodes", "实体")
+    )
+    relationships: Annotated[tuple[RelationshipReply, ...], read_by(_relationships)] = Field(
         (), validation_alias=AliasChoices("relationships", "relations", "edges", "关系")
     )
-
-    @field_validator("entities", mode="before")
-    @classmethod
-    def _entities(cls, value: Any) -> list[EntityReply]:
-        # A list of bare names is what small models write.
-        items = [{"name": item} if isinstance(item, str) else item for item in _list(value)]
-        return _valid(items, EntityReply)[:MOST_ENTITIES]
-
-    @field_validator("relationships", mode="before")
-    @classmethod
-    def _relationships(cls, value: Any) -> list[RelationshipReply]:
-        return _valid(_list(value), RelationshipReply)[:MOST_RELATIONSHIPS]
 
     def decisive(self) -> tuple[object, ...]:
         return self.entities, self.relationships
 
 
 class SummaryReply(Reply):
-    title: str = Field(validation_alias=AliasChoices("title", "name", "标题"))
-    summary: str = Field(validation_alias=AliasChoices("summary", "description", "摘要", "总结"))
-
-    @field_validator("title", "summary", mode="before")
-    @classmethod
-    def _text(cls, value: Any) -> str:
-        text = plain_text(value, _LONGEST_SUMMARY)
-        if not text:
-            raise ValueError("blank")
-        return text
+    title: Annotated[str, read_by(_summary)] = Field(validation_alias=AliasChoices("title", "name", "标题"))
+    summary: Annotated[str, read_by(_summary)] = Field(
+        validation_alias=AliasChoices("summary", "description", "摘要", "总结")
+    )
 
     def decisive(self) -> tuple[object, ...]:
         return self.title, self.summary
@@ -147,36 +151,6 @@ def _as_written(name: str, text: str) -> str:
         return name
     found = re.search(re.escape(name), text, re.IGNORECASE)
     return found.group() if found else name
-
-
-def _valid(items: list[Any], shape: type[Any]) -> list[Any]:
-    found = []
-    for item in items:
-        try:
-            found.append(shape.model_validate(item))
-        except ValidationError:
-            continue
-    return found
-
-
-def _list(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):  # {"Metformin": {"type": "DRUG"}}
-        return [{"name": name, **item} for name, item in value.items() if isinstance(item, Mapping)]
-    if not isinstance(value, list | tuple):
-        raise ValueError("not a list")
-    return list(value)
-
-
-def _name(value: Any) -> str:
-    text = plain_text(value, _LONGEST_NAME) if isinstance(value, str) else ""
-    if not any(char.isalnum() for char in text):
-        raise ValueError("not a name")
-    return text
-
-
-def _type(value: Any, otherwise: str) -> str:
-    folded = unicodedata.normalize("NFKC", str(value)).upper()
-    return _NO_TYPE.sub("_", folded).strip("_")[:40] or otherwise
 
 
 def _folded(text: str) -> str:

@@ -7,20 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.config import RoleModel
-from engine.errors import ModelError, ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong
+from engine.errors import (
+    ModelError,
+    ModelGarbled,
+    ModelInterrupted,
+    ModelRefused,
+    ModelTimeout,
+    PromptTooLong,
+    UnreadableReply,
+)
 from engine.llm.cache import CachedReply, VerdictCache, verdict_key
-from engine.llm.chat import ChatModel, Said, parsed
+from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
-from engine.llm.faults import worth_repeating
 from engine.llm.parsing import VerdictReply, read_reply
 from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
+from engine.llm.role import TRIES, ChatRole, Inquiry, Taken
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
-from engine.values import ModelCall, Passage, Verdict
+from engine.values import Message, ModelCall, Passage, Verdict
 
-REPLY_TOKENS = 1024
-"""Room for one sentence, and for the thinking of models that cannot leave it."""
-_TRIES = 2
 _PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong)
 """Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
 _UNREADABLE = "The model's reply could not be read as a verdict."
@@ -33,7 +38,7 @@ class _Judged:
     fault: ModelError | None = None
 
 
-class ChatGrader:
+class ChatGrader(ChatRole):
     """Grades with a chat model (contract: :class:`engine.roles.Grader`).
 
     A reply that cannot be read gets one more try and then becomes an ``unreadable`` verdict, as does a passage whose
@@ -42,6 +47,8 @@ class ChatGrader:
     as a ``ModelCall`` with ``cached``, and ``ignore_cache`` only stops reading. ``TimeoutError`` where the trace's
     time runs out: what was judged until then has been reported to the trace.
     """
+
+    role = "grader"
 
     def __init__(
         self,
@@ -54,8 +61,7 @@ class ChatGrader:
         chat: ChatModel | None = None,
     ) -> None:
         """``digest`` names the model's exact weights in cache keys; ``chat`` replaces the model called."""
-        self._chat = chat or ChatModel(model, settings, "grader", think=False, reply_tokens=REPLY_TOKENS)
-        self._settings = settings
+        super().__init__(model, settings, chat=chat)
         self._cache = cache
         self._digest = digest
         self._ignore_cache = ignore_cache
@@ -89,31 +95,37 @@ class ChatGrader:
         return judged
 
     async def _asked(self, question: str, passage: Passage, trace: Trace) -> _Judged:
-        former: str | None = None
         reason, fault = _UNREADABLE, None
-        for attempt in range(1, _TRIES + 1):
-            try:
-                reply, said = await self._chat.ask(
-                    grader_messages(question, passage.text, former),
-                    trace,
-                    shape=VerdictReply,
-                    schema=VERDICT_SCHEMA if former is None else SHORT_VERDICT_SCHEMA,
-                    attempt=attempt,
-                    warmer=former is not None,
-                    passage_id=passage.id,
-                )
-            except _PASSING_FAULTS as failure:
-                if trace.time_left_s() <= 0:
-                    raise TimeoutError from failure
-                reason, fault = failure.fact, failure
-                if not worth_repeating(failure):
-                    break
-                continue
-            fault = None
-            if reply is not None and not _contradicts_itself(reply):
-                self._keep(question, passage, former, said)
-                return _Judged(self._verdict(reply))
-            former, reason = said.text, _UNREADABLE if reply is None else _CONTRADICTION
+
+        def messages(passage: Passage, former: str | None) -> tuple[Message, ...]:
+            nonlocal reason
+            reason = _UNREADABLE
+            return grader_messages(question, passage.text, former)
+
+        def verdict(_: Passage, reply: VerdictReply) -> Verdict | None:
+            nonlocal reason
+            if _contradicts_itself(reply):
+                reason = _CONTRADICTION
+                return None
+            return self._verdict(reply)
+
+        inquiry = Inquiry(
+            messages,
+            lambda _, second: SHORT_VERDICT_SCHEMA if second else VERDICT_SCHEMA,
+            VerdictReply,
+            verdict,
+        )
+        try:
+            taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
+        except UnreadableReply:
+            pass
+        except _PASSING_FAULTS as failure:
+            if trace.time_left_s() <= 0:
+                raise TimeoutError from failure
+            reason, fault = failure.fact, failure
+        else:
+            self._keep(question, passage, taken)
+            return _Judged(taken.value)
         return _Judged(Verdict(relevant=None, confidence=0.0, reason=reason, grader=self._chat.name), fault)
 
     def _recalled(
@@ -137,17 +149,18 @@ class ChatGrader:
                 reply_tokens=cached.reply_tokens,
                 start_ms=trace.now_ms(),
                 cached=True,
-                attempt=1 if cached.former is None else _TRIES,
+                attempt=1 if cached.former is None else TRIES,
                 thinking=cached.thinking,
             )
         )
         return _Judged(self._verdict(reply))
 
-    def _keep(self, question: str, passage: Passage, former: str | None, said: Said) -> None:
+    def _keep(self, question: str, passage: Passage, taken: Taken[Verdict]) -> None:
         if self._cache is not None:
+            said = taken.said
             self._cache.put(
                 self._key(question, passage),
-                CachedReply(said.text, said.thinking, former, said.prompt_tokens, said.reply_tokens),
+                CachedReply(said.text, said.thinking, taken.former, said.prompt_tokens, said.reply_tokens),
             )
 
     def _key(self, question: str, passage: Passage) -> str:

@@ -9,10 +9,11 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from engine.llm.examples import given_back
 
@@ -37,10 +38,15 @@ _NO = frozenset(
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%|/\s*(\d+(?:\.\d+)?))?", re.I)
 
 
-class Reply(BaseModel):
-    """What a role reads from a reply; unknown fields are left out, keys are compared without case."""
+class Part(BaseModel):
+    """An object inside a reply; unknown fields are left out, keys are compared without case."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class Reply(Part):
+    """What a role reads from a reply."""
+
     lists: ClassVar[frozenset[str]] = frozenset()
     """Fields whose complete items count where the reply is cut inside them."""
 
@@ -49,100 +55,51 @@ class Reply(BaseModel):
         raise NotImplementedError
 
 
-class VerdictReply(Reply):
-    relevant: bool = Field(validation_alias=AliasChoices("relevant", "is_relevant", "相关", "是否相关"))
-    confidence: float = Field(validation_alias=AliasChoices("confidence", "sure", "置信度"))
-    """In [0, 1], in this verdict."""
-    reason: str = Field("", validation_alias=AliasChoices("reason", "why", "reasoning", "explanation", "理由", "原因"))
+def read_by(read: Callable[..., Any], **options: Any) -> BeforeValidator:
+    """A field that ``read`` makes of what a model wrote there; a ``ValueError`` from it makes the reply unreadable."""
+    return BeforeValidator(partial(read, **options))
 
-    @field_validator("relevant", mode="before")
-    @classmethod
-    def _yes_or_no(cls, value: Any) -> bool:
-        if isinstance(value, bool):
-            return value
-        folded = unicodedata.normalize("NFKC", str(value)).casefold().strip(" .。!！\"'")
-        if folded in _YES:
-            return True
-        if folded in _NO:
-            return False
+
+def yes_or_no(value: Any, *, yes: Container[str], no: Container[str]) -> bool:
+    """A judgement in words; raises ``ValueError`` for any other word."""
+    if isinstance(value, bool):
+        return value
+    folded = unicodedata.normalize("NFKC", str(value)).casefold().strip(" .。!！\"'")
+    if folded not in yes and folded not in no:
         raise ValueError("neither yes nor no")
-
-    @field_validator("confidence", mode="before")
-    @classmethod
-    def _share(cls, value: Any) -> float:
-        share = read_confidence(value)
-        if share is None:
-            raise ValueError("not a confidence")
-        return share
-
-    @field_validator("reason", mode="before")
-    @classmethod
-    def _text(cls, value: Any) -> str:
-        return reason_text(value)
-
-    def decisive(self) -> tuple[object, ...]:
-        return self.relevant, self.confidence
+    return folded in yes
 
 
-_CITED = re.compile(r"^(?:[\[【][1-9]\d?[\]】]\s*)+|(?:(?<![\w\]])|(?<=[^\x00-\x7f]))(?:\s*[\[【][1-9]\d?[\]】])+\s*$")
-"""Numbers of passages around a query, as small models add them; the ``[0]`` of ``list[0]`` is none."""
+def name_text(value: Any) -> str:
+    """A name out of a list that the prompt gave, as we write it; raises ``ValueError`` for what is no text."""
+    if not isinstance(value, str):
+        raise ValueError("not a name")
+    return value.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
-class RewriteReply(Reply):
-    query: str = Field(validation_alias=AliasChoices("query", "rewritten_query", "new_query", "查询", "新查询"))
-    reason: str = Field("", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因"))
-    keywords: tuple[str, ...] = Field((), validation_alias=AliasChoices("keywords", "关键词"))
-    strategy: Strategy | Literal[""] = ""
-
-    @field_validator("query", mode="before")
-    @classmethod
-    def _query(cls, value: Any) -> str:
-        if not isinstance(value, str) or len(value) > _LONGEST_QUERY:
-            raise ValueError("not a query")
-        text = _CITED.sub("", plain_text(value, _LONGEST_QUERY)).strip()
-        if not any(char.isalnum() for char in text) or given_back(text):
-            raise ValueError("no query")
-        return text
-
-    @field_validator("reason", mode="before")
-    @classmethod
-    def _text(cls, value: Any) -> str:
-        return reason_text(value)
-
-    @field_validator("keywords", mode="before")
-    @classmethod
-    def _keywords(cls, value: Any) -> tuple[str, ...]:
-        parts = re.split(r"[,，、;；]", value) if isinstance(value, str) else value
-        if not isinstance(parts, list | tuple):
-            return ()
-        words = (plain_text(part, 60) for part in parts if isinstance(part, str | int | float))
-        return tuple(dict.fromkeys(word for word in words if word and not given_back(word)))[:_MOST_KEYWORDS]
-
-    @field_validator("strategy", mode="before")
-    @classmethod
-    def _strategy(cls, value: Any) -> str:
-        folded = str(value).casefold().strip()
-        return folded if folded in Strategy.__args__ else ""  # type: ignore[attr-defined]
-
-    def decisive(self) -> tuple[object, ...]:
-        return (self.query,)
+def listed(value: Any) -> Sequence[Any]:
+    """A list, also where it was written as one text with commas; empty for anything else."""
+    parts = re.split(r"[,，、;；]", value) if isinstance(value, str) else value
+    return parts if isinstance(parts, list | tuple) else ()
 
 
-ReplyT = TypeVar("ReplyT", bound=Reply)
+def plain_text(value: Any, longest: int) -> str:
+    """One line without control characters, cut with an ellipsis."""
+    if isinstance(value, list | tuple):
+        value = " ".join(str(part) for part in value)
+    text = "" if value is None else str(value)
+    kept = "".join(" " if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") else char for char in text)
+    line = " ".join(kept.split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
-def read_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
-    """The one object of that shape in a reply, or None where there is none or where two disagree.
-
-    Code fences, text around the object, trailing commas, single or curly quotes, bare words, a wrapping object and
-    Python's ``True`` are read; a key given twice with different values is not.
-    """
-    found: list[ReplyT] = []
-    for candidate in json_objects(text):
-        found.extend(_of_shape(candidate, shape, 0))
-    if not found or len({item.decisive() for item in found}) != 1:
-        return None
-    return found[-1]
+def reason_text(value: Any, longest: int = _LONGEST_REASON) -> str:
+    """A reason on one line; empty where it is only what the prompt showed, with an ellipsis where it had to stop."""
+    text = plain_text(value, longest)
+    if given_back(text):
+        return ""
+    stopped = len(text) >= _LIMIT_OF_REASONS and text[-1] not in "….!?。！？”\"')）"
+    return f"{text}…" if stopped else text
 
 
 def read_confidence(value: Any) -> float | None:
@@ -171,23 +128,83 @@ def read_confidence(value: Any) -> float | None:
     return share if 0 <= share <= 1 else None
 
 
-def plain_text(value: Any, longest: int) -> str:
-    """One line without control characters, cut with an ellipsis."""
-    if isinstance(value, list | tuple):
-        value = " ".join(str(part) for part in value)
-    text = "" if value is None else str(value)
-    kept = "".join(" " if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") else char for char in text)
-    line = " ".join(kept.split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+def _confidence(value: Any) -> float:
+    share = read_confidence(value)
+    if share is None:
+        raise ValueError("not a confidence")
+    return share
 
 
-def reason_text(value: Any, longest: int = _LONGEST_REASON) -> str:
-    """A reason on one line; empty where it is only what the prompt showed, with an ellipsis where it had to stop."""
-    text = plain_text(value, longest)
-    if given_back(text):
-        return ""
-    stopped = len(text) >= _LIMIT_OF_REASONS and text[-1] not in "….!?。！？”\"')）"
-    return f"{text}…" if stopped else text
+class VerdictReply(Reply):
+    relevant: Annotated[bool, read_by(yes_or_no, yes=_YES, no=_NO)] = Field(
+        validation_alias=AliasChoices("relevant", "is_relevant", "相关", "是否相关")
+    )
+    confidence: Annotated[float, read_by(_confidence)] = Field(
+        validation_alias=AliasChoices("confidence", "sure", "置信度")
+    )
+    """In [0, 1], in this verdict."""
+    reason: Annotated[str, read_by(reason_text)] = Field(
+        "", validation_alias=AliasChoices("reason", "why", "reasoning", "explanation", "理由", "原因")
+    )
+
+    def decisive(self) -> tuple[object, ...]:
+        return self.relevant, self.confidence
+
+
+_CITED = re.compile(r"^(?:[\[【][1-9]\d?[\]】]\s*)+|(?:(?<![\w\]])|(?<=[^\x00-\x7f]))(?:\s*[\[【][1-9]\d?[\]】])+\s*$")
+"""Numbers of passages around a query, as small models add them; the ``[0]`` of ``list[0]`` is none."""
+
+
+def _query(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_QUERY:
+        raise ValueError("not a query")
+    text = _CITED.sub("", plain_text(value, _LONGEST_QUERY)).strip()
+    if not any(char.isalnum() for char in text) or given_back(text):
+        raise ValueError("no query")
+    return text
+
+
+def _keywords(value: Any) -> tuple[str, ...]:
+    words = (plain_text(part, 60) for part in listed(value) if isinstance(part, str | int | float))
+    return tuple(dict.fromkeys(word for word in words if word and not given_back(word)))[:_MOST_KEYWORDS]
+
+
+def _strategy(value: Any) -> str:
+    folded = str(value).casefold().strip()
+    return folded if folded in get_args(Strategy) else ""
+
+
+class RewriteReply(Reply):
+    query: Annotated[str, read_by(_query)] = Field(
+        validation_alias=AliasChoices("query", "rewritten_query", "new_query", "查询", "新查询")
+    )
+    reason: Annotated[str, read_by(reason_text)] = Field(
+        "", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因")
+    )
+    keywords: Annotated[tuple[str, ...], read_by(_keywords)] = Field(
+        (), validation_alias=AliasChoices("keywords", "关键词")
+    )
+    strategy: Annotated[Strategy | Literal[""], read_by(_strategy)] = ""
+
+    def decisive(self) -> tuple[object, ...]:
+        return (self.query,)
+
+
+ReplyT = TypeVar("ReplyT", bound=Reply)
+
+
+def read_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
+    """The one object of that shape in a reply, or None where there is none or where two disagree.
+
+    Code fences, text around the object, trailing commas, single or curly quotes, bare words, a wrapping object and
+    Python's ``True`` are read; a key given twice with different values is not.
+    """
+    found: list[ReplyT] = []
+    for candidate in json_objects(text):
+        found.extend(_of_shape(candidate, shape, 0))
+    if not found or len({item.decisive() for item in found}) != 1:
+        return None
+    return found[-1]
 
 
 def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:

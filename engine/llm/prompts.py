@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
 from engine.language import language_of
@@ -57,42 +57,54 @@ def free_text(longest: int) -> dict[str, Any]:
     return {"type": "string", "maxLength": longest}
 
 
+def one_of(names: Sequence[str]) -> dict[str, Any]:
+    """One of some names, in a schema."""
+    return {"type": "string", "enum": list(names)}
+
+
 def shortened(schema: Schema, *left_out: str) -> Schema:
     """A schema without these fields, for a second try: what decides is asked for alone."""
     fields = {name: field for name, field in schema["properties"].items() if name not in left_out}
     return {**schema, "properties": fields, "required": list(fields)}
 
 
-VERDICT_SCHEMA: Schema = {
-    "title": "verdict",
-    "description": "Whether one passage helps to answer the question.",
-    "type": "object",
-    # In alphabetical order, in which Ollama makes a model write them regardless of their order here: first the words
-    # that answer, as small models say the same of every passage when they begin with the verdict; the reason last.
-    "properties": {
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """An object of exactly these fields."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def reply_schema(title: str, description: str, fields: Mapping[str, Any]) -> Schema:
+    """The schema of a whole reply.
+
+    Ollama makes a model write the fields in alphabetical order, regardless of their order here: a field that decides
+    needs a name before that of the reason.
+    """
+    return {"title": title, "description": description, **object_schema(fields)}
+
+
+VERDICT_SCHEMA = reply_schema(
+    "verdict",
+    "Whether one passage helps to answer the question.",
+    # First the words that answer: small models say the same of every passage when they begin with the verdict.
+    {
         "finding": free_text(_LONGEST_FINDING),
         "relevant": {"type": "boolean"},
         "sure": {"type": "number", "minimum": 0.5, "maximum": 1},
         "why": free_text(LONGEST_REASON),
     },
-    "required": ["finding", "relevant", "sure", "why"],
-    "additionalProperties": False,
-}
+)
 SHORT_VERDICT_SCHEMA = shortened(VERDICT_SCHEMA, "finding", "why")
 
-REWRITE_SCHEMA: Schema = {
-    "title": "rewrite",
-    "description": "Another search query for the same question.",
-    "type": "object",
-    "properties": {
+REWRITE_SCHEMA = reply_schema(
+    "rewrite",
+    "Another search query for the same question.",
+    {
         "query": free_text(LONGEST_QUERY),
         "reason": free_text(LONGEST_REASON),
         "keywords": {"type": "array", "items": free_text(40), "maxItems": 6},
-        "strategy": {"type": "string", "enum": list(get_args(Strategy))},
+        "strategy": one_of(get_args(Strategy)),
     },
-    "required": ["query", "reason", "keywords", "strategy"],
-    "additionalProperties": False,
-}
+)
 SHORT_REWRITE_SCHEMA = shortened(REWRITE_SCHEMA, "keywords")
 
 _GRADER = """\
@@ -174,17 +186,14 @@ def _defused(text: str) -> str:
 def grader_messages(question: str, passage: str, former: str | None = None) -> tuple[Message, ...]:
     """The prompt for one verdict; with ``former``, the reply that could not be used, the prompt of the second try."""
     language = language_of(question)
-    rules = _in_language(_GRADER, language)
+    rules = in_language(_GRADER, language)
     wanted = (
         f"Question again: {_defused(question)}\n"
         "Can this question be answered, wholly or in part, from the passage above? "
         f"Your verdict as JSON, its reason in {LANGUAGE_NAMES[language]}:"
     )
-    asked = (
-        Message("system", rules),
-        Message("user", f"{fenced('question', question)}\n\n{fenced('passage', passage)}\n\n{wanted}"),
-    )
-    return asked if former is None else (*asked, *again(former, _GRADER_AGAIN))
+    parts = (fenced("question", question), fenced("passage", passage), wanted)
+    return prompt(rules, parts, former, _GRADER_AGAIN)
 
 
 def rewriter_messages(request: RewriteRequest, token_budget: int, former: str | None = None) -> tuple[Message, ...]:
@@ -194,16 +203,15 @@ def rewriter_messages(request: RewriteRequest, token_budget: int, former: str | 
     """
     language = language_of(request.question)
     parts = [fenced("question", request.question), fenced("query", request.current_query)]
-    parts += [_tried(item.rewritten_query, item.reason) for item in request.history]
+    parts += [tried(item.rewritten_query, item.reason) for item in request.history]
     refused = dict.fromkeys(query for item in request.history for query in item.refused)
-    parts += [_tried(query, "refused: it repeats a query that was tried") for query in refused]
+    parts += [tried(query, "refused: it repeats a query that was tried") for query in refused]
     parts += _failed(request.failed, token_budget)
     if not request.failed:
         parts.append("No passage was close enough to the query to be judged.")
     parts.append(f"Your new query as JSON, in {LANGUAGE_NAMES[language]}:")
-    rules = _in_language(_REWRITER, language).replace("__EXAMPLE__", rewrite_example(language))
-    asked = (Message("system", rules), Message("user", "\n\n".join(parts)))
-    return asked if former is None else (*asked, *again(former, rewrite_correction(language)))
+    rules = in_language(_REWRITER, language).replace("__EXAMPLE__", rewrite_example(language))
+    return prompt(rules, parts, former, rewrite_correction(language))
 
 
 def rewrite_example(language: Language) -> str:
@@ -221,12 +229,12 @@ def rewrite_example(language: Language) -> str:
 
 def rewrite_correction(language: Language) -> str:
     """What a rewriter is told whose reply could not be used."""
-    return _in_language(_REWRITER_AGAIN, language)
+    return in_language(_REWRITER_AGAIN, language)
 
 
 def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
     """The prompt for an answer: graph and tables, the passages in the order of their markers, then the question."""
-    rules = _in_language(_GENERATOR, request.language) + ("" if request.verified else _UNVERIFIED)
+    rules = in_language(_GENERATOR, request.language) + ("" if request.verified else _UNVERIFIED)
     parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
     if request.tables:
         rules += _CELLS
@@ -235,12 +243,12 @@ def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
         rules += _GRAPH
         parts.insert(0, fenced("entities", graph_text(request.graph)))
     parts += [fenced("question", request.question), closing(request.language)]
-    return Message("system", rules), Message("user", "\n\n".join(parts))
+    return prompt(rules, parts)
 
 
 def closing(language: Language) -> str:
     """What a small model needs to read last: told in the rules alone, it answers with ``[1]`` and no word."""
-    return _CLOSING_ZH if language == "zh" else _in_language(_CLOSING, language)
+    return _CLOSING_ZH if language == "zh" else in_language(_CLOSING, language)
 
 
 def numbered(number: int, passage: Passage) -> str:
@@ -263,6 +271,12 @@ _REWRITER_AGAIN = (
 )
 
 
+def prompt(rules: str, parts: Sequence[str], former: str | None = None, correction: str = "") -> tuple[Message, ...]:
+    """Rules and what they are about; with ``former``, a reply that could not be used, the prompt of the second try."""
+    asked = (Message("system", rules), Message("user", "\n\n".join(parts)))
+    return asked if former is None else (*asked, *again(former, correction))
+
+
 def again(former: str, correction: str) -> tuple[Message, Message]:
     """What follows a prompt in its second try: the beginning of the reply that would not do, and what to mend."""
     # An empty assistant message makes some chat templates fail.
@@ -273,23 +287,31 @@ def as_json(example: Mapping[str, Any]) -> str:
     return json.dumps(example, ensure_ascii=False)
 
 
-def _in_language(rules: str, language: Language) -> str:
+def in_language(rules: str, language: Language) -> str:
+    """A text of ours with the name of the language in its place."""
     return rules.replace("__LANGUAGE__", LANGUAGE_NAMES[language])
 
 
-def _tried(query: str, reason: str) -> str:
+def within(parts: Iterable[str], token_budget: int) -> list[str]:
+    """As many parts from the first on as take no more than ``token_budget`` tokens together."""
+    fitting: list[str] = []
+    for part in parts:
+        token_budget -= estimate_tokens(part)
+        if token_budget < 0:
+            break
+        fitting.append(part)
+    return fitting
+
+
+def tried(query: str, reason: str) -> str:
+    """A query that was tried, and why it would not do."""
     return f"{fenced('tried', query)}\n{fenced('reason', reason)}"
 
 
 def _failed(failed: Sequence[FailedPassage], token_budget: int) -> list[str]:
-    parts: list[str] = []
-    for item in failed:
-        part = f"{fenced('passage', item.text)}\n{fenced('reason', _with_terms(item))}"
-        token_budget -= estimate_tokens(part)
-        if token_budget < 0:
-            break
-        parts.append(part)
-    return parts
+    return within(
+        (f"{fenced('passage', item.text)}\n{fenced('reason', _with_terms(item))}" for item in failed), token_budget
+    )
 
 
 def _with_terms(item: FailedPassage) -> str:

@@ -3,29 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from engine.builtin.quality_rewriter import strategy_of, wishes_of
-from engine.builtin.wishes import wishes_in, with_wishes
-from engine.config import RoleModel
-from engine.llm.chat import ChatModel
-from engine.llm.quality_rewriter_prompts import quality_rewriter_messages
+from engine.builtin.wishes import WISHES, wishes_in, with_wishes, worded
+from engine.language import language_of
+from engine.llm.prompts import fenced, prompt, rewriter_messages, within
 from engine.llm.rewriter import ChatRewriter
+from engine.llm.tokens import estimate_tokens
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.settings import Settings
+from engine.values import Message
+
+QUALITY_REWRITER_PROMPT_VERSION: Final = "quality-rewriter-2"
+
+_RULES = """
+
+This search has several kinds of sources, and a router in front of it that reads your query. A check found issues with \
+the last result; they stand below. Answer every one of them in the new query:
+- passages that are not relevant enough, or none: sharper keywords. The nearest passages show which words these \
+sources use; take the ones that belong to the question, and invent no subject that it does not ask for.
+- too little from the history of weak points: ask for it, in these words: "__HISTORY__"
+- one kind of source alone: ask for several, in these words: "__SEVERAL__"
+- too few passages: ask for a wider scope, in these words: "__WIDER__"
+Put such requests in brackets behind the words to search, and keep those that the current query has already."""
 
 
-class ChatQualityRewriter:
-    """Rewrites with a chat model that is told the issues (contract: :class:`engine.roles.Rewriter`, SPEC QL-04).
+class ChatQualityRewriter(ChatRewriter):
+    """Rewrites with a chat model that is given the issues (contract: :class:`engine.roles.Rewriter`, SPEC QL-04).
 
     Runs at the role's own temperature. A wish that an issue asks for and the model left out is put behind its query,
     because without it the router would search what it searched before.
     """
 
-    def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
-        self._rewriter = ChatRewriter(model, settings, chat=chat, prompt=quality_rewriter_messages)
-
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
-        proposal = await self._rewriter.rewrite(request, trace)
+        proposal = await super().rewrite(request, trace)
         left_out = [wish for wish in wishes_of(request) if wish not in wishes_in(proposal.query)]
         query = with_wishes(proposal.query, left_out)
         return replace(proposal, query=query, strategy=strategy_of(query, request))
+
+    def messages(self, request: RewriteRequest, former: str | None) -> tuple[Message, ...]:
+        return quality_rewriter_messages(request, self._passage_tokens, former)
+
+
+def quality_rewriter_messages(
+    request: RewriteRequest, token_budget: int, former: str | None = None
+) -> tuple[Message, ...]:
+    """The shared rewriter's prompt with the issues and the nearest passages; never a figure of score or threshold.
+
+    Passages that failed and nearest ones share ``token_budget`` tokens.
+    """
+    system, asked, *second = rewriter_messages(request, token_budget, former)
+    left = token_budget - sum(estimate_tokens(item.text) for item in request.failed)
+    shown = {item.id for item in request.failed}
+    near = (f"Near the query:\n{fenced('passage', item.text)}" for item in request.nearest if item.id not in shown)
+    parts = [f"Issues:\n{fenced('reason', item.text)}" for item in request.issues] + within(near, left)
+    rules = system.content + _wishes(_RULES, request.question)
+    return *prompt(rules, [*parts, asked.content]), *second
+
+
+def _wishes(rules: str, question: str) -> str:
+    for wish in WISHES:
+        rules = rules.replace(f"__{wish.upper()}__", worded(wish, chinese=language_of(question) == "zh"))
+    return rules

@@ -16,7 +16,7 @@ from engine.host.values import MeasurePhase, ModelSpeed, SpeedStep
 from engine.llm.chat import ChatModel
 from engine.llm.connection import keep_alive, ollama_client, shown_address
 from engine.llm.faults import translate
-from engine.llm.grader import REPLY_TOKENS
+from engine.llm.grader import ChatGrader
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA, grader_messages
 from engine.llm.pull import unload
@@ -99,7 +99,7 @@ class _Grading:
     """The same short structured grading, as often as it is asked for."""
 
     def __init__(self, model: RoleModel, settings: Settings, count: Callable[[int], None]) -> None:
-        self._chat = ChatModel(model, settings, "grader", think=False, reply_tokens=REPLY_TOKENS)
+        self._chat = ChatModel(model, settings, "grader", think=False, reply_tokens=ChatGrader.reply_tokens)
         self._count = count
         self._number = 0
 

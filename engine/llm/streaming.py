@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
 from engine.answer_note import denies, wordless
+from engine.config import RoleModel
 from engine.errors import EmptyReply, ModelError, WordlessReply
 from engine.llm.chat import ChatModel
-from engine.llm.faults import worth_repeating
 from engine.llm.prompts import again
+from engine.llm.role import TRIES, ChatRole, twice
+from engine.llm.tokens import estimate_tokens
 from engine.roles import Trace
+from engine.settings import Settings
 from engine.values import Message
 
-_TRIES = 2
 _MARKER = re.compile(r"[\[【［](?:\d{1,3}|[Tt]\d{1,2}\s*[:：])")
 _WORDS = (
     "Your reply holds nothing but numbers of passages or the question. Write the answer itself, in whole sentences in "
@@ -24,6 +27,9 @@ _MARKERS = (
     "Your answer names no passage. Write it again, and put behind each statement the number of the passage that it "
     "comes from in square brackets, such as [1]. Leave out what no passage says."
 )
+_QUESTION_TOKENS = 1000
+_FENCE_TOKENS = 400
+"""Tags, numbers and chat template around some twenty passages."""
 _LEFT = 0.9
 """Part of the time left that a second try may take: the first answer must still be told within it."""
 
@@ -43,35 +49,67 @@ def fault_of_plain(text: str) -> str:
     return "wordless" if wordless(text) else ""
 
 
-async def streamed(chat: ChatModel, messages: Sequence[Message], trace: Trace, fault_of: Fault = fault_of_plain) -> str:
-    """The whole answer, its pieces told through ``trace.token``; ``trace.restart`` where another one replaces them.
+class AnsweringRole(ChatRole):
+    """A role that answers from passages, for which it leaves room in the model's context."""
+
+    role = "generator"
+    think = None
+    reply_tokens = 2048
+
+    def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
+        super().__init__(model, settings, chat=chat)
+        question = min(_QUESTION_TOKENS, model.num_ctx // 8)
+        reserve = self.reserve(self._reply_tokens) + question + _FENCE_TOKENS
+        self._context_tokens = max(0, model.num_ctx - reserve)
+
+    @abstractmethod
+    def reserve(self, reply_tokens: int) -> int:
+        """Tokens that rules and replies take, where a reply takes ``reply_tokens``."""
+
+    @property
+    def context_tokens(self) -> int:
+        """``num_ctx`` less what rules, question, tags and replies take."""
+        return self._context_tokens
+
+    def count_tokens(self, text: str) -> int:
+        """Estimated, erring high."""
+        return estimate_tokens(text)
+
+
+async def streamed(
+    chat: ChatModel,
+    messages: Sequence[Message],
+    trace: Trace,
+    fault_of: Fault | None = fault_of_plain,
+    before: str = "",
+) -> str:
+    """The whole answer, its pieces given to ``trace.token``; ``trace.restart`` where another one replaces them.
 
     A call that failed before its first piece is made once more; after it, a second answer behind half of a first one
     would be read as one text. A reply without words gets one more try and is then ``WordlessReply``, one without a
-    marker gets one and is then taken as it is. Raises ``EmptyReply`` where the model says nothing twice.
+    marker gets one and is then taken as it is; without ``fault_of`` any text will do. ``before`` is streamed in front
+    of the first piece, and is no part of the answer. Raises ``EmptyReply`` where the model says nothing twice.
     """
     heard = False
 
     def hear(piece: str) -> None:
         nonlocal heard
+        trace.token(piece if heard else before + piece)
         heard = True
-        trace.token(piece)
 
-    for attempt in range(1, _TRIES + 1):
-        last = attempt == _TRIES
-        try:
-            said = await chat.say(messages, trace, hear, attempt=attempt, fault_of=None if last else fault_of)
-        except ModelError as failure:
-            if heard or last or not worth_repeating(failure):
-                raise
-            continue
+    async def say(attempt: int) -> str | None:
+        last = attempt == TRIES
+        said = await chat.say(messages, trace, hear, attempt=attempt, fault_of=None if last else fault_of)
         # One that was cut would be as long, and be cut again.
-        fault = fault_of(said.text) if said.text and not said.truncated else ""
-        if said.text and (not fault or last):
-            return _worded(said.text, fault, chat)
-        if fault:
-            return await _again(chat, messages, said.text, trace, fault_of)
-    raise EmptyReply(model=chat.name)
+        fault = fault_of(said.text) if fault_of and said.text and not said.truncated else ""
+        if fault_of is None or not fault or last:
+            return _worded(said.text, fault, chat) or None
+        return await _again(chat, messages, said.text, trace, fault_of)
+
+    text = await twice(say, final=lambda: heard)
+    if text is None:
+        raise EmptyReply(model=chat.name)
+    return text
 
 
 async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace: Trace, fault_of: Fault) -> str:
@@ -82,7 +120,7 @@ async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace
     text = ""
     try:
         async with asyncio.timeout(trace.time_left_s() * _LEFT if fault == "uncited" else None):
-            text = (await chat.say(asked, trace, trace.token, attempt=_TRIES, warmer=True)).text
+            text = (await chat.say(asked, trace, trace.token, attempt=TRIES, warmer=True)).text
     except (ModelError, TimeoutError):
         if fault == "wordless":
             raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.config import RoleModel
 from engine.conversation import request_of
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
-from engine.llm.streaming import fault_of_cited, streamed
+from engine.llm.streaming import AnsweringRole, fault_of_cited, streamed
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer_prompts import writer_rules_tokens
 from engine.roles import SILENT, Trace
@@ -19,39 +19,27 @@ from engine.values import Message
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-_LONGEST_REPLY = 2048
-_REPLY_SHARE = 6
-"""Part of the context that a reply may take: a revision needs room for the last answer and for the next."""
-_QUESTION_TOKENS = 1000
-_FENCE_TOKENS = 400
-"""Tags, numbers and chat template around some twenty passages."""
 _SUGGESTION_TOKENS = 512
 _ROLES: dict[str, Literal["system", "user", "assistant"]] = {"system": "system", "human": "user", "ai": "assistant"}
 
 
-class ChatWriter:
+class ChatWriter(AnsweringRole):
     """Writes with a chat model (contract: :class:`engine.roles.Writer`), streaming through ``trace.token``.
 
     Calls are repeated as those of :class:`engine.llm.generator.ChatGenerator`. A conversation that has grown past the
     model's context loses its oldest revisions first: the newest one says by itself what was written and criticised.
     """
 
+    reply_share = 6
+    """A revision needs room for the last answer and for the next."""
+
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
-        reply_tokens = min(_LONGEST_REPLY, model.num_ctx // _REPLY_SHARE)
-        question = min(_QUESTION_TOKENS, model.num_ctx // 8)
-        reserve = 2 * reply_tokens + writer_rules_tokens() + question + _FENCE_TOKENS + _SUGGESTION_TOKENS
-        self._context_tokens = max(0, model.num_ctx - reserve)
-        self._room = model.num_ctx - max(SHORTEST_REPLY, reply_tokens)
-        self._chat = chat or ChatModel(model, settings, "generator", think=None, reply_tokens=reply_tokens)
+        super().__init__(model, settings, chat=chat)
+        self._room = model.num_ctx - max(SHORTEST_REPLY, self._reply_tokens)
 
-    @property
-    def context_tokens(self) -> int:
-        """``num_ctx`` less what rules, question, the last answer with its review, and the reply take."""
-        return self._context_tokens
-
-    def count_tokens(self, text: str) -> int:
-        """Estimated, erring high."""
-        return estimate_tokens(text)
+    def reserve(self, reply_tokens: int) -> int:
+        """The last answer with its review takes room beside the reply."""
+        return 2 * reply_tokens + writer_rules_tokens() + _SUGGESTION_TOKENS
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
         sent = fitting([Message(_ROLES[item.type], item.text) for item in messages], self._room)

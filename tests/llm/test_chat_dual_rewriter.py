@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.errors import UnreadableReply
-from engine.llm.dual_rewriter import ChatDualRewriter
-from engine.llm.dual_rewriter_prompts import dual_rewriter_messages
+from engine.llm.dual_rewriter import ChatDualRewriter, dual_rewriter_messages
 from engine.nodes.dual.rewrite_query import INITIAL_ISSUE
 from engine.roles import FailedPassage, RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
 from engine.values import PassageId

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelError, ModelNotPulled, ModelTimeout, UnreadableReply
-from engine.llm.evaluator import ChatEvaluator
-from engine.llm.evaluator_prompts import evaluator_messages
+from engine.llm.evaluator import ChatEvaluator, evaluator_messages
 from engine.llm.evaluator_reply import MOST_SUGGESTIONS, EvaluationReply, dimension_named
 from engine.llm.parsing import read_reply
 from engine.roles import EvaluationRequest

@@ -12,8 +12,7 @@ import pytest
 from engine.builtin.wishes import wishes_in
 from engine.config import RoleModel, RoleModels, RunConfig
 from engine.errors import UnreadableReply
-from engine.llm.quality_rewriter import ChatQualityRewriter
-from engine.llm.quality_rewriter_prompts import quality_rewriter_messages
+from engine.llm.quality_rewriter import ChatQualityRewriter, quality_rewriter_messages
 from engine.policies.quality import rewrite_issues
 from engine.roles import FailedPassage, NearPassage, RewriteIssue, RewriteProposal, RewriteRequest
 from engine.values import Candidate, PassageId, Round

@@ -11,8 +11,7 @@ import pytest
 
 from engine.errors import ModelNotPulled, UnreadableReply
 from engine.llm.parsing import read_reply
-from engine.llm.source_router import ChatSourceRouter, RoutingReply
-from engine.llm.source_router_prompts import source_router_messages
+from engine.llm.source_router import ChatSourceRouter, RoutingReply, source_router_messages
 from engine.roles import RoutingRequest
 from engine.values import SOURCE_KINDS, Routing
 from tests.llm.recording import RecordingTrace, role_model, settings_for

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.evaluator_prompts import EVALUATION_SCHEMA
+from engine.llm.evaluator import EVALUATION_SCHEMA
 from engine.llm.evaluator_reply import EvaluationReply
-from engine.llm.extractor_prompts import EXTRACTION_SCHEMA, SUMMARY_SCHEMA
+from engine.llm.extractor import EXTRACTION_SCHEMA, SUMMARY_SCHEMA
 from engine.llm.parsing import RewriteReply, VerdictReply, read_reply
 from engine.llm.prompts import (
     REWRITE_SCHEMA,
@@ -23,10 +23,10 @@ from engine.llm.prompts import (
     grader_messages,
     rewriter_messages,
 )
-from engine.llm.query_analyst_prompts import analysis_schema
-from engine.llm.reranker_prompts import scores_schema
-from engine.llm.source_router_prompts import routing_schema
-from engine.llm.strategy_router_prompts import strategy_schema
+from engine.llm.query_analyst import analysis_schema
+from engine.llm.reranker import scores_schema
+from engine.llm.source_router import routing_schema
+from engine.llm.strategy_router import strategy_schema
 from engine.llm.tokens import estimate_tokens
 from engine.llm.writer_prompts import first_messages
 from engine.roles import (

@@ -12,8 +12,7 @@ import pytest
 from engine.config import RoleModel
 from engine.errors import ModelError
 from engine.llm.parsing import read_reply
-from engine.llm.reranker import LONGEST, ChatReranker, ScoresReply
-from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
+from engine.llm.reranker import LONGEST, RERANKER_PROMPT_VERSION, ChatReranker, ScoresReply
 from engine.retrieval.rerank import CHAT_BATCH, scores_of
 from engine.settings import Settings
 from engine.values import Passage, PassageId, Verdict

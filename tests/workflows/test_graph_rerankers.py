@@ -11,7 +11,7 @@ import pytest
 
 from engine.config import GraphOptions, RoleModel, RoleModels, RunConfig
 from engine.events import fold_all
-from engine.llm.reranker_prompts import RERANKER_PROMPT_VERSION
+from engine.llm.reranker import RERANKER_PROMPT_VERSION
 from engine.loop_roles import graph_reranker, prompt_version
 from engine.nodes.run_context import Roles
 from engine.retrieval.rerank import GraderReranker

@@ -1,0 +1,132 @@
+"""A chat model in one role: what it is asked, how its reply becomes a value, and the second try, once for all roles."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from engine.config import RoleModel, RoleName
+from engine.errors import ModelError, UnreadableReply
+from engine.llm.chat import ChatModel, ReplyT, Said
+from engine.llm.faults import worth_repeating
+from engine.llm.prompts import Schema
+from engine.roles import SILENT, Trace
+from engine.settings import Settings
+from engine.values import Message, PassageId
+
+TRIES = 2
+RequestT = TypeVar("RequestT")
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry(Generic[RequestT, ReplyT, ValueT]):
+    """One kind of question to a chat model: its prompt, the form of the reply, and what a reply is worth."""
+
+    messages: Callable[[RequestT, str | None], Sequence[Message]]
+    """The prompt for a request; with a former reply that could not be used, that of the second try."""
+    schema: Callable[[RequestT, bool], Schema]
+    """The form of the reply to a request; True: in a second try after an unusable one."""
+    shape: type[ReplyT]
+    value: Callable[[RequestT, ReplyT], ValueT | None]
+    """What a readable reply says; None where it cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(Generic[ValueT]):
+    """A usable reply with what it said."""
+
+    value: ValueT
+    said: Said
+    former: str | None
+    """The unusable reply before it, where it took a second try."""
+
+
+class ChatRole:
+    """A chat model in the role that a subclass names.
+
+    A reply that cannot be used gets one more try, at a higher temperature and in a shorter form where the role has
+    one, and is then ``UnreadableReply``; a call that failed is repeated once where that may help.
+    """
+
+    role: ClassVar[RoleName]
+    reply_tokens: ClassVar[int] = 1024
+    """Room for the reply, and for the thinking of models that cannot leave it."""
+    reply_share: ClassVar[int] = 0
+    """A reply takes at most this part of the context; 0: ``reply_tokens`` however small that is."""
+    think: ClassVar[bool | None] = False
+
+    def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
+        """``chat`` replaces the model called."""
+        self._settings = settings
+        self._reply_tokens = self.reply_tokens
+        if self.reply_share:
+            self._reply_tokens = min(self.reply_tokens, model.num_ctx // self.reply_share)
+        self._chat = chat or ChatModel(model, settings, self.role, think=self.think, reply_tokens=self._reply_tokens)
+
+    @property
+    def name(self) -> str:
+        """The model, as ``provider:model``."""
+        return self._chat.name
+
+    async def asked(
+        self, inquiry: Inquiry[RequestT, ReplyT, ValueT], request: RequestT, trace: Trace = SILENT
+    ) -> ValueT:
+        """What a usable reply says. Raises ``UnreadableReply``, and the ``ModelError`` of the last call that failed."""
+        return (await self.taken(inquiry, request, trace)).value
+
+    async def taken(
+        self,
+        inquiry: Inquiry[RequestT, ReplyT, ValueT],
+        request: RequestT,
+        trace: Trace,
+        *,
+        passage_id: PassageId | None = None,
+        warmer: bool | None = None,
+    ) -> Taken[ValueT]:
+        """:meth:`asked` with the reply itself; ``warmer`` None: in a second try after an unusable reply alone."""
+        former: str | None = None
+
+        async def ask(attempt: int) -> Taken[ValueT] | None:
+            nonlocal former
+            second = former is not None
+            reply, said = await self._chat.ask(
+                inquiry.messages(request, former),
+                trace,
+                shape=inquiry.shape,
+                schema=inquiry.schema(request, second),
+                attempt=attempt,
+                passage_id=passage_id,
+                warmer=second if warmer is None else warmer,
+            )
+            value = None if reply is None else inquiry.value(request, reply)
+            if value is not None:
+                return Taken(value, said, former)
+            former = said.text
+            return None
+
+        found = await twice(ask)
+        if found is None:
+            raise UnreadableReply(model=self.name)
+        return found
+
+
+async def twice(
+    ask: Callable[[int], Awaitable[ValueT | None]], final: Callable[[], bool] = lambda: False
+) -> ValueT | None:
+    """What the first of two tries gives that gives anything; None where neither does.
+
+    ``ask`` is given the number of the try. A failure is raised where the same call would fail again, where it was the
+    second, and where ``final`` says that none may follow.
+    """
+    for attempt in range(1, TRIES + 1):
+        try:
+            found = await ask(attempt)
+        except ModelError as failure:
+            if attempt == TRIES or final() or not worth_repeating(failure):
+                raise
+            continue
+        if found is not None:
+            return found
+    return None
