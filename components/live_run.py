@@ -6,27 +6,37 @@ rerun of the page until the run has ended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
+from components.i18n import Words
 from components.live_view import PLANS, line_of, plan_of
 from components.markup import script
 from components.workflow_drawing import painted, shapes_of
 from components.workflow_export import darkened, workflow_svg
 from components.workflow_layout import Layout
 from components.workflow_picture import picture_of
+from engine.messages import N_, NC_
 from engine.values import RunRecord
 from engine.workflows.graph import WorkflowGraph
 
 PICTURE_SCRIPT = "workflow_picture.js"
 """What builds and paints a drawing of the workflow; ``dom.js`` comes before it, and what uses it behind it."""
 
-_LABELS = (
-    *("starting", "not_found", "connection_lost", "fold", "unfold", "s", "file_name"),
-    *("save_svg", "save_png", "save_svg_hint", "save_png_hint"),
-)
+_LABELS = {
+    "starting": N_("Starting …"),
+    "not_found": N_("This run is not known here any more. Run the question again."),
+    "connection_lost": N_("Connection lost, retrying …"),
+    "fold": N_("Fold workflow"),
+    "unfold": N_("Show workflow"),
+    "s": NC_("picture", "{n} s"),
+    "file_name": N_("workflow"),
+    "save_svg": N_("SVG"),
+    "save_png": N_("PNG"),
+    "save_svg_hint": N_("Save the workflow as an SVG image"),
+    "save_png_hint": N_("Save the workflow as a PNG image"),
+}
 
 _HTML = """
 <div class="wb live">
@@ -65,15 +75,14 @@ def live_run(
     run_id: str | None,
     *,
     active: bool,
-    words: Mapping[str, str],
+    words: Words,
     key: str,
     base: str = "",
 ) -> LiveRunResult:
     """Draw the workflow: live from ``{base}/api/runs/{run_id}/view`` while ``active``, else from ``record``.
 
     A finished run is one line of its nodes, which opens; before a run and during it the whole picture is open.
-    ``record`` is None before a run; ``words`` is a table of ``words_live``; ``base`` is the server's base path without
-    a closing slash.
+    ``record`` is None before a run; ``base`` is the server's base path without a closing slash.
     """
     shown = None if active else record
     picture = picture_of(graph, shown, words)
@@ -85,7 +94,7 @@ def live_run(
     result = _draw(
         key=key,
         data={
-            "lang": words["language"],
+            "lang": words.html_language,
             "drawings": {
                 name: {"width": plan.width, "shapes": shapes_of(plan, words).plain(), "paint": painted(plan, picture)}
                 for name, plan in layouts(graph).items()
@@ -98,7 +107,7 @@ def live_run(
             "folded": shown is not None,
             "selected": state.get("selected"),
             "cleared": st.session_state.get(f"{key}_cleared", 0),
-            "words": {name: words[name] for name in _LABELS},
+            "words": {name: words(label) for name, label in _LABELS.items()},
             "base": base,
             "svg": drawings,
         },

@@ -12,7 +12,6 @@ from typing import Any
 from components.answer import answer_so_far
 from components.i18n import Words
 from components.markup import Node
-from components.words_live import live_words
 from components.workflow_drawing import ICONS, counted, hint, painted, width_of
 from components.workflow_layout import Layout, layout_of
 from components.workflow_picture import NodeView, PictureView, picture_of
@@ -41,7 +40,7 @@ def moment(graph: WorkflowGraph, record: RunRecord, words: Words, plan: str) -> 
 
     The answer is in it, its texts one by one so that a stream sends what they grew by; no text of passages is.
     """
-    picture = picture_of(graph, record, live_words(words.language))
+    picture = picture_of(graph, record, words)
     prose = answer_so_far(record, words)
     texts: list[str] = []
     return {

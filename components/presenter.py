@@ -19,7 +19,6 @@ from components.live_view import plan_of
 from components.markup import script
 from components.phrases import section_text
 from components.presenter_sentences import bar_text, sentence, what_if_sentence
-from components.words_live import live_words
 from components.workflow_drawing import Paint, painted, shapes_of
 from components.workflow_picture import picture_of
 from engine.events import Event, PassageGraded, fold
@@ -193,19 +192,18 @@ def _kept_drawings(graph: WorkflowGraph, record: RunRecord, events: Sequence[Eve
 
 def _drawings(graph: WorkflowGraph, events: Sequence[Event], words: Words) -> dict[str, Any]:
     """By width of the stage the shapes of the picture, and for each event what it changes in them."""
-    live = live_words(words.language)
     plans = {name: plan_of(graph, name) for name in ("wide", "narrow")}
     before: dict[str, Paint] = {name: {} for name in plans}
     moments: dict[str, list[Paint]] = {name: [] for name in plans}
     record = None
     for event in events:
         record = fold(record, event)
-        picture = picture_of(graph, record, live)
+        picture = picture_of(graph, record, words)
         for name, plan in plans.items():
             paint = painted(plan, picture)
             moments[name].append({part: now for part, now in paint.items() if before[name].get(part) != now})
             before[name] = paint
-    return {name: {"shapes": shapes_of(plan, live).plain(), "moments": moments[name]} for name, plan in plans.items()}
+    return {name: {"shapes": shapes_of(plan, words).plain(), "moments": moments[name]} for name, plan in plans.items()}
 
 
 def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from components.report_loop import loop_sections, loop_sheets
 from components.report_passages import anchors, report_answer, report_passages
 from components.rewrites import rewrite_why, word_diff
 from components.setting_words import setting_label, setting_text
-from components.words_live import live_words
 from components.workflow_export import darkened, workflow_svg
 from components.workflow_picture import PASSED
 from engine.config import ROLES_OF, RunConfig
@@ -124,8 +123,7 @@ def _figures(record: RunRecord, words: Words) -> Node:
 
 def _workflow(record: RunRecord, graph: WorkflowGraph, words: Words) -> str:
     """Both looks of the picture; the style sheet shows the one that suits the reader's screen."""
-    live = live_words(words.language)
-    light = workflow_svg(graph, record, live)
+    light = workflow_svg(graph, record, words)
     dark = f'<div class="scroll dark" aria-hidden="true">{darkened(light)}</div>'
     return f'<div class="scroll light">{light}</div>{dark}'
 

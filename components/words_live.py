@@ -1,25 +1,15 @@
-"""Every word of the live workflow picture by its key; the drawing code has none of its own.
-
-Places in braces are filled by the drawing. ``key_one`` stands in for ``key`` where the number is 1.
-"""
+"""What the workflow picture calls the codes of a run: nodes, routes, reasons, quantities, states and outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from types import MappingProxyType
-from typing import Literal
 
-from components.i18n import words_for
 from components.words_live_graph import GRAPH
 from components.words_live_loops import LOOPS
-from engine.messages import N_, NC_, NN_
+from engine.messages import N_, NC_
 
-LiveWords = Mapping[str, str]
-LiveMessages = Mapping[str, str | tuple[str, str]]
-"""A message by its key, or for a count the one for exactly one thing and that for many."""
-
-_PICTURE: LiveMessages = {
+_FOUR_NODES: Mapping[str, str] = {
     # Nodes and where a decision leads
     "node_retrieve": N_("Retrieve"),
     "node_grade": N_("Grade"),
@@ -30,8 +20,6 @@ _PICTURE: LiveMessages = {
     "route_rewrite": N_("rewrite"),
     "route_generate": N_("generate"),
     "route_end": N_("end"),
-    "start": N_("Question"),
-    "end": N_("End"),
     # At rest
     "role_retrieve": N_("The retriever"),
     "role_grade": N_("The grader"),
@@ -41,44 +29,12 @@ _PICTURE: LiveMessages = {
     "rest_grade": N_("judges each passage"),
     "rest_rewrite": N_("rephrases the question"),
     "rest_generate": N_("writes, with citations"),
-    "picture": N_("Workflow of the run"),
-    "unfold": N_("Show workflow"),
-    "fold": N_("Fold workflow"),
-    "idle_hint": N_("Ask a question and the steps light up here, one by one."),
     # Facts
-    "searching": N_("searching"),
     "search_full_text": N_("by words alone"),
-    "search_full_text_short": N_("by words"),
+    "short_search_full_text": N_("by words"),
     "search_fused": N_("by meaning and words"),
-    "search_fused_short": N_("fused"),
-    "probed": N_("{n} probed"),
-    "kept": N_("{n} kept"),
-    "judged": N_("{n} of {total} judged"),
-    "ticks": N_("✓ {yes}  ✗ {no}"),
-    "before": N_("{rates} before"),
-    "passed_once": N_("{a} passed"),
-    "passed_twice": N_("{a} passed, then {b}"),
-    "passed_often": N_("{all}, then {b} passed"),
-    "passed_best": N_("best {best}, last {b} passed"),
-    "passed_last": N_("last {b} passed"),
-    "reused": NN_("1 verdict reused", "{n} verdicts reused"),
-    "rephrasing": N_("rephrasing"),
-    "gain_rate": N_("pass rate {gain}"),
-    "gain_score": N_("score {gain}"),
-    "repeated": N_("repeated itself"),
-    "rewriter_failed": N_("failed, old query stands"),
-    "given": NN_("1 passage", "{n} passages"),
-    "cited": N_("{n} cited"),
-    "writing": NC_("picture", "writing"),
-    "tokens": NN_("1 token", "{n} tokens"),
-    "calls": NN_("1 call", "{n} calls"),
-    "abstained_fact": N_("nothing passed, says so"),
-    "ms": N_("{n} ms"),
-    "s": NC_("picture", "{n} s"),
+    "short_search_fused": N_("fused"),
     # Inequalities
-    "joint": NC_("picture", " and "),
-    "comma": NC_("picture", ", "),
-    "decision": N_("Round {round}: {why} → {target}"),
     "quantity_pass_rate": N_("pass rate"),
     "quantity_relevant_passages": NC_("picture", "relevant passages"),
     "quantity_rewrites": N_("rewrites"),
@@ -98,7 +54,6 @@ _PICTURE: LiveMessages = {
     "short_failed_rewrites": N_("failed"),
     "short_ungraded": N_("ungraded"),
     # Status
-    "visits": N_("{n} visits"),
     "state_plain": N_("not visited"),
     "state_active": N_("working"),
     "state_passed": NC_("picture", "done"),
@@ -106,10 +61,7 @@ _PICTURE: LiveMessages = {
     "state_forced": N_("done, the gate was not met"),
     "state_fault": N_("failed"),
     "state_stopped": N_("stopped"),
-    "starting": N_("Starting …"),
-    "doing": N_("{title} is working"),
     "doing_retrieve": N_("The retriever is looking for passages"),
-    "doing_grade": N_("The grader has judged {n} of {total}"),
     "doing_rewrite": N_("The rewriter is rephrasing the question"),
     "doing_generate": N_("The generator is writing the answer"),
     "outcome_cannot_tell": N_("Says it cannot tell"),
@@ -122,31 +74,6 @@ _PICTURE: LiveMessages = {
     "outcome_cancelled": N_("Stopped"),
     "outcome_failed": N_("Failed"),
     "outcome_interrupted": NC_("picture", "Interrupted"),
-    "after_rewrites": NN_("after 1 rewrite", "after {n} rewrites"),
-    # Connection, answer, export
-    "connection_lost": N_("Connection lost, retrying …"),
-    "not_found": N_("This run is not known here any more. Run the question again."),
-    "save_png": N_("PNG"),
-    "save_svg": N_("SVG"),
-    "save_png_hint": N_("Save the workflow as a PNG image"),
-    "save_svg_hint": N_("Save the workflow as an SVG image"),
-    "file_name": N_("workflow"),
-    "question": N_("Question"),
-    "round": N_("round {n}"),
 }
-_ALL: LiveMessages = {**_PICTURE, **LOOPS, **GRAPH}
-
-
-@cache
-def live_words(language: Literal["zh", "en"]) -> LiveWords:
-    """The table of one language, with its places unfilled."""
-    words = words_for(language)
-    table = {"language": words.html_language}
-    for key, text in _ALL.items():
-        if isinstance(text, str):
-            table[key] = words(text) if text else ""
-        else:
-            one, many = text
-            table[key] = words.count(one, many, 2, n="{n}")
-            table[f"{key}_one"] = words.count(one, many, 1, n="{n}")
-    return MappingProxyType(table)
+PICTURE: Mapping[str, str] = MappingProxyType({**_FOUR_NODES, **LOOPS, **GRAPH})
+"""Messages by kind and code, such as ``node_retrieve``; an empty one says that a code goes without a name."""

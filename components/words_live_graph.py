@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.messages import N_, NN_
+from engine.messages import N_
 
-GRAPH: Mapping[str, str | tuple[str, str]] = MappingProxyType(
+GRAPH: Mapping[str, str] = MappingProxyType(
     {
         "node_analyze_query": N_("Analyse"),
         "node_refine_query": N_("Refine"),
@@ -27,24 +27,16 @@ GRAPH: Mapping[str, str | tuple[str, str]] = MappingProxyType(
         "rest_refine_query": N_("rephrases it"),
         "doing_analyze_query": N_("The query is being analysed"),
         "doing_refine_query": N_("The rewriter is rephrasing the question"),
-        "outcome_unsearched": N_("Nothing was searched, and the answer says so"),
         # Facts
         "complexity_simple": N_("simple"),
         "complexity_single": N_("one step"),
         "complexity_multi_hop": N_("several steps"),
         "complexity_overview": N_("overview"),
-        "entities_n": NN_("1 entity", "{n} entities"),
-        "entities_none": N_("no entity named"),
-        "to_mode": N_("mode {mode}"),
         "mode_naive": N_("naive"),
         "mode_local": N_("local"),
         "mode_global": N_("global"),
         "mode_hybrid": N_("hybrid"),
         "mode_mix": N_("mix"),
         "mode_bypass": N_("bypass"),
-        "fell_back": N_("! vectors instead"),
-        "from_graph": N_("{n} from the graph"),
-        "skipped_search": N_("no passages used"),
-        "context_of": N_("{n} of {most} tokens"),
     }
 )

@@ -1,16 +1,13 @@
-"""Words of the workflow picture for the nodes and decisions that the four-node loop does not have.
-
-Places in braces are filled by the drawing. ``key_one`` stands in for ``key`` where the number is 1.
-"""
+"""Words of the workflow picture for the nodes and decisions that the four-node loop does not have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.messages import N_, NC_, NN_
+from engine.messages import N_, NC_
 
-LOOPS: Mapping[str, str | tuple[str, str]] = MappingProxyType(
+LOOPS: Mapping[str, str] = MappingProxyType(
     {
         # Names of nodes
         "node_question_router": N_("Route"),
@@ -84,48 +81,16 @@ LOOPS: Mapping[str, str | tuple[str, str]] = MappingProxyType(
         "doing_generate_answer": N_("The generator is writing the answer"),
         "doing_eval_answer": N_("The evaluator is judging the answer"),
         # Facts
-        "choosing": N_("choosing"),
         "kind_vector": N_("base"),
         "kind_graph": N_("entities"),
         "kind_temporal": N_("log"),
-        "sources": N_("{n} sources"),
-        "sources_one": NC_("picture", "1 source"),
-        "wide": N_("wide"),
-        "found": N_("{n} found"),
-        "distinct": N_("{n} distinct"),
-        "judged_all": N_("{n} judged"),
-        "best": N_("best {p}"),
-        "score": N_("score {score}"),
         "grade_high": N_("high"),
         "grade_medium": N_("medium"),
         "grade_low": N_("low"),
-        "issues": NN_("1 issue", "{n} issues"),
-        "recalling": N_("looking back"),
-        "recalled": N_("{n} recalled"),
-        "recalled_none": N_("nothing recalled"),
-        "stale": N_("{n} outdated"),
-        "memory_off": N_("switched off"),
-        "memory_failed": N_("could not be read"),
         "strategy_direct": N_("direct answer"),
         "strategy_hierarchical_search": N_("by section"),
         "strategy_direct_chunk_search": N_("by passage"),
         "strategy_web_search": N_("on the web"),
-        "searches": N_("{n} searches"),
-        "by_memory": N_("because of memory"),
-        "as_asked": N_("as asked"),
-        "from_memory": N_("from memory"),
-        "no_search": N_("without a search"),
-        "kept_memory": NC_("picture", "kept"),
-        "kept_failure": N_("kept as a failure"),
-        "kept_nothing": N_("nothing kept"),
-        "answer_of": N_("answer {a} of {b}"),
-        "nth_answer": N_("answer {n}"),
-        "suggestions": N_("{n} suggestions"),
-        "suggestions_one": NC_("picture", "1 suggestion"),
-        "no_suggestions": N_("passed"),
-        "unjudged": N_("not evaluated"),
-        # Status
-        "after_revisions": NN_("revised once", "revised {n} times"),
         # Inequalities
         "quantity_quality_score": N_("quality score"),
         "quantity_top3_relevance": NC_("picture", "relevance of the best three"),

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
+from components.i18n import Words
 from components.markup import Node, node
-from components.picture_words import Words
 from components.workflow_geometry import Box, Label, Route
 from components.workflow_layout import Layout
 from components.workflow_picture import EdgeView, NodeView, PictureView, Tone
@@ -29,7 +29,7 @@ ICONS: Mapping[Tone, str] = MappingProxyType(
 
 def shapes_of(layout: Layout, words: Words) -> Node:
     """What stands still in the drawing of a plan: an ``svg`` element whose changing parts are named."""
-    return _shapes(layout, words["picture"], words["start"], words["end"])
+    return _shapes(layout, words("Workflow of the run"), words("Question"), words("End"))
 
 
 @lru_cache(maxsize=64)

@@ -11,19 +11,12 @@ from xml.sax.saxutils import escape
 
 import graphviz
 
+from components.i18n import Words
 from components.markup import Node
-from components.picture_words import Words
+from components.picture_words import inequality_of, title_of, word
 from components.workflow_drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, painted, shapes_of, width_of
 from components.workflow_layout import MARGIN, layout_of
-from components.workflow_picture import (
-    STOPPED,
-    Tone,
-    inequality_of,
-    picture_of,
-    say,
-    title_of,
-    tone_of_reason,
-)
+from components.workflow_picture import STOPPED, Tone, picture_of, tone_of_reason
 from engine.values import Decision, NodeExecution, RunRecord
 from engine.workflows.graph import WorkflowGraph
 
@@ -90,12 +83,12 @@ def workflow_svg(graph: WorkflowGraph, record: RunRecord | None, words: Words) -
     edges, *others = (kid for kid in shapes_of(layout, words).kids if isinstance(kid, Node))
     # Ways that were taken are drawn last, or a faint one crosses over them.
     ways = sorted((kid for kid in edges.kids if isinstance(kid, Node)), key=lambda way: _taken(way, paint))
-    foot = layout.height + 8
+    foot, label = layout.height + 8, words("Workflow of the run")
     status = f'<text x="{MARGIN:g}" y="{foot:g}" font-size="12" fill="{_LIGHT["grey"]}">{_safe(picture.status)}</text>'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width:g}" height="{foot + 22:g}" '
         f'viewBox="0 0 {layout.width:g} {foot + 22:g}" font-family="{_FONT}">',
-        f"<title>{_safe(words['picture'])}</title>",
+        f"<title>{_safe(label)}</title>",
         f'<rect width="100%" height="100%" fill="{_LIGHT["page"]}"/>',
         *(_drawn(shape, paint, _LIGHT) for shape in (*ways, *others)),
         status if record is not None else "",
@@ -128,7 +121,7 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
     rows: list[list[str]] = []
     before, pending, row = "start", "", -1
     if visits:
-        drawing.node(before, label=_label(words["start"]), fillcolor=_LIGHT["soft"])
+        drawing.node(before, label=_label(words("Question")), fillcolor=_LIGHT["soft"])
     for place, visit in enumerate(visits):
         decision = _decision_of(visit, record)
         label = _label(_heading(visit, words), *_visit_lines(visit, decision, record, words))
@@ -143,7 +136,7 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
         drawing.edge(before, f"visit{place}", label=_label(pending), constraint=across)
         before, pending = f"visit{place}", inequality_of(decision, words) if decision else ""
     if visits and record.outcome:
-        drawing.node("end", label=_label(say(words, f"outcome_{record.outcome}")), fillcolor=_LIGHT["soft"])
+        drawing.node("end", label=_label(word(words, "outcome", record.outcome)), fillcolor=_LIGHT["soft"])
         drawing.edge(before, "end", label=_label(pending))
         rows[row].append("end")
     for above, below in pairwise(rows):
@@ -161,8 +154,9 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
 def _heading(visit: NodeExecution, words: Words) -> str:
     """Node and round; the nodes that write and judge answers count those instead."""
     title = title_of(visit.node, words)
-    counted = say(words, "nth_answer", n=visit.visit) if visit.node in _ANSWERS else ""
-    return f"{title} · {counted or say(words, 'round', n=visit.round)}"
+    answers = visit.node in _ANSWERS
+    counted = words("answer {n}", n=visit.visit) if answers else words("round {n}", n=visit.round)
+    return f"{title} · {counted}"
 
 
 def _begins_row(visit: NodeExecution, before: NodeExecution) -> bool:
@@ -208,8 +202,8 @@ def _visit_lines(
         return []
     checks = [item.quality for item in record.rounds if item.index == visit.round and item.quality]
     if checks:
-        return [say(words, "issues", n=len(checks[0].issues))] if checks[0].issues else []
-    return [say(words, "passed_once", a=f"{decision.passed}/{decision.kept}")]
+        return [words.count("1 issue", "{n} issues", len(checks[0].issues))] if checks[0].issues else []
+    return [words("{a} passed", a=f"{decision.passed}/{decision.kept}")]
 
 
 def _wrapped(text: str) -> list[str]:

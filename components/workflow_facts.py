@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from components import workflow_facts_graph as graph
-from components.picture_words import Lines, Words, cut, duration_of, lines, say, searched_line
+from components.i18n import Words
+from components.picture_words import Lines, cut, duration_of, lines, searched_line, word
+from engine.messages import NC_
 from engine.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, SourceKind
 from engine.wording import change_of
 
@@ -51,9 +53,9 @@ def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Li
     searched = [item for item in record.rounds if item.searched]
     spent = _time_of(name, record, words)
     if not searched:
-        return (*lines([say(words, "searching")]), *searched_line(record, words, spent))
+        return (*lines([words("searching")]), *searched_line(record, words, spent))
     candidates = searched[-1].candidates
-    found = lines([say(words, "probed", n=len(candidates)), _kept_of(candidates, words)])
+    found = lines([words("{n} probed", n=len(candidates)), _kept_of(candidates, words)])
     return (*found, *searched_line(record, words, spent))
 
 
@@ -64,7 +66,7 @@ def _grade_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines
     if tone == "active":
         # Its own decision may be made already, a moment before the node ends.
         former = [f"{item.passed}/{item.kept}" for item in own if item.round < len(record.rounds) - 1]
-        return _judging(record, words, say(words, "before", rates=former[-1]) if former else "", saved)
+        return _judging(record, words, words("{rates} before", rates=former[-1]) if former else "", saved)
     ended = lines([_time_of(name, record, words), saved])
     if tone in ("fault", "stopped"):
         return (*_unfinished(name, record, words), *ended)
@@ -74,26 +76,29 @@ def _grade_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines
 
 def _judging(record: RunRecord, words: Words, *more: str) -> Lines:
     done, total, passed = grading(record)
-    now = [say(words, "judged", n=done, total=total), say(words, "ticks", yes=passed, no=done - passed)]
+    now = [words("{n} of {total} judged", n=done, total=total), words("✓ {yes}  ✗ {no}", yes=passed, no=done - passed)]
     return lines(now, more)
 
 
 def _unfinished(name: str, record: RunRecord, words: Words) -> Lines:
     done, total, _ = grading(record)
-    return lines([say(words, "judged", n=done, total=total), _time_of(name, record, words)])
+    return lines([words("{n} of {total} judged", n=done, total=total), _time_of(name, record, words)])
 
 
 def lines_of_passing(rates: Sequence[str], words: Words) -> tuple[str, ...]:
     if not rates:
         return ()
     if len(rates) == 1:
-        return (say(words, "passed_once", a=rates[0]),)
-    ends = {"a": rates[0], "b": rates[-1], "all": ", ".join(rates[:-1]), "best": max(rates, key=_share_of)}
+        return (words("{a} passed", a=rates[0]),)
+    last, best, former = rates[-1], max(rates, key=_share_of), ", ".join(rates[:-1])
     # Where there is no room for every round, the best one is not left out.
-    better = _share_of(ends["best"]) > _share_of(ends["b"])
+    better = _share_of(best) > _share_of(last)
+    twice = len(rates) == 2
     return (
-        say(words, "passed_twice" if len(rates) == 2 else "passed_often", **ends),
-        say(words, "passed_best" if better else "passed_last", **ends),
+        words("{a} passed, then {b}", a=rates[0], b=last)
+        if twice
+        else words("{all}, then {b} passed", all=former, b=last),
+        words("best {best}, last {b} passed", best=best, b=last) if better else words("last {b} passed", b=last),
     )
 
 
@@ -105,7 +110,7 @@ def _share_of(rate: str) -> float:
 def _rewrite_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     spent = _time_of(name, record, words)
     if not record.rewrites:
-        return lines([say(words, "rephrasing")], [spent])
+        return lines([words("rephrasing")], [spent])
     newest = record.rewrites[-1]
     return (_changed(newest), *lines([*_gain_of(newest, record, words), spent]))
 
@@ -118,9 +123,9 @@ def _changed(rewrite: Rewrite) -> tuple[str, ...]:
 def _gain_of(rewrite: Rewrite, record: RunRecord, words: Words) -> list[str]:
     """By how much the measure of the loop moved with this rewrite, and from which round to which."""
     if rewrite.failed:
-        return [say(words, "rewriter_failed")]
+        return [words("failed, old query stands")]
     if rewrite.repeated:
-        return [say(words, "repeated")]
+        return [words("repeated itself")]
     scored = record.workflow == "quality_loop"
     worth = _scores(record) if scored else record.pass_rates
     before, after = rewrite.round, rewrite.round + 1
@@ -128,13 +133,16 @@ def _gain_of(rewrite: Rewrite, record: RunRecord, words: Words) -> list[str]:
         return []
     change = change_of(worth[before], worth[after])
     gain = f"{('±', '+', '−')[change.direction]}{change.size}"
-    return [say(words, "gain_score" if scored else "gain_rate", gain=gain), f"r{before} → r{after}"]
+    gained = words("score {gain}", gain=gain) if scored else words("pass rate {gain}", gain=gain)
+    return [gained, f"r{before} → r{after}"]
 
 
 def _generate_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     if record.outcome == "abstained":
-        return lines([say(words, "abstained_fact")], _spent(name, record, words))
-    return lines([_given(record, words) or say(words, "writing"), _cited(record, words)], _spent(name, record, words))
+        return lines([words("nothing passed, says so")], _spent(name, record, words))
+    return lines(
+        [_given(record, words) or words(NC_("picture", "writing")), _cited(record, words)], _spent(name, record, words)
+    )
 
 
 def _plain_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -148,24 +156,24 @@ def _router_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
     coming = executions(name, record)[-1].round
     chosen = [item.routing for item in record.rounds if item.index == coming and item.routing]
     if not chosen:
-        return lines([say(words, "choosing")] if tone == "active" else [], _spent(name, record, words))
+        return lines([words("choosing")] if tone == "active" else [], _spent(name, record, words))
     routing = chosen[-1]
     shares = {kind: routing.shares[kind] for kind in _SOURCE_KINDS if kind in routing.shares}
-    named = [say(words, f"kind_{kind}") for kind in shares]
+    named = [word(words, "kind", kind) for kind in shares]
     parts = [f"{text} {share * 100:.0f} %" for text, share in zip(named, shares.values(), strict=True)]
-    first = (" · ".join(parts), " · ".join(named), say(words, "sources", n=len(named)))
-    return (first, *lines([say(words, "wide") if routing.wide else "", *_spent(name, record, words)]))
+    first = (" · ".join(parts), " · ".join(named), _sources(len(named), words))
+    return (first, *lines([words("wide") if routing.wide else "", *_spent(name, record, words)]))
 
 
 def _listed_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     searched = [item for item in record.rounds if item.searched]
     spent = _time_of(name, record, words)
     if not searched:
-        return (*lines([say(words, "searching")]), *searched_line(record, words, spent))
+        return (*lines([words("searching")]), *searched_line(record, words, spent))
     candidates = searched[-1].candidates
     counted = [(kind, sum(kind in item.found_at for item in candidates)) for kind in _SOURCE_KINDS]
     return (
-        (_by_kind(counted, words), say(words, "found", n=sum(number for _, number in counted))),
+        (_by_kind(counted, words), words("{n} found", n=sum(number for _, number in counted))),
         *searched_line(record, words, spent),
     )
 
@@ -176,14 +184,14 @@ def _fuse_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     candidates = record.rounds[-1].candidates
     kept = [item.kind for item in candidates if item.gate == "kept"]
     counted = [(kind, kept.count(kind)) for kind in _SOURCE_KINDS]
-    merged = [say(words, "distinct", n=len(candidates)), say(words, "kept", n=len(kept))]
-    sources = say(words, "sources", n=sum(number > 0 for _, number in counted))
+    merged = [words("{n} distinct", n=len(candidates)), words("{n} kept", n=len(kept))]
+    sources = _sources(sum(number > 0 for _, number in counted), words)
     second = lines([_by_kind(counted, words), _time_of(name, record, words)])
     return (*lines(merged), *((*line, sources) for line in second))
 
 
 def _by_kind(counted: Sequence[tuple[str, int]], words: Words) -> str:
-    return " · ".join(f"{say(words, f'kind_{kind}')} {number}" for kind, number in counted if number)
+    return " · ".join(word(words, "kind", kind) + f" {number}" for kind, number in counted if number)
 
 
 def _rerank_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -194,8 +202,8 @@ def _rerank_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
     if tone in ("fault", "stopped"):
         return (*_unfinished(name, record, words), *ended)
     verdicts = list(record.rounds[-1].verdicts.values()) if record.rounds else []
-    best = [say(words, "best", p=f"{max(item.p_relevant for item in verdicts):.2f}")] if verdicts else []
-    return (*lines([say(words, "judged_all", n=len(verdicts)), *best]), *ended)
+    best = [words("best {p}", p=f"{max(item.p_relevant for item in verdicts):.2f}")] if verdicts else []
+    return (*lines([words("{n} judged", n=len(verdicts)), *best]), *ended)
 
 
 def _quality_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -206,10 +214,10 @@ def _quality_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lin
     course = " → ".join(f"{item.routing_score:.2f}" for item in checked)
     last = checked[-1]
     newest = f"{last.routing_score:.2f}"
-    grade = say(words, f"grade_{last.routing_grade}")
-    first = (say(words, "score", score=f"{course} · {grade}"), f"{course} · {grade}", f"{newest} · {grade}")
+    grade = word(words, "grade", last.routing_grade)
+    first = (words("score {score}", score=f"{course} · {grade}"), f"{course} · {grade}", f"{newest} · {grade}")
     issues = len(last.issues)
-    return (first, *lines([say(words, "issues", n=issues) if issues else "", *spent]))
+    return (first, *lines([words.count("1 issue", "{n} issues", issues) if issues else "", *spent]))
 
 
 def _scores(record: RunRecord) -> dict[int, float]:
@@ -222,13 +230,13 @@ def _scores(record: RunRecord) -> dict[int, float]:
 def _recall_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     recall, spent = record.recall, _time_of(name, record, words)
     if recall is None:
-        return lines([say(words, "recalling")] if tone == "active" else [], [spent])
+        return lines([words("looking back")] if tone == "active" else [], [spent])
     if recall.off or recall.failed:
-        return lines([say(words, "memory_off" if recall.off else "memory_failed")], [spent])
+        return lines([words("switched off") if recall.off else words("could not be read")], [spent])
     found, stale = len(recall.memories), len(recall.stale)
     first = [
-        say(words, "recalled", n=found) if found else say(words, "recalled_none"),
-        say(words, "stale", n=stale) if stale else "",
+        words("{n} recalled", n=found) if found else words("nothing recalled"),
+        words("{n} outdated", n=stale) if stale else "",
     ]
     return lines(first, [spent])
 
@@ -236,48 +244,50 @@ def _recall_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
 def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     choice = record.route
     if choice is None:
-        return lines([say(words, "choosing")] if tone == "active" else [], _spent(name, record, words))
+        return lines([words("choosing")] if tone == "active" else [], _spent(name, record, words))
     other = choice.without_memory
-    why = say(words, "by_memory") if other is not None and other != choice.route else ""
-    return lines([say(words, f"strategy_{choice.route}")], [why, *_spent(name, record, words)])
+    why = words("because of memory") if other is not None and other != choice.route else ""
+    return lines([word(words, "strategy", choice.route)], [why, *_spent(name, record, words)])
 
 
 def _rewrite_query_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     spent = _time_of(name, record, words)
     if not record.rewrites:
-        return lines([say(words, "rephrasing")], [spent])
+        return lines([words("rephrasing")], [spent])
     newest = record.rewrites[-1]
-    note = say(words, "rewriter_failed") if newest.failed else say(words, "repeated") if newest.repeated else ""
+    note = words("failed, old query stands") if newest.failed else words("repeated itself") if newest.repeated else ""
     if newest.query.strip() == newest.rewritten_query.strip():
-        return lines([say(words, "as_asked")], [note, spent])
+        return lines([words("as asked")], [note, spent])
     return (_changed(newest), *lines([note, spent]))
 
 
 def _strategy_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     searched = [item for item in record.rounds if item.searched]
     tried = [item for item in record.tried_routes if item.status != "skipped"]
-    count = say(words, "searches", n=len(tried)) if len(tried) > 1 else ""
+    count = words("{n} searches", n=len(tried)) if len(tried) > 1 else ""
     spent = _time_of(name, record, words)
     if not searched:
-        return lines([say(words, "searching") if tone == "active" else ""], [count, spent])
+        return lines([words("searching") if tone == "active" else ""], [count, spent])
     candidates, strategy = searched[-1].candidates, searched[-1].strategy
-    how = say(words, f"strategy_{strategy}") if strategy else ""
-    found = lines([how, _kept_of(candidates, words), say(words, "probed", n=len(candidates))])
+    how = word(words, "strategy", strategy) if strategy else ""
+    found = lines([how, _kept_of(candidates, words), words("{n} probed", n=len(candidates))])
     ended = lines([count, spent]) if strategy == "web_search" else searched_line(record, words, count, spent)
     return (*found, *ended)
 
 
 def _direct_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     remembered = record.route is not None and record.route.code == "remembered"
-    return lines([say(words, "from_memory" if remembered else "no_search")], _spent(name, record, words))
+    return lines([words("from memory") if remembered else words("without a search")], _spent(name, record, words))
 
 
 def _keep_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     kept = record.remembered
     if tone == "active":
         return lines([_time_of(name, record, words)])
-    said = "kept_memory" if kept and kept.passed else "kept_failure" if kept else "kept_nothing"
-    return lines([say(words, said)], [_time_of(name, record, words)])
+    said = words("nothing kept")
+    if kept:
+        said = words(NC_("picture", "kept")) if kept.passed else words("kept as a failure")
+    return lines([said], [_time_of(name, record, words)])
 
 
 # -- answers that are judged -----------------------------------------------------------------------------------------
@@ -285,14 +295,14 @@ def _keep_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
 
 def _prepare_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     if record.outcome == "abstained":
-        return lines([say(words, "abstained_fact")], [_time_of(name, record, words)])
+        return lines([words("nothing passed, says so")], [_time_of(name, record, words)])
     return lines([_given(record, words)], [_time_of(name, record, words)])
 
 
 def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     written = len(record.drafts)
     newest = written + 1 if tone == "active" else written
-    nth = say(words, "answer_of", a=newest, b=getattr(record.config.options, "gener_epoch", 1)) if newest else ""
+    nth = words("answer {a} of {b}", a=newest, b=getattr(record.config.options, "gener_epoch", 1)) if newest else ""
     return lines([nth, _cited(record, words)], _spent(name, record, words))
 
 
@@ -301,10 +311,12 @@ def _evaluation_facts(name: str, record: RunRecord, words: Words, tone: str) -> 
     counts = [_suggestions(item) for item in record.drafts]
     if tone == "active" or not counts:
         former = [str(count) for count in counts if count is not None]
-        return lines([say(words, "before", rates=", ".join(former)) if former else ""], spent)
+        return lines([words("{rates} before", rates=", ".join(former)) if former else ""], spent)
     newest, former = counts[-1], [str(count) for count in counts[:-1] if count is not None]
-    said = "unjudged" if newest is None else "suggestions" if newest else "no_suggestions"
-    return lines([say(words, said, n=newest), say(words, "before", rates=", ".join(former)) if former else ""], spent)
+    said = words("not evaluated")
+    if newest is not None:
+        said = _to_improve(newest, words) if newest else words("passed")
+    return lines([said, words("{rates} before", rates=", ".join(former)) if former else ""], spent)
 
 
 def _suggestions(draft: Draft) -> int | None:
@@ -314,22 +326,30 @@ def _suggestions(draft: Draft) -> int | None:
 # -- parts of lines --------------------------------------------------------------------------------------------------
 
 
+def _sources(number: int, words: Words) -> str:
+    return words(NC_("picture", "1 source")) if number == 1 else words("{n} sources", n=number)
+
+
+def _to_improve(number: int, words: Words) -> str:
+    return words(NC_("picture", "1 suggestion")) if number == 1 else words("{n} suggestions", n=number)
+
+
 def _kept_of(candidates: Sequence[Candidate], words: Words) -> str:
-    return say(words, "kept", n=sum(item.gate == "kept" for item in candidates))
+    return words("{n} kept", n=sum(item.gate == "kept" for item in candidates))
 
 
 def _reused(record: RunRecord, words: Words) -> str:
     reused = sum(len(item.reused) for item in record.rounds)
-    return say(words, "reused", n=reused) if reused else ""
+    return words.count("1 verdict reused", "{n} verdicts reused", reused) if reused else ""
 
 
 def _given(record: RunRecord, words: Words) -> str:
-    return say(words, "given", n=len(record.context.passages)) if record.context else ""
+    return words.count("1 passage", "{n} passages", len(record.context.passages)) if record.context else ""
 
 
 def _cited(record: RunRecord, words: Words) -> str:
     cited = len(record.citations)
-    return say(words, "cited", n=cited) if cited else ""
+    return words("{n} cited", n=cited) if cited else ""
 
 
 def _spent(name: str, record: RunRecord, words: Words) -> list[str]:
@@ -339,8 +359,8 @@ def _spent(name: str, record: RunRecord, words: Words) -> list[str]:
     calls = 0 if own else sum(item.model_calls for item in executions(name, record))
     return [
         _time_of(name, record, words),
-        say(words, "tokens", n=tokens) if tokens else "",
-        say(words, "calls", n=calls) if calls else "",
+        words.count("1 token", "{n} tokens", tokens) if tokens else "",
+        words.count("1 call", "{n} calls", calls) if calls else "",
     ]
 
 

@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from components.i18n import Words
 from components.picture_words import (
     Lines,
-    Words,
     chips_of,
     decision_line,
     duration_of,
-    inequality_of,
-    say,
     title_of,
+    word,
 )
 from components.workflow_facts import executions, facts_of, grading, judges
+from engine.messages import NC_
 from engine.values import RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
-
-__all__ = ["STOPPED", "EdgeView", "NodeView", "PictureView", "Tone", "inequality_of", "picture_of", "say", "title_of"]
 
 STOPPED = "CancelledError"
 """What a visit that was stopped has for an error: somebody's wish, and no fault."""
@@ -137,22 +135,24 @@ def tone_of_reason(reason: str) -> Tone:
 
 def _node_view(name: str, tone: Tone, record: RunRecord | None, words: Words) -> NodeView:
     visits = len(executions(name, record))
-    state = say(words, f"state_{tone}")
+    state = word(words, "state", tone)
     facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(name, words)
     lines = ((state,), *facts[:1]) if tone in ("fault", "stopped") else facts
     title = title_of(name, words)
-    heard = [title, say(words, "visits", n=visits) if visits > 1 else "", state, *(line[0] for line in facts)]
+    heard = [title, words("{n} visits", n=visits) if visits > 1 else "", state, *(line[0] for line in facts)]
     progress = None
     if record is not None and tone == "active" and judges(name, record):
         done, total, _ = grading(record)
         progress = done / total if total else 0.0
-    return NodeView(title, tone, visits, lines, progress, words["comma"].join(part for part in heard if part))
+    return NodeView(
+        title, tone, visits, lines, progress, words(NC_("picture", ", ")).join(part for part in heard if part)
+    )
 
 
 def _resting_lines(name: str, words: Words) -> Lines:
     """Who works there and at what; the second in two wordings where one is too long for a small box."""
-    works = (words.get(f"rest_{name}"), words.get(f"brief_{name}"))
-    return tuple(tuple(text for text in line if text) for line in ((words.get(f"role_{name}"),), works) if line[0])
+    role, *works = (word(words, kind, name) for kind in ("role", "rest", "brief"))
+    return tuple(tuple(text for text in line if text) for line in ((role,), works) if line[0])
 
 
 def _edge_view(
@@ -175,32 +175,32 @@ def _edge_view(
     )
 
 
-def _ended(outcome: str, note: str, words: Words) -> str:
-    said = say(words, f"outcome_{outcome}")
-    return say(words, f"outcome_{note}", outcome=said) if note else said
+def _ended(record: RunRecord, words: Words) -> str:
+    said = word(words, "outcome", str(record.outcome))
+    return word(words, "outcome", record.answer_note, outcome=said) if record.answer_note else said
 
 
 def _status(record: RunRecord | None, words: Words) -> str:
     if record is None:
-        return words["idle_hint"]
+        return words("Ask a question and the steps light up here, one by one.")
     if record.outcome:
         # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
         rewrites = sum(item.round >= 0 for item in record.rewrites)
         revisions = len(record.drafts) - 1 if record.config.workflow == "answer_evaluation" else 0
         unsearched = record.outcome == "abstained" and not record.rounds
+        ended = words("Nothing was searched, and the answer says so") if unsearched else _ended(record, words)
         parts = [
-            say(words, "outcome_unsearched") if unsearched else _ended(record.outcome, record.answer_note, words),
-            say(words, "after_rewrites", n=rewrites) if rewrites else "",
-            say(words, "after_revisions", n=revisions) if revisions > 0 else "",
+            ended,
+            words.count("after 1 rewrite", "after {n} rewrites", rewrites) if rewrites else "",
+            words.count("revised once", "revised {n} times", revisions) if revisions > 0 else "",
             duration_of(record.duration_ms, words),
         ]
         return " · ".join(part for part in parts if part)
     running = [item.node for item in record.nodes if item.duration_ms is None]
     if not running:
-        return words["starting"]
+        return words("Starting …")
     title = title_of(running[-1], words)
     if judges(running[-1], record):
         done, total, _ = grading(record)
-        return say(words, "doing_grade", title=title, n=done, total=total)
-    key = f"doing_{running[-1]}"
-    return say(words, key if key in words else "doing", title=title)
+        return words("The grader has judged {n} of {total}", title=title, n=done, total=total)
+    return word(words, "doing", running[-1]) or words("{title} is working", title=title)

@@ -29,7 +29,6 @@ from components.settings_of import differing
 from components.timeline import timeline
 from components.url_state import base_path
 from components.what_if_line import running_hint, tune_hint, what_if_line
-from components.words_live import live_words
 from components.workflow_export import decision_path_dot, workflow_svg
 from components.would import would_notes
 from engine.config import RunConfig
@@ -143,7 +142,7 @@ def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool
         None if active else record,
         record.id,
         active=active,
-        words=live_words(words.language),
+        words=words,
         key="live_run",
         base=base_path(),
     )
@@ -292,11 +291,10 @@ def _choose_tab(names: Mapping[Tab, str]) -> None:
 
 
 def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
-    live = live_words(words.language)
-    dot = decision_path_dot(record, live)
+    dot = decision_path_dot(record, words)
     files: dict[str, bytes] = {}
     if not record.active:
-        svg = workflow_svg(engine.graph(record.workflow), record, live)
+        svg = workflow_svg(engine.graph(record.workflow), record, words)
         files = {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
     decision_path(record, words, key="path", dot=dot, downloads=files)
 

@@ -21,7 +21,6 @@ from components.live_run import live_run
 from components.settings_of import names_settings, roles_of
 from components.slider_marks import slider_marks
 from components.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
-from components.words_live import live_words
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.budget import measured_tariff, worst_case
 from engine.config import RoleModels, RunConfig
@@ -88,7 +87,7 @@ def before_a_run(config: RunConfig) -> None:
         None,
         None,
         active=False,
-        words=live_words(words.language),
+        words=words,
         key="live_run",
         base=base_path(),
     )

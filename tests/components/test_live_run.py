@@ -13,8 +13,8 @@ from tests.support.recorded import recorded_run
 def page(state: str, language: str) -> None:
     import streamlit as st
 
+    from components.i18n import words_for
     from components.live_run import live_run
-    from components.words_live import live_words
     from engine.events import fold_all
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run
@@ -25,7 +25,7 @@ def page(state: str, language: str) -> None:
         record,
         None if state == "idle" else "run-1",
         active=state == "active",
-        words=live_words("zh" if language == "zh" else "en"),
+        words=words_for("zh" if language == "zh" else "en"),
         key="live",
     )
     st.write(repr(result))

@@ -16,7 +16,6 @@ from components.answer import answer_body
 from components.i18n import words_for
 from components.live_view import PLANS, line_of, moment, plan_of
 from components.markup import Node
-from components.words_live import live_words
 from components.workflow_drawing import painted, shapes_of, width_of
 from components.workflow_picture import PictureView, picture_of
 from engine.config import SearchMethod
@@ -28,8 +27,6 @@ from tests.components.loop_events import RUNS as LOOPS
 from tests.components.loop_events import drawn
 from tests.components.test_workflow_export import LOOP
 from tests.support.recorded import recorded_run
-
-EN = live_words("en")
 
 FOUR_NODES: list[tuple[int, Outcome]] = [
     (0, "answered"),
@@ -43,7 +40,7 @@ FOUR_NODES: list[tuple[int, Outcome]] = [
     (0, "interrupted"),
     (0, "fallback"),
 ]
-ENGLISH = words_for("en")
+EN = words_for("en")
 NAMES = [*(f"{rewrites} {outcome}" for rewrites, outcome in FOUR_NODES), *LOOPS]
 
 
@@ -74,8 +71,7 @@ def parts_of(shape: Node) -> list[str]:
 def test_every_moment_of_a_run_paints_every_part_in_words(name: str, language: str) -> None:
     """SC-12: a part that a moment left out keeps what stood there before it."""
     graph, words = told(name)[0], words_for("zh" if language == "zh" else "en")
-    live = live_words(words.language)
-    parts = {plan: set(parts_of(shapes_of(plan_of(graph, plan), live))) for plan in PLANS}
+    parts = {plan: set(parts_of(shapes_of(plan_of(graph, plan), words))) for plan in PLANS}
     assert parts["wide"] == parts["narrow"]
     for record in records(name):
         for plan in PLANS:
@@ -94,7 +90,7 @@ def test_no_text_of_passages_drafts_or_memories_travels_with_a_moment(name: str)
     texts = [item.passage.text for current in record.rounds for item in current.candidates]
     texts += [draft.text for draft in record.drafts]
     texts += [item.answer for item in (record.recall.memories if record.recall else ())]
-    shown = moment(graph, replace(record, answer=""), ENGLISH, "wide")
+    shown = moment(graph, replace(record, answer=""), EN, "wide")
     sent = json.dumps(shown, ensure_ascii=False)
     assert [text for text in texts if text in sent] == []
 
@@ -110,8 +106,8 @@ def written(shown: Mapping[str, Any]) -> list[Any]:
 
 def test_the_last_moment_shows_the_answer_as_the_page_writes_it_afterwards() -> None:
     *_, record = records("1 answered")
-    shown = moment(LOOP, record, ENGLISH, "wide")
-    finished = answer_body(record, ENGLISH).plain()[2]
+    shown = moment(LOOP, record, EN, "wide")
+    finished = answer_body(record, EN).plain()[2]
     cited = json.dumps(finished)
     assert record.citations
     assert all(f"open:{item.passage_id}" in cited for item in record.citations)
@@ -123,8 +119,8 @@ def test_the_last_moment_shows_the_answer_as_the_page_writes_it_afterwards() -> 
 
 def test_tokens_only_let_the_last_text_grow_within_a_paragraph() -> None:
     record = replace(fold_all(recorded_run(1)), answer="It needs **thirty-two** rows and")
-    before = moment(LOOP, record, ENGLISH, "wide")
-    after = moment(LOOP, replace(record, answer=f"{record.answer} no more"), ENGLISH, "wide")
+    before = moment(LOOP, record, EN, "wide")
+    after = moment(LOOP, replace(record, answer=f"{record.answer} no more"), EN, "wide")
     changed = {name: after[name] for name in after if after[name] != before.get(name)}
     assert changed == {"text.2": " rows and no more"}
     assert before["text.2"] == " rows and"
@@ -132,7 +128,7 @@ def test_tokens_only_let_the_last_text_grow_within_a_paragraph() -> None:
 
 def test_hostile_text_of_an_answer_stays_text() -> None:
     bait = "<img src=x onerror=alert(1)> [link](javascript:alert(1)) ![](http://example.org/x)"
-    shown = moment(LOOP, replace(fold_all(recorded_run(1)), answer=bait), ENGLISH, "wide")
+    shown = moment(LOOP, replace(fold_all(recorded_run(1)), answer=bait), EN, "wide")
     assert written(shown) == [["p", {}, ["<img src=x onerror=alert(1)> link"]]]
 
 
@@ -140,7 +136,7 @@ def test_a_further_answer_begins_empty() -> None:
     """AE-07: the answer before it is no longer the answer."""
     graph, events = told("answers: revised")
     begun = next(place for place, event in enumerate(events) if event.kind == "answer_begun")
-    before, after = (moment(graph, fold_all(events[:end]), ENGLISH, "wide") for end in (begun, begun + 1))
+    before, after = (moment(graph, fold_all(events[:end]), EN, "wide") for end in (begun, begun + 1))
     assert before["answer"]
     assert after["answer"] is None
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
 
+from components.i18n import Words, words_for
 from components.live_run import layouts
-from components.words_live import live_words
+from components.picture_words import title_of, word
+from components.words_live import PICTURE
 from components.workflow_export import decision_path_dot, workflow_svg
 from components.workflow_layout import layout_of
 from components.workflow_picture import PictureView, picture_of
@@ -22,7 +23,7 @@ from engine.workflows.graph import END
 from tests.components.loop_events import RUNS, drawn
 from tests.components.test_workflow_layout import flaws
 
-EN, ZH = live_words("en"), live_words("zh")
+EN, ZH = words_for("en"), words_for("zh")
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
 
@@ -36,7 +37,7 @@ def record(name: str) -> RunRecord:
     return fold_all(events(name))
 
 
-def picture(name: str, words: Mapping[str, str] = EN) -> PictureView:
+def picture(name: str, words: Words = EN) -> PictureView:
     return picture_of(drawn(RUNS[name].workflow), record(name), words)
 
 
@@ -118,14 +119,14 @@ def test_every_decision_stands_on_the_edge_that_it_chose(name: str) -> None:
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 @pytest.mark.parametrize("name", RUNS)
-def test_no_word_of_the_picture_is_missing(name: str, words: Mapping[str, str]) -> None:
+def test_no_word_of_the_picture_is_missing(name: str, words: Words) -> None:
     shown = picture(name, words)
     said = [part for view in shown.nodes.values() for line in view.lines for part in line]
     said += [chip for edge in shown.edges.values() for chip in edge.chips] + [shown.status]
     assert [text for text in said if "_" in text or "{" in text] == []
 
 
-def test_every_code_and_node_has_words_in_both_languages() -> None:
+def test_every_code_and_node_has_words() -> None:
     names = [name for workflow in LOOPS for name in drawn(workflow).nodes]
     keys = [
         *(f"quantity_{code}" for code in get_args(Quantity)),
@@ -135,10 +136,9 @@ def test_every_code_and_node_has_words_in_both_languages() -> None:
         *(f"strategy_{code}" for code in get_args(Strategy)),
         *(f"{part}_{name}" for name in names for part in ("node", "rest")),
     ]
-    for words in (EN, ZH):
-        assert [key for key in keys if key not in words] == []
-        # The two that judge passages say how many they have judged instead.
-        assert [name for name in names if f"doing_{name}" not in words] == ["rerank"]
+    assert [key for key in keys if key not in PICTURE] == []
+    # The two that judge passages say how many they have judged instead.
+    assert {name for name in names if f"doing_{name}" not in PICTURE} == {"rerank", "grade"}
 
 
 def test_the_quality_loop_says_kinds_shares_and_scores() -> None:
@@ -205,17 +205,17 @@ def test_the_evaluation_loop_counts_answers_and_suggestions() -> None:
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 @pytest.mark.parametrize("name", RUNS)
-def test_the_saved_picture_and_path_are_well_formed_and_hold_every_visit(name: str, words: Mapping[str, str]) -> None:
+def test_the_saved_picture_and_path_are_well_formed_and_hold_every_visit(name: str, words: Words) -> None:
     told = record(name)
     svg = ElementTree.fromstring(workflow_svg(drawn(RUNS[name].workflow), told, words))
     shown = " ".join(item.text or "" for item in svg.iter("{http://www.w3.org/2000/svg}text"))
     dot = decision_path_dot(told, words)
     for item in told.nodes:
-        assert words[f"node_{item.node}"].split()[0] in shown
+        assert title_of(item.node, words).split()[0] in shown
     for place in range(len(told.nodes)):
         assert f"visit{place} [" in dot
     for quantity in {comparison.quantity for decision in told.decisions for comparison in decision.comparisons}:
-        assert words[f"quantity_{quantity}"] in dot
+        assert word(words, "quantity", quantity) in dot
 
 
 def test_each_further_answer_begins_a_row_of_the_path() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.words_live import live_words
+from components.i18n import words_for
 from components.workflow_facts import lines_of_passing
 
 
@@ -18,5 +18,5 @@ from components.workflow_facts import lines_of_passing
     ],
 )
 def test_the_best_round_is_named_where_the_last_one_is_worse(rates: list[str], whole: str, short: str) -> None:
-    made = lines_of_passing(rates, live_words("en"))
+    made = lines_of_passing(rates, words_for("en"))
     assert (made[0], made[-1]) == (whole, short)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.i18n import words_for
 from components.live_view import plan_of
-from components.words_live import live_words
 from components.workflow_drawing import painted
 from components.workflow_picture import picture_of
 from engine.events import PassageGraded, fold_all
@@ -19,7 +19,7 @@ from tests.components.test_workflow_export import LOOP
 from tests.pages.driving import inline
 from tests.support.recorded import recorded_run
 
-EN = live_words("en")
+EN = words_for("en")
 
 
 @pytest.mark.parametrize(("rewrites", "outcome"), FOUR_NODES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -11,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.words_live import live_words
+from components.i18n import Words, words_for
+from components.picture_words import title_of, word
 from components.workflow_drawing import fit, width_of
 from components.workflow_export import darkened, decision_path_dot, workflow_svg
 from components.workflow_picture import picture_of
@@ -20,7 +20,7 @@ from engine.values import Outcome, RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 from tests.support.recorded import recorded_run
 
-EN, ZH = live_words("en"), live_words("zh")
+EN, ZH = words_for("en"), words_for("zh")
 
 LOOP = WorkflowGraph(
     ("retrieve", "grade", "rewrite", "generate"),
@@ -66,15 +66,13 @@ def unquoted(dot: str) -> str:
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
-def test_the_picture_shows_every_node_and_the_inequality_behind_each_choice(
-    words: Mapping[str, str], dark: bool
-) -> None:
+def test_the_picture_shows_every_node_and_the_inequality_behind_each_choice(words: Words, dark: bool) -> None:
     """SC-12: the decision path is in the saved picture too."""
     svg = workflow_svg(LOOP, record(), words)
     svg = darkened(svg) if dark else svg
     shown = texts(svg)
     for name in LOOP.nodes:
-        assert any(text.startswith(words[f"node_{name}"]) for text in shown), name
+        assert any(text.startswith(title_of(name, words)) for text in shown), name
     assert any(text.startswith("0.20 < 0.60") and "0 < 2" in text for text in shown)
     assert any(text.startswith("0.80 ≥ 0.60") for text in shown)
     assert any("×2" in text for text in shown)
@@ -118,13 +116,13 @@ def test_any_query_gives_well_formed_xml(text: str) -> None:
 
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
-def test_the_path_has_a_box_for_each_visit_and_the_inequality_on_its_edges(words: Mapping[str, str]) -> None:
+def test_the_path_has_a_box_for_each_visit_and_the_inequality_on_its_edges(words: Words) -> None:
     told = record(rewrites=2)
     dot = decision_path_dot(told, words)
     assert len(re.findall(r"^\s*visit\d+ \[", dot, flags=re.MULTILINE)) == len(told.nodes) == 9
-    assert dot.count(words["quantity_pass_rate"]) == 3
-    assert words["round"].format(n=2) in dot
-    assert words["outcome_answered"] in dot
+    assert dot.count(word(words, "quantity", "pass_rate")) == 3
+    assert words("round {n}", n=2) in dot
+    assert word(words, "outcome", "answered") in dot
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -166,14 +164,6 @@ def test_taken_edges_are_counted_and_name_every_decision() -> None:
     chosen = picture.edges["grade", "rewrite"]
     assert chosen.chips[0].endswith("×3")
     assert chosen.detail.count("\n") == 2
-
-
-def test_both_tables_have_the_same_words_and_the_same_places() -> None:
-    plural = {key for key in EN if key.endswith("_one")}
-    assert EN.keys() - plural == ZH.keys() - plural
-    for key in EN.keys() & ZH.keys():
-        assert set(re.findall(r"\{\w+\}", EN[key])) == set(re.findall(r"\{\w+\}", ZH[key])), key
-    assert live_words("zh") is ZH
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=3), st.floats(20, 300))

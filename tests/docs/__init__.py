@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import SecretStr
 
+from components.i18n import words_for
 from components.labels.settings import SETTING_HELPS
-from components.words_live import live_words
 from components.workflow_export import workflow_svg
 from engine.config import (
     OPTION_PARAMETERS,
@@ -98,7 +98,7 @@ def options_table() -> str:
 
 def pictures() -> dict[Path, str]:
     """A drawing of every workflow, made from its compiled graph."""
-    words = live_words("en")
+    words = words_for("en")
     return {
         IMAGES / f"workflow-{name}.svg": workflow_svg(graph_of(compiled(name)), None, words) + "\n" for name in MODULES
     }

@@ -10,7 +10,6 @@ from components.figures import figures_of
 from components.i18n import Words
 from components.quality_chart import quality_nodes
 from components.rewrites import EFFECT_NAMES, history_nodes
-from components.words_live import live_words
 from components.workflow_facts import facts_of
 from engine.values import RunRecord
 from tests.truth.claims import Claim, rows_of
@@ -116,11 +115,10 @@ def _scorecards(record: RunRecord, words: Words) -> Iterator[Claim]:
 def _node_facts(record: RunRecord, words: Words) -> Iterator[Claim]:
     if not record.rewrites:
         return
-    names = live_words(words.language)
     for name in ("rewrite", "refine_query"):
         if not any(item.node == name for item in record.nodes):
             continue
-        said = " / ".join(line[0] for line in facts_of(name, record, names, "passed"))
+        said = " / ".join(line[0] for line in facts_of(name, record, words, "passed"))
         told = re.search(r"([+−±])(\d\.\d+) · r(-?\d+) → r(\d+)", said)
         if told is not None:
             values = scores(record) if record.workflow == "quality_loop" else rates(record)
