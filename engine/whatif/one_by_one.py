@@ -3,24 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
 from engine.decide import passed_ids
 from engine.values import PassageId
-from engine.whatif.masks import mask_of
+from engine.whatif.masks import FloatArray, IntArray, mask_of
 from engine.whatif.replay import what_if
 from engine.whatif.settings import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, nowhere
 from engine.whatif.table import RunTable
 from engine.whatif.values import WhatIf
 
+_MASKS = ("context", "kept_last")
+"""Fields of paths whose settings run along the second axis."""
+
 
 def one_by_one(table: RunTable, grid: SettingsGrid) -> Paths:
-    """What ``what_if`` says of each setting, as :class:`Paths`; about a millisecond a setting."""
+    """What ``what_if`` says of each setting, as :class:`Paths`; a millisecond for each that the run can tell apart."""
     out = nowhere(table, len(grid))
-    for place in range(len(grid)):
-        _fill(out, place, what_if(table.record, grid.config(place)), table)
-    return out
+    kinds = np.stack(_kinds(table, grid), axis=1)
+    _, firsts, which = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+    for first in firsts:
+        _fill(out, int(first), what_if(table.record, grid.config(int(first))), table)
+    source = firsts[which.reshape(-1)]
+    return _copied(out, source)
+
+
+def _kinds(table: RunTable, grid: SettingsGrid) -> list[IntArray]:
+    """By setting, numbers that are equal where its value cannot lead the run anywhere else.
+
+    A threshold is only ever compared: with recorded similarities, with what verdicts reach, with shares of passages.
+    """
+    record = table.record
+    similarities = {0.0, 1.0, *(item.passage.similarity for own in record.rounds for item in own.candidates)}
+    reached = {0.0, 1.0, *(verdict.reach for own in record.rounds for verdict in own.verdicts.values())}
+    most = int(grid.top_k.max())
+    shares = {part / whole for whole in range(1, most + 1) for part in range(whole + 1)}
+
+    def below(values: set[float], thresholds: FloatArray) -> IntArray:
+        return np.searchsorted(np.array(sorted(values)), thresholds)
+
+    # What further rewrites would bring is not recorded, and more passages than there are cannot be relevant.
+    rewrites = np.minimum(grid.max_rewrites, len(record.rounds) + 1)
+    relevant = np.minimum(grid.min_relevant, len(table.passages) + most + 1)
+    return [
+        # Under its own settings alone a run is no trial of others.
+        grid.equal_to(record.config),
+        grid.top_k,
+        below(similarities, grid.similarity_threshold),
+        np.where(grid.by_count, 0, below(shares, grid.grade_pass_threshold)),
+        rewrites,
+        below(reached, grid.min_confidence),
+        np.where(grid.by_count, relevant, 0),
+        grid.by_count.astype(np.int64),
+        grid.last_round.astype(np.int64),
+    ]
+
+
+def _copied(out: Paths, source: IntArray) -> Paths:
+    """Every setting with what is known of the one that stands for it."""
+    changed: dict[str, Any] = {
+        item.name: value[source] if value.shape[0] == len(source) and item.name not in _MASKS else value[:, source]
+        for item in fields(out)
+        if isinstance(value := getattr(out, item.name), np.ndarray)
+    }
+    return replace(out, **changed)
 
 
 def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -110,6 +110,14 @@ class SettingsGrid:
 
     def __len__(self) -> int:
         return len(self.top_k)
+
+    def equal_to(self, config: RunConfig) -> BoolArray:
+        """By setting whether it is ``config`` in every field."""
+        own = SettingsGrid.of([config])
+        same = [getattr(self, item.name) == getattr(own, item.name) for item in fields(self) if item.name != "base"]
+        rest_is_equal = replace(self.base, **_columns_of(config)) == config
+        found: BoolArray = np.logical_and.reduce(same) & rest_is_equal
+        return found
 
     def config(self, place: int) -> RunConfig:
         """The settings at one place."""

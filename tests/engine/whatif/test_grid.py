@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import dataclass, replace
-from typing import get_args
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
+from engine.config import (
+    ContextPolicy,
+    GatePolicy,
+    Mode,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+    SearchMethod,
+    SelfCorrectiveOptions,
+)
 from engine.decide import Evidence, decide, passed_ids
 from engine.errors import InvalidConfig
 from engine.events import fold_all
@@ -20,6 +29,7 @@ from engine.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, 
 from engine.whatif import WhatIf, what_if
 from engine.whatif.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, at_once, paths
 from engine.whatif.table import RunTable, run_table
+from tests.engine.strategies import fractions
 from tests.engine.whatif.world import World, recordings, run_in, settings, variations, worlds
 from tests.support.recorded import recorded_run
 
@@ -182,6 +192,47 @@ def test_every_field_of_a_config_is_modelled_or_replayed() -> None:
     assert at_once(table, RunConfig(top_k=3, gate="min_relevant", budget_s=5, answer_unverified=True))
     assert not at_once(table, _Wider(least_kept=1))
     assert not at_once(table, RunConfig(workflow="quality_loop"))
+
+
+_MODEL = st.sampled_from([RoleModel(), RoleModel("ollama:other")])
+ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
+    "workflow": st.just("self_corrective"),
+    "collection": st.sampled_from(["samples", "other"]),
+    "milvus_address": st.sampled_from(["", "http://127.0.0.1:19530"]),
+    "mode": st.sampled_from(get_args(Mode)),
+    "search": st.sampled_from(get_args(SearchMethod)),
+    "top_k": st.integers(1, 20),
+    "similarity_threshold": fractions,
+    "grade_pass_threshold": fractions,
+    "max_rewrites": st.integers(0, 5),
+    "min_confidence": fractions,
+    "gate": st.sampled_from(get_args(GatePolicy)),
+    "min_relevant": st.integers(1, 20),
+    "context": st.sampled_from(get_args(ContextPolicy)),
+    "answer_unverified": st.booleans(),
+    "probe_k": st.integers(1, 40),
+    "grade_probe": st.booleans(),
+    "ignore_cache": st.booleans(),
+    "budget_s": st.sampled_from([1.0, 60.0, 120.0, 600.0]),
+    "models": st.builds(RoleModels, **{item.name: _MODEL for item in fields(RoleModels)}),
+    "options": st.just(SelfCorrectiveOptions()),
+}
+"""By field of a config: any value of it. A field that is new stands here before the grid may be asked about it."""
+
+
+@hypothesis_settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@given(st.data())
+def test_a_grid_around_any_config_says_what_a_what_if_of_it_says(data: st.DataObject) -> None:
+    """SC-10: whichever fields run and what-if differ in, those that no array models among them."""
+    assert set(ANY_VALUE) == {item.name for item in fields(RunConfig)}
+    recorded = run_in(data.draw(worlds()), data.draw(recordings()))
+    names = data.draw(st.lists(st.sampled_from(sorted(ANY_VALUE)), min_size=1, max_size=6, unique=True))
+    config = replace(recorded.config, **{name: data.draw(ANY_VALUE[name]) for name in names})
+    table = table_of(recorded)
+    grid = SettingsGrid.product(config, {"similarity_threshold": [0.2, 0.45], "top_k": [2, 6]})
+    every = paths(table, grid)
+    for place in range(len(grid)):
+        assert facts_at(every, place) == facts(what_if(recorded, grid.config(place)), table), grid.config(place)
 
 
 @pytest.mark.parametrize("change", [{"collection": "other"}, {"mode": "local"}])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from engine.alike import alike_ranges
@@ -301,6 +301,39 @@ def _until_decision(record: RunRecord, count: int) -> RunRecord:
         reason="cancelled",
         answer="",
     )
+
+
+_BESIDE = (-0.01, 0, 0.01)
+
+
+@pytest.mark.parametrize("workflow", LOOPS)
+@settings(max_examples=12, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
+@given(data=st.data())
+def test_settings_that_a_run_cannot_tell_apart_are_replayed_once_and_none_is_lost(
+    workflow: WorkflowName, data: st.DataObject
+) -> None:
+    """At, above and below everything that the run recorded, in two settings at a time."""
+    record = run_in(data.draw(loop_worlds()), data.draw(loop_settings(workflow)))
+    candidates = [item.passage.similarity for own in record.rounds for item in own.candidates]
+    reached = [verdict.reach for own in record.rounds for verdict in own.verdicts.values() if verdict.reach >= 0]
+    levels = {"similarity_threshold": candidates, "min_confidence": reached, "grade_pass_threshold": [0.2, 1 / 3, 0.5]}
+    values: dict[str, list[float]] = {
+        name: sorted(
+            {0.0, 1.0, *(round(min(1.0, max(0.0, level + by)), 4) for level in found for by in (-0.01, 0, 0.01))}
+        )
+        for name, found in levels.items()
+    }
+    values |= {"top_k": [1.0, 4.0, 9.0], "max_rewrites": [0.0, 1.0, 2.0, 5.0], "min_relevant": [1.0, 2.0, 20.0]}
+    x, y = data.draw(st.lists(st.sampled_from(sorted(values)), min_size=2, max_size=2, unique=True))
+    grid = SettingsGrid.product(record.config, {x: values[x][:12], y: values[y][:12]})
+    every, table = paths(run_table(record), grid), run_table(record)
+    for place in data.draw(st.lists(st.integers(0, len(grid) - 1), min_size=8, max_size=8)):
+        found = what_if(record, grid.config(place))
+        said = (STATES[every.state[place]], every.outcome[place] >= 0, every.rewrites[place], every.round[place])
+        assert said == (found.state, found.outcome is not None, found.rewrites, len(found.steps) - 1)
+        assert every.calls[place] + every.built_in_calls[place] == found.cost.calls + found.cost.built_in_calls
+        given = {item.id for item in found.passages}
+        assert set(every.context_ids(place)) == given and len(table.passages) >= len(given)
 
 
 @pytest.mark.parametrize("workflow", LOOPS)
