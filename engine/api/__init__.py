@@ -194,9 +194,7 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
         engine = get_engine()
         record = await asyncio.to_thread(engine.record, run_id)
         after = _seen(last_event_id, after)
-        # Anything but 204 makes a browser connect again and again; the end of an interrupted run was made up when it
-        # was read, and its number says nothing about what the caller saw.
-        if record.outcome not in (None, "interrupted") and after >= record.last_seq:
+        if _all_seen(record, after):
             return Response(status_code=204)
         return StreamingResponse(event_stream(engine, run_id, after, heartbeat_s), **_STREAM)
 
@@ -216,7 +214,7 @@ def _add_view(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, views: Vi
     async def view(run_id: str, request: Request, last_event_id: Annotated[str | None, Header()] = None) -> Response:
         engine = get_engine()
         record = await asyncio.to_thread(engine.record, run_id)
-        if record.outcome is not None and _seen(last_event_id, 0) >= record.last_seq:
+        if _all_seen(record, _seen(last_event_id, 0)):
             return Response(status_code=204)
 
         def derived(record: RunRecord) -> Mapping[str, Any]:
@@ -284,6 +282,14 @@ def _started(
     except InvalidQuestion as error:
         error.params["field"] = field
         raise
+
+
+def _all_seen(record: RunRecord, after: int) -> bool:
+    """Whether there is nothing to send: an answer of 204, for anything else makes a browser connect again and again.
+
+    The end of an interrupted run was made up when it was read, and its number says nothing about what the caller saw.
+    """
+    return record.outcome not in (None, "interrupted") and after >= record.last_seq
 
 
 def _seen(last_event_id: str | None, after: int) -> int:

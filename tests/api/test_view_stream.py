@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from engine.values import RunRecord
 from tests.api.served import app_of, calling, dial, engine_of, raw, received, relevant, serving
@@ -124,3 +127,15 @@ def test_a_view_of_a_silent_run_sends_heartbeats_and_loses_nothing_over_them(tmp
             gate.open()
             sent = messages((begun + received(connection, LAST_PIECE)).decode())
         assert put_together(sent) == view(engine.record(run_id), {})
+
+
+@pytest.mark.parametrize("path", ["view", "events"])
+def test_an_interrupted_run_is_sent_to_a_reader_that_saw_a_later_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Its end was made up when it was read, and numbered then."""
+    with calling(tmp_path, options={"views": view}) as (client, engine):
+        record = engine.run("first")
+        monkeypatch.setattr(engine, "record", lambda _run_id: replace(record, outcome="interrupted"))
+        seen = {"last-event-id": str(record.last_seq + 1)}
+        assert client.get(f"/api/runs/{record.id}/{path}", headers=seen).status_code == 200
