@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from components.i18n import Words
+from components.labels.workflows import NODE_NAMES
 from components.words_live import PICTURE
 from engine.messages import NC_
 from engine.values import Comparison, Decision, RunRecord
@@ -19,20 +20,20 @@ _LONGEST_QUERY = 60
 
 
 def word(words: Words, kind: str, code: str, **values: object) -> str:
-    """What the picture calls a code of this kind, such as a node by its name; empty where it has no words for it."""
+    """What the picture calls a code of this kind, such as a state; empty where it has no words for it."""
     message = PICTURE.get(f"{kind}_{code}")
     return words(message, **values) if message else ""
 
 
 def title_of(name: str, words: Words) -> str:
-    return word(words, "node", name) or _plain_name(name)
+    return words(NODE_NAMES[name]) if name in NODE_NAMES else _plain_name(name)
 
 
 def route_of(decision: Decision, words: Words) -> str:
     """Where a decision leads, in a word; the same node may mean another thing to whom it leads from."""
     route, node = decision.route, decision.node
-    named = word(words, "route", f"{route}_from_{node}") or word(words, "route", route) or word(words, "node", route)
-    return named or _plain_name(route)
+    named = word(words, "route", f"{route}_from_{node}") or word(words, "route", route)
+    return named or title_of(route, words)
 
 
 def _plain_name(name: str) -> str:

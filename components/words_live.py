@@ -1,4 +1,4 @@
-"""What the workflow picture calls the codes of a run: nodes, routes, reasons, quantities, states and outcomes."""
+"""What the workflow picture calls the codes of a run: routes, reasons, quantities, states and outcomes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from components.words_live_loops import LOOPS
 from engine.messages import N_, NC_
 
 _FOUR_NODES: Mapping[str, str] = {
-    # Nodes and where a decision leads
-    "node_retrieve": N_("Retrieve"),
-    "node_grade": N_("Grade"),
-    "node_rewrite": N_("Rewrite"),
-    "node_generate": N_("Generate"),
+    # Where a decision leads
     "route_retrieve": N_("retrieve"),
     "route_grade": N_("grade"),
     "route_rewrite": N_("rewrite"),
@@ -76,4 +72,4 @@ _FOUR_NODES: Mapping[str, str] = {
     "outcome_interrupted": NC_("picture", "Interrupted"),
 }
 PICTURE: Mapping[str, str] = MappingProxyType({**_FOUR_NODES, **LOOPS, **GRAPH})
-"""Messages by kind and code, such as ``node_retrieve``; an empty one says that a code goes without a name."""
+"""Messages by kind and code, such as ``route_retrieve``; an empty one says that a code goes without a name."""

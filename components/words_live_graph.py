@@ -9,8 +9,6 @@ from engine.messages import N_
 
 GRAPH: Mapping[str, str] = MappingProxyType(
     {
-        "node_analyze_query": N_("Analyse"),
-        "node_refine_query": N_("Refine"),
         "route_generate_answer_from_grade_documents": N_("generate"),
         "route_generate_answer_from_route_query": N_("generate"),
         "route_refine_query": N_("refine"),

@@ -9,22 +9,6 @@ from engine.messages import N_, NC_
 
 LOOPS: Mapping[str, str] = MappingProxyType(
     {
-        # Names of nodes
-        "node_question_router": N_("Route"),
-        "node_fuse": N_("Fuse"),
-        "node_rerank": N_("Rerank"),
-        "node_grade_documents": N_("Grade"),
-        "node_retrieve_memory": N_("Recall"),
-        "node_route_query": N_("Choose route"),
-        "node_rewrite_query": N_("Rewrite"),
-        "node_retrieve_documents": N_("Retrieve"),
-        "node_generate_response": N_("Generate"),
-        "node_direct_response": N_("Direct answer"),
-        "node_grade_relevance": N_("Grade answer"),
-        "node_consolidate_memory": N_("Remember"),
-        "node_prepare": N_("Prepare"),
-        "node_generate_answer": N_("Generate"),
-        "node_eval_answer": N_("Evaluate"),
         # Where a decision leads
         "route_rewrite_query": N_("rewrite"),
         "route_retrieve_documents": N_("next search"),
@@ -84,9 +68,6 @@ LOOPS: Mapping[str, str] = MappingProxyType(
         "kind_vector": N_("base"),
         "kind_graph": N_("entities"),
         "kind_temporal": N_("log"),
-        "grade_high": N_("high"),
-        "grade_medium": N_("medium"),
-        "grade_low": N_("low"),
         "strategy_direct": N_("direct answer"),
         "strategy_hierarchical_search": N_("by section"),
         "strategy_direct_chunk_search": N_("by passage"),

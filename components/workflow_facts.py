@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from components import workflow_facts_graph as graph
 from components.i18n import Words
+from components.labels.runs import GRADE_NAMES
 from components.picture_words import Lines, cut, duration_of, lines, searched_line, word
 from engine.messages import NC_
 from engine.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, SourceKind
@@ -214,7 +215,7 @@ def _quality_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lin
     course = " → ".join(f"{item.routing_score:.2f}" for item in checked)
     last = checked[-1]
     newest = f"{last.routing_score:.2f}"
-    grade = word(words, "grade", last.routing_grade)
+    grade = words(GRADE_NAMES[last.routing_grade])
     first = (words("score {score}", score=f"{course} · {grade}"), f"{course} · {grade}", f"{newest} · {grade}")
     issues = len(last.issues)
     return (first, *lines([words.count("1 issue", "{n} issues", issues) if issues else "", *spent]))

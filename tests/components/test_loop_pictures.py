@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.i18n import Words, words_for
+from components.labels.workflows import NODE_NAMES
 from components.live_run import layouts
 from components.picture_words import title_of, word
 from components.words_live import PICTURE
@@ -134,9 +135,10 @@ def test_every_code_and_node_has_words() -> None:
         *(f"outcome_{code}" for code in get_args(Outcome)),
         *(f"kind_{code}" for code in get_args(SourceKind)),
         *(f"strategy_{code}" for code in get_args(Strategy)),
-        *(f"{part}_{name}" for name in names for part in ("node", "rest")),
+        *(f"rest_{name}" for name in names),
     ]
     assert [key for key in keys if key not in PICTURE] == []
+    assert [name for name in names if name not in NODE_NAMES] == []
     # The two that judge passages say how many they have judged instead.
     assert {name for name in names if f"doing_{name}" not in PICTURE} == {"rerank", "grade"}
 
