@@ -13,7 +13,8 @@ from components.markup import draw, node
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet
-from engine.evaluation.importing import ImportNote, ImportPlan, collection_name, read_query_set
+from engine.evaluation.formats.common import ImportNote
+from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
 from engine.evaluation.presence import presence
 from engine.evaluation.store import usable_set_name
 from engine.messages import N_, NC_

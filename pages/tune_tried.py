@@ -20,8 +20,8 @@ from engine.config import PARAMETERS, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
-from engine.evaluation.recommend import enough_known
-from engine.evaluation.sweep import Cost, front, recommend, rows, sweep
+from engine.evaluation.recommend import enough_known, recommend
+from engine.evaluation.sweep import Cost, front, rows, sweep
 from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
 from pages.tune_evidence import Shown
 

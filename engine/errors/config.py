@@ -91,11 +91,6 @@ class InvalidConfig(WorkbenchError):
         N_('Write it as {{"top_k": 5, ...}}.'),
         field="config",
     )
-    unreadable_as = Message(
-        N_("The settings cannot be read as {form}: {why}."),
-        N_("Copy them again from the page Tune, or write one `name = value` a line."),
-        field="config",
-    )
     bar_without_number = Message(
         N_("The bar {bar!r} names no number."),
         N_("Write it as MEASURE=NUMBER, e.g. recall@5=0.95."),

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from engine.config import RoleModel, RunConfig
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured
+from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, ratio
 from engine.evaluation.kept import Kept, kept_under
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.evaluation.walked import Walked, walk
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from engine.whatif.masks import BoolArray
 
 CUTOFF = 5
 
@@ -90,10 +88,9 @@ class _Measures:
 
     def _costs(self) -> dict[Measure, Measured]:
         walked = self.walked
-        rate = np.divide(walked.passed, walked.kept, out=np.zeros(walked.kept.shape), where=walked.kept > 0)
         timed = ~np.isnan(walked.seconds)
         return {
-            "pass_rate": _mean(rate, self.counted & walked.all_judged),
+            "pass_rate": _mean(ratio(walked.passed, walked.kept, otherwise=0.0), self.counted & walked.all_judged),
             "rewrites": _mean(walked.round, self.counted),
             "calls": _mean(walked.calls, self.counted),
             "built_in_calls": _mean(walked.built_in_calls, self.counted),

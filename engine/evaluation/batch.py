@@ -43,8 +43,6 @@ from engine.values import Fault, RunId, RunRecord
 if TYPE_CHECKING:
     from engine.evaluation.evidence import Evidence
 
-__all__ = ["MOST_AT_ONCE", "Batch", "BatchProgress", "BatchRunner"]
-
 MOST_AT_ONCE = 32
 _FULL_PAUSE_S = 0.05
 """Pause before a run is tried again where the engine has as many as it may."""

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from engine.evaluation.statistics import Interval, PairedTest, interval, paired_means
 from engine.values import Outcome
+from engine.whatif.masks import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 Measure = Literal[
     "quality",
@@ -66,6 +65,11 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 ANSWERED: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "fallback"})
 
 
+def ratio(total: FloatArray, weight: FloatArray, otherwise: float = np.nan) -> FloatArray:
+    """``total`` over ``weight``, ``otherwise`` where that is 0."""
+    return np.divide(total, weight, out=np.full(np.shape(weight), otherwise), where=weight > 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One measure by question and setting, as the sum and the weight that it contributes to a ratio; both [N, S].
@@ -80,9 +84,7 @@ class Measured:
     @property
     def value(self) -> FloatArray:
         """The ratio of sums by setting [S]; NaN where no question can tell."""
-        weight = self.weight.sum(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(weight > 0, self.total.sum(axis=0) / weight, np.nan)
+        return ratio(self.total.sum(axis=0), self.weight.sum(axis=0))
 
     @property
     def n(self) -> IntArray:
@@ -92,14 +94,11 @@ class Measured:
 
     def of(self, setting: int) -> FloatArray:
         """Values by question [N] under one setting; NaN where the question cannot tell."""
-        weight = self.weight[:, setting]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(weight > 0, self.total[:, setting] / weight, np.nan)
+        return ratio(self.total[:, setting], self.weight[:, setting])
 
     def quantile(self, share: float) -> FloatArray:
         """The quantile over the questions that can tell, by setting [S]; NaN where none can."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = np.where(self.weight > 0, self.total / self.weight, np.inf)
+        values = ratio(self.total, self.weight, otherwise=np.inf)
         values.sort(axis=0)
         n = self.n
         place = np.maximum(n - 1, 0) * share
@@ -194,13 +193,6 @@ class Evaluation:
         if np.any(codes < 0):
             counts[None] = int(np.sum(codes < 0))
         return counts
-
-    def outcome_shares(self, outcome: Outcome | None) -> FloatArray:
-        """Share of all gathered questions that end so, by setting [S]; None asks for the unknown ones."""
-        code = -1 if outcome is None else OUTCOMES.index(outcome)
-        if not self.case_ids:
-            return np.full(len(self.configs), np.nan)
-        return np.asarray((self.outcomes == code).mean(axis=0))
 
     def pass_rates(self, setting: int = 0) -> FloatArray:
         """Pass rates of the last round of the questions whose path is known, ascending."""

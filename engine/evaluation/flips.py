@@ -13,8 +13,6 @@ from engine.evaluation.flip_values import Flip, FlipReason, Flips, FlipVerdict, 
 from engine.evaluation.statistics import mcnemar
 from engine.values import RunId
 
-__all__ = ["Flip", "FlipReason", "FlipVerdict", "Flips", "Side", "flips", "flips_between"]
-
 _ORDER: tuple[FlipVerdict, ...] = ("better", "worse", "unknown", "same")
 _REFUSED = "abstained"
 

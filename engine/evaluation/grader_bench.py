@@ -12,33 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.evaluation.grader_pairs import Pair, pairs
-from engine.evaluation.noise import Noise, PassageNoise, coin_flip, noise
+from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.statistics import sign_test
-
-__all__ = [
-    "Bin",
-    "Confusion",
-    "CurvePoint",
-    "Cut",
-    "Disagreement",
-    "GraderComparison",
-    "GraderFigures",
-    "Noise",
-    "Pair",
-    "PassageNoise",
-    "coin_flip",
-    "compare",
-    "cut_for_precision",
-    "figures",
-    "noise",
-    "pairs",
-]
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from engine.whatif.masks import BoolArray, FloatArray
 
 Missing = Literal["no_pairs", "one_class", "nothing_passes", "nothing_relevant"]
 FigureName = Literal[

@@ -13,12 +13,19 @@ from typing import Any
 from engine.errors import DataSetTooLarge, DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.formats.beir import FolderFiles, parse_beir, zipped
-from engine.evaluation.formats.common import MOST_BYTES, ImportNote, Notes, Parsed, json_of, plain_text, text_of
+from engine.evaluation.formats.common import (
+    MOST_BYTES,
+    ImportNote,
+    Notes,
+    Parsed,
+    file_of,
+    json_of,
+    plain_text,
+    text_of,
+)
 from engine.evaluation.formats.squad import is_squad, parse_squad
 from engine.evaluation.formats.table import parse_csv, parse_jsonl, parse_list
 from engine.knowledge.ingest import IngestItem
-
-__all__ = ["ImportNote", "ImportPlan", "collection_name", "read_query_set"]
 
 _ZIP = b"PK\x03\x04"
 _LONGEST_COLLECTION = 60
@@ -93,7 +100,7 @@ def collection_name(name: str) -> str:
 def _parsed(data: Path | bytes, file: str, notes: Notes, known: Collection[str]) -> Parsed:
     if isinstance(data, Path) and data.is_dir():
         return parse_beir(FolderFiles(data), notes)
-    content = data if isinstance(data, bytes) else _bytes(data)
+    content = data if isinstance(data, bytes) else file_of(data, data.name, MOST_BYTES)
     if len(content) > MOST_BYTES:
         raise DataSetTooLarge(name=file, what="megabytes", limit=MOST_BYTES // 1_000_000)
     if content.startswith(_ZIP):
@@ -122,15 +129,6 @@ def _is_jsonl(text: str, file: str) -> bool:
         return True
     lines = [line.strip() for line in text.strip().split("\n", 2)]
     return len(lines) > 1 and lines[0].endswith("}") and lines[1][:1] in ("{", "")
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataSetTooLarge(name=path.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
-        return path.read_bytes()
-    except OSError as error:
-        raise DataSetUnusable(name=str(path), cause=error.strerror or type(error).__name__) from None
 
 
 def _renamed(case: Case, elsewhere: Mapping[str, str]) -> tuple[Expectation, ...]:

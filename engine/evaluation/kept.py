@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.config import RunConfig
 from engine.evaluation.evidence import Bits, Evidence, Places
 from engine.evaluation.scores import MAX_CUTOFF, Ranking, ranking_of, scores_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from engine.whatif.masks import BoolArray, FloatArray, IntArray
 
 _PLACES = np.arange(MAX_CUTOFF, dtype=np.uint32)
 

@@ -18,7 +18,7 @@ def meets(expectation: Expectation, passage: Passage) -> bool:
     if expectation.kind == "passage":
         return passage.id == expectation.value
     if expectation.kind == "source":
-        return _name(passage.source) == _name(expectation.value)
+        return folded_name(passage.source) == folded_name(expectation.value)
     wanted = _folded(expectation.value)
     return bool(wanted) and wanted in _folded(passage.text)
 
@@ -34,7 +34,8 @@ def met_map(case: Case, record: RunRecord) -> dict[PassageId, tuple[int, ...]]:
     return {passage_id: met_by(case, passage) for passage_id, passage in passages.items()}
 
 
-def _name(text: str) -> str:
+def folded_name(text: str) -> str:
+    """A name in the form in which names are compared: one Unicode form, no space around it."""
     return unicodedata.normalize("NFC", text).strip()
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.errors import SetElsewhere
 from engine.evaluation.cases import Case
+from engine.evaluation.matching import folded_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Presence:
 
 def presence(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> Presence:
     """Names are compared whichever Unicode form they have, as the figures compare them."""
-    there = frozenset(map(_name, sources))
+    there = frozenset(map(folded_name, sources))
     wanted = {
-        _name(item.value if item.kind == "source" else item.value.rpartition("#")[0])
+        folded_name(item.value if item.kind == "source" else item.value.rpartition("#")[0])
         for case in cases
         for item in case.expected
         if item.kind != "text"
@@ -45,7 +45,3 @@ def refuse_elsewhere(found: Presence) -> None:
     """Raises ``SetElsewhere`` where a collection holds nothing of what a set expects."""
     if found.nowhere:
         raise SetElsewhere(expected=found.expected, collection=found.collection)
-
-
-def _name(text: str) -> str:
-    return unicodedata.normalize("NFC", text).strip()

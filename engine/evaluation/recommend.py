@@ -8,18 +8,14 @@ questions that had no part in the pick, and "not distinguishable" is said wherev
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.config import PARAMETERS, RunConfig
 from engine.evaluation.aggregate import evaluate
-from engine.evaluation.figures import Evaluation, Measure
+from engine.evaluation.figures import Evaluation, Measure, ratio
 from engine.evaluation.rejected import rejected_given
 from engine.evaluation.statistics import SEED, PairedTest, corrected_p, mcnemar, paired_means, with_correction
 from engine.evaluation.sweep_values import QUALITY_FLOOR, Choice, Recommendation, Sweep
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from engine.whatif.masks import BoolArray, FloatArray, IntArray
 
 ENOUGH_KNOWN = 0.9
 """A setting is compared where it tells at least this share of the questions that the best known one tells."""
@@ -94,9 +90,7 @@ class _Field:
         """Values by question and setting [N, S + 1]; NaN where not known."""
         if measure not in self.columns:
             parts = [item.measures[measure] for item in (self.swept.evaluation, self.before)]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                made = [np.where(part.weight > 0, part.total / part.weight, np.nan) for part in parts]
-            self.columns[measure] = np.concatenate(made, axis=1)
+            self.columns[measure] = np.concatenate([ratio(part.total, part.weight) for part in parts], axis=1)
         return self.columns[measure]
 
     def pick(self) -> tuple[int, Choice, int]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.config import RunConfig
 from engine.evaluation.evidence import Evidence
 from engine.whatif.grid import paths
-from engine.whatif.masks import column, counted
+from engine.whatif.masks import IntArray, column, counted
 from engine.whatif.settings import SettingsGrid
 from engine.whatif.table import RunTable
-
-IntArray = NDArray[np.int64]
 
 
 def rejected_given(evidence: Evidence, configs: Sequence[RunConfig]) -> IntArray:

@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from engine.whatif.masks import FloatArray
 
 MAX_CUTOFF = 20
 """The largest top_k, and so the deepest cut-off that a round's kept passages can need."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from engine.config import RoleModel, RoleModels, RunConfig, config_from_stored
-from engine.errors import InvalidConfig
+from engine.config import RoleModel, RoleModels, RunConfig
 
 QUESTION = "What is the power set of the empty set?"
 ADDRESS = "http://127.0.0.1:8501"
@@ -89,36 +87,6 @@ def as_python(config: RunConfig, question: str = QUESTION) -> str:
             "",
         ]
     )
-
-
-def config_from_json(text: str) -> RunConfig:
-    """What :func:`as_json` wrote; raises ``InvalidConfig``."""
-    try:
-        plain = json.loads(text)
-    except ValueError as error:
-        raise _unreadable("JSON", error) from None
-    return _config(plain, "JSON")
-
-
-def config_from_toml(text: str) -> RunConfig:
-    """What :func:`as_toml` wrote; raises ``InvalidConfig``."""
-    import tomllib
-
-    try:
-        plain = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _unreadable("TOML", error) from None
-    return _config(plain, "TOML")
-
-
-def _config(plain: Any, form: str) -> RunConfig:
-    if not isinstance(plain, Mapping):
-        raise _unreadable(form, "it is no table of settings")
-    return config_from_stored(plain)
-
-
-def _unreadable(form: str, problem: object) -> InvalidConfig:
-    return InvalidConfig.unreadable_as(form=form, why=str(problem)[:120])
 
 
 def _toml(value: str | float | bool) -> str:

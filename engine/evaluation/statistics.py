@@ -9,11 +9,8 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
+from engine.whatif.masks import BoolArray, FloatArray, IntArray
 
 CONFIDENCE = 0.95
 ALPHA = 0.05

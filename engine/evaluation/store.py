@@ -61,8 +61,7 @@ class EvaluationStore:
 
     def query_sets(self) -> tuple[str, ...]:
         """Names, the samples first, then by name."""
-        with self._open() as connection:
-            rows = connection.execute("SELECT name FROM query_sets ORDER BY name").fetchall()
+        rows = self._rows("SELECT name FROM query_sets ORDER BY name")
         return (SAMPLE_SET, *(str(name) for (name,) in rows))
 
     def query_set(self, name: str) -> QuerySet:
@@ -115,22 +114,11 @@ class EvaluationStore:
 
         Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
         """
-        if name == SAMPLE_SET:
-            raise InvalidQuerySet.reserved(name=name)
-        with self._writing() as connection:
-            change = "UPDATE query_sets SET collection = ? WHERE name = ?"
-            changed = connection.execute(change, (_clean(collection), _clean(name))).rowcount
-        if not changed:
-            raise UnknownQuerySet(name=name)
+        self._change_set(name, "UPDATE query_sets SET collection = ? WHERE name = ?", _clean(collection))
 
     def delete_query_set(self, name: str) -> None:
         """Remove a set; its batches stay. Raises ``UnknownQuerySet``, ``InvalidQuerySet`` for the samples."""
-        if name == SAMPLE_SET:
-            raise InvalidQuerySet.reserved(name=name)
-        with self._writing() as connection:
-            gone = connection.execute("DELETE FROM query_sets WHERE name = ?", (_clean(name),)).rowcount
-        if not gone:
-            raise UnknownQuerySet(name=name)
+        self._change_set(name, "DELETE FROM query_sets WHERE name = ?")
 
     # -- batches ------------------------------------------------------------------------------------------------
 
@@ -184,9 +172,7 @@ class EvaluationStore:
 
     def batch_cases(self, batch_id: str) -> tuple[Case, ...]:
         """The cases as they were when the batch was begun, in order; raises ``UnknownBatch``."""
-        with self._open() as connection:
-            query = "SELECT data FROM batch_cases WHERE batch_id = ? ORDER BY place"
-            rows = connection.execute(query, (_clean(batch_id),)).fetchall()
+        rows = self._rows("SELECT data FROM batch_cases WHERE batch_id = ? ORDER BY place", _clean(batch_id))
         if not rows:
             raise UnknownBatch(batch=batch_id)
         return tuple(self._case(data) for (data,) in rows)
@@ -205,11 +191,10 @@ class EvaluationStore:
 
     def owner_of(self, batch_id: str) -> str:
         """The process that runs a batch, or ran it last; empty where it was let go in order."""
-        with self._open() as connection:
-            found = connection.execute("SELECT owner FROM batches WHERE id = ?", (_clean(batch_id),)).fetchone()
-        if found is None:
+        found = self._rows("SELECT owner FROM batches WHERE id = ?", _clean(batch_id))
+        if not found:
             raise UnknownBatch(batch=batch_id)
-        return str(found[0])
+        return str(found[0][0])
 
     def claim_batch(self, batch_id: str, owner: str, lives: Callable[[str], bool]) -> bool:
         """Become the owner of a batch; False where a process that ``lives`` has it. Raises ``UnknownBatch``."""
@@ -225,13 +210,6 @@ class EvaluationStore:
         with self._writing() as connection:
             connection.execute("UPDATE batches SET owner = '' WHERE id = ? AND owner = ?", (batch_id, owner))
 
-    def delete_batch(self, batch_id: str) -> None:
-        """Remove a batch; its runs stay. Raises ``UnknownBatch``."""
-        with self._writing() as connection:
-            gone = connection.execute("DELETE FROM batches WHERE id = ?", (_clean(batch_id),)).rowcount
-        if not gone:
-            raise UnknownBatch(batch=batch_id)
-
     # -- labels -------------------------------------------------------------------------------------------------
 
     def set_label(self, question: str, passage_id: str, relevant: bool | None) -> None:
@@ -246,12 +224,11 @@ class EvaluationStore:
     def labels(self, question: str | None = None) -> tuple[Label, ...]:
         """Every label, or those of one question, by question and passage."""
         wanted = None if question is None else _clean(question.strip())
-        with self._open() as connection:
-            rows = connection.execute(
-                "SELECT question, passage_id, relevant, labelled_at FROM labels WHERE ? IS NULL OR question = ? "
-                "ORDER BY question, passage_id",
-                (wanted, wanted),
-            ).fetchall()
+        rows = self._rows(
+            "SELECT question, passage_id, relevant, labelled_at FROM labels WHERE ? IS NULL OR question = ? "
+            "ORDER BY question, passage_id",
+            *(wanted, wanted),
+        )
         return tuple(Label(str(row[0]), PassageId(row[1]), bool(row[2]), str(row[3])) for row in rows)
 
     # -- saved settings -----------------------------------------------------------------------------------------
@@ -264,8 +241,7 @@ class EvaluationStore:
 
     def settings(self) -> dict[str, RunConfig]:
         """Saved settings by name; those of a later version, which cannot be read, are left out and stay in the file."""
-        with self._open() as connection:
-            rows = connection.execute("SELECT name, config FROM saved_settings ORDER BY name").fetchall()
+        rows = self._rows("SELECT name, config FROM saved_settings ORDER BY name")
         found = {}
         for name, data in rows:
             try:
@@ -288,10 +264,22 @@ class EvaluationStore:
                 raise EngineClosed()
             yield self._connection
 
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._open() as connection:
+            return connection.execute(query, values).fetchall()
+
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._open() as connection, writing(connection):
             yield connection
+
+    def _change_set(self, name: str, change: str, *values: str) -> None:
+        if name == SAMPLE_SET:
+            raise InvalidQuerySet.reserved(name=name)
+        with self._writing() as connection:
+            changed = connection.execute(change, (*values, _clean(name))).rowcount
+        if not changed:
+            raise UnknownQuerySet(name=name)
 
     def _set_case(self, batch_id: str, case_id: str, change: str, value: str | None) -> None:
         with self._writing() as connection:

@@ -13,11 +13,9 @@ from engine.config import RunConfig
 from engine.evaluation.aggregate import CUTOFF, evaluate
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, OUTCOMES
-from engine.evaluation.recommend import enough_known, recommend
-from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
+from engine.evaluation.recommend import enough_known
+from engine.evaluation.sweep_values import Axis, AxisValue, Front, Sweep
 from engine.whatif.settings import COLUMNS
-
-__all__ = ["Axis", "Front", "HeatMap", "Recommendation", "Sweep", "front", "recommend", "rows", "sweep"]
 
 MAX_AXES = 3
 Cost = Literal["steps", "calls", "seconds"]

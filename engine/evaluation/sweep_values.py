@@ -13,8 +13,7 @@ from engine.config import RunConfig
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.statistics import Interval, PairedTest, Verdict
-
-FloatArray = NDArray[np.float64]
+from engine.whatif.masks import FloatArray
 
 AxisValue = float | int | str | bool
 

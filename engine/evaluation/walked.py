@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.config import RunConfig
 from engine.evaluation.evidence import Evidence
 from engine.whatif.grid import paths
+from engine.whatif.masks import BoolArray, FloatArray, IntArray
 from engine.whatif.settings import COLUMNS, GAPS, Paths, SettingsGrid
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 _VERDICTS = GAPS.index("verdicts")
 _DEFAULTS = RunConfig()

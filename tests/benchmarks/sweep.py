@@ -9,7 +9,9 @@ from engine.config import RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import gather
 from engine.evaluation.flips import flips_between
-from engine.evaluation.sweep import Axis, recommend, sweep
+from engine.evaluation.recommend import recommend
+from engine.evaluation.sweep import sweep
+from engine.evaluation.sweep_values import Axis
 from tests.benchmarks.harness import Bench, Row, in_turn
 from tests.evaluation.gathered import questions
 

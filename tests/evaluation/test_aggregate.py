@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -162,7 +161,6 @@ def test_the_recorded_settings_give_the_recorded_outcomes_and_everything_is_know
     assert evaluation.unknown_n.tolist() == [0]
     assert [OUTCOMES[code] for code in evaluation.outcomes[:, 0]] == [records[case.id].outcome for case in cases_]
     assert sum(evaluation.outcome_counts().values()) == 20
-    assert evaluation.outcome_shares("answered")[0] == evaluation.outcome_counts()["answered"] / 20
 
 
 def test_unknown_paths_are_counted_and_in_no_figure() -> None:
@@ -200,7 +198,6 @@ def test_no_questions_give_no_figures() -> None:
     assert evaluation.interval("quality") is None
     assert evaluation.quantile("seconds", 0.5) is None
     assert evaluation.outcome_counts() == {}
-    assert math.isnan(evaluation.outcome_shares("answered")[0])
 
 
 def test_the_median_time_is_that_of_the_known_questions() -> None:

@@ -10,7 +10,8 @@ from engine.config import RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.flips import Flip, flips, flips_between
+from engine.evaluation.flip_values import Flip
+from engine.evaluation.flips import flips, flips_between
 from engine.values import RunRecord, Verdict
 from engine.whatif import what_if
 from tests.engine.whatif.world import World, run_in

@@ -21,7 +21,9 @@ from sklearn.metrics import (
 
 from engine.config import RunConfig
 from engine.evaluation.cases import Case, Expectation
-from engine.evaluation.grader_bench import Pair, coin_flip, compare, cut_for_precision, figures, noise, pairs
+from engine.evaluation.grader_bench import compare, cut_for_precision, figures
+from engine.evaluation.grader_pairs import Pair, pairs
+from engine.evaluation.noise import coin_flip, noise
 from engine.evaluation.values import Label
 from engine.values import BY_HAND, PassageId, RunId, Verdict
 from tests.engine.whatif.world import CHAT, World, run_in

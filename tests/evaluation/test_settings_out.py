@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +22,11 @@ from engine.config import (
     WorkflowName,
     WorkflowOptions,
     config_from_dict,
+    config_from_stored,
 )
 from engine.errors import InvalidConfig
-from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml, config_from_json, config_from_toml
+from engine.evaluation.command import read_config
+from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from tests.engine.whatif.world import settings
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -47,8 +51,8 @@ def configs(draw: st.DrawFn) -> RunConfig:
 
 @given(configs())
 def test_json_and_toml_read_back_equal(config: RunConfig) -> None:
-    assert config_from_json(as_json(config)) == config
-    assert config_from_toml(as_toml(config)) == config
+    assert config_from_stored(json.loads(as_json(config))) == config
+    assert config_from_stored(tomllib.loads(as_toml(config))) == config
 
 
 @given(configs(), names)
@@ -81,12 +85,16 @@ def test_what_is_default_is_written_too_and_what_has_no_meaning_is_not() -> None
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '{"top_k": 99}', '{"nonsense": 1}', "null"])
-def test_json_that_is_no_config_is_refused(text: str) -> None:
-    with pytest.raises(InvalidConfig):
-        config_from_json(text)
+def test_json_that_is_no_config_is_refused(text: str, tmp_path: Path) -> None:
+    refused(tmp_path / "settings.json", text)
 
 
 @pytest.mark.parametrize("text", ["top_k", "top_k = 99", "nonsense = 1", "[models]\ngrader = 3"])
-def test_toml_that_is_no_config_is_refused(text: str) -> None:
+def test_toml_that_is_no_config_is_refused(text: str, tmp_path: Path) -> None:
+    refused(tmp_path / "settings.toml", text)
+
+
+def refused(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidConfig):
-        config_from_toml(text)
+        read_config(path)

@@ -12,8 +12,9 @@ from engine.errors import InvalidConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.recommend import distance_to_defaults, enough_known
-from engine.evaluation.sweep import Axis, Sweep, front, recommend, rows, sweep
+from engine.evaluation.recommend import distance_to_defaults, enough_known, recommend
+from engine.evaluation.sweep import front, rows, sweep
+from engine.evaluation.sweep_values import Axis, Sweep
 from engine.values import RunId, Verdict
 from tests.engine.whatif.world import World, run_in
 from tests.evaluation.gathered import evidence_of

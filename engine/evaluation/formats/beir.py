@@ -17,7 +17,8 @@ from engine.evaluation.formats.common import (
     Documents,
     Notes,
     Parsed,
-    json_line,
+    file_of,
+    json_lines,
     question_fault,
     sources,
     text_of,
@@ -53,13 +54,7 @@ class FolderFiles:
         return [path.relative_to(self._folder).as_posix() for path in found if path.is_file()]
 
     def read(self, name: str) -> bytes:
-        path = self._folder / name
-        try:
-            if path.stat().st_size > self._left:
-                raise DataSetTooLarge(name=self.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
-            data = path.read_bytes()
-        except OSError as error:
-            raise DataSetUnusable(name=str(path), cause=error.strerror or type(error).__name__) from None
+        data = file_of(self._folder / name, self.name, self._left)
         self._left -= len(data)
         return data
 
@@ -176,18 +171,13 @@ def _relevance(files: Files, names: list[str], notes: Notes) -> dict[str, list[s
 
 
 def _rows(files: Files, name: str, notes: Notes) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text_of(name, files.read(name)).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json_line(line)
-        except ValueError as error:
-            notes.add("row", f"The line is left out: {error}.", name, number)
-            continue
-        if not isinstance(row, Mapping) or not isinstance(row.get("_id"), str | int) or row["_id"] == "":
+    for number, row in json_lines(text_of(name, files.read(name))):
+        if isinstance(row, str):
+            notes.add("row", f"The line is left out: {row}.", name, number)
+        elif not isinstance(row.get("_id"), str | int) or row["_id"] == "":
             notes.add("row", "The line is left out: it is no object with an '_id'.", name, number)
-            continue
-        yield number, row
+        else:
+            yield number, row
 
 
 def _is_number(text: str) -> bool:

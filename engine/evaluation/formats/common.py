@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import DataSetTooLarge, DataSetUnusable, SourceError
@@ -192,14 +193,32 @@ def json_of(name: str, text: str) -> Any:
         raise DataSetUnusable(name=name, cause="a number in it is too large") from None
 
 
-def json_line(line: str) -> Any:
-    """One line as JSON; raises ``ValueError`` whose text says why."""
+def json_lines(text: str) -> Iterator[tuple[int, Mapping[Any, Any] | str]]:
+    """The objects of a text that has one a line, with their lines from 1; for one that cannot be read, why."""
+    # Not splitlines: a string of JSON may hold U+2028, which is no end of a line there.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            plain = json.loads(line)
+        except RecursionError:
+            yield number, "it is nested too deeply"
+        except json.JSONDecodeError as error:
+            yield number, f"it is not JSON ({error.msg})"
+        except ValueError as error:
+            yield number, str(error)
+        else:
+            yield number, plain if isinstance(plain, Mapping) else "it is no object"
+
+
+def file_of(path: Path, name: str, most_bytes: int) -> bytes:
+    """A file's content; raises ``DataSetTooLarge`` in the name of its data set, and ``DataSetUnusable``."""
     try:
-        return json.loads(line)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON ({error.msg})") from None
+        if path.stat().st_size > most_bytes:
+            raise DataSetTooLarge(name=name, what="megabytes", limit=MOST_BYTES // 1_000_000)
+        return path.read_bytes()
+    except OSError as error:
+        raise DataSetUnusable(name=str(path), cause=error.strerror or type(error).__name__) from None
 
 
 def sources(names: Iterable[str]) -> tuple[Expectation, ...]:

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
-from engine.evaluation.formats.common import Cases, Notes, Parsed, json_line, question_fault
+from engine.evaluation.formats.common import Cases, Notes, Parsed, json_lines, question_fault
 from engine.knowledge.ingest import SUFFIXES
 from engine.language import language_of
 
@@ -39,7 +39,9 @@ def parse_csv(text: str, name: str, notes: Notes, known: Collection[str] = ()) -
 
 def parse_jsonl(text: str, name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
     """One object a line; blank lines are skipped."""
-    return _cases(_jsonl_rows(text), name, notes, known)
+    return _cases(
+        ((line, row if isinstance(row, str) else _by_name(row)) for line, row in json_lines(text)), name, notes, known
+    )
 
 
 def parse_list(rows: list[Any], name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
@@ -104,19 +106,6 @@ def _split(header: str, delimiter: str) -> list[str]:
         return next(csv.reader([header], delimiter=delimiter), [])
     except csv.Error:
         return []
-
-
-def _jsonl_rows(text: str) -> Iterator[_Row]:
-    # Not splitlines: a string of JSON may hold U+2028, which is no end of a line there.
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            plain = json_line(line)
-        except ValueError as error:
-            yield number, str(error)
-            continue
-        yield number, _by_name(plain)
 
 
 def _by_name(plain: Any) -> Mapping[str, Any] | str:
