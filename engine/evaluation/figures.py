@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +65,9 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 ANSWERED: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "fallback"})
 
 
-def ratio(total: FloatArray, weight: FloatArray, otherwise: float = np.nan) -> FloatArray:
+def ratio(total: NDArray[Any], weight: NDArray[Any], otherwise: float = np.nan) -> FloatArray:
     """``total`` over ``weight``, ``otherwise`` where that is 0."""
-    return np.divide(total, weight, out=np.full(np.shape(weight), otherwise), where=weight > 0)
+    return np.asarray(np.divide(total, weight, out=np.full(np.shape(weight), otherwise), where=weight > 0))
 
 
 @dataclass(frozen=True, slots=True)

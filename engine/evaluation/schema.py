@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from engine.errors import EvaluationError
 from engine.errors.files import cause_of, is_damage
 from engine.messages import N_
+from engine.records.format import lift, require_known
 
 BUSY_S = 10.0
 """How long one statement waits for another process that is writing."""
@@ -58,12 +60,13 @@ def connect(path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
-            _require_known(connection, path)
+            newer = partial(_newer, path)
+            require_known(connection, _STEPS, newer)
             connection.execute("PRAGMA journal_mode = WAL")
             # A label or the end of a run must outlive a power cut, and these writes are few.
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            _lift(connection, path)
+            lift(connection, _STEPS, newer)
             for table in _TABLES:
                 # Walks every table, so that a damaged page shows now and not in the middle of a batch.
                 connection.execute(f"SELECT count(*) FROM {table} NOT INDEXED").fetchone()  # noqa: S608 - our names
@@ -83,36 +86,5 @@ def told(path: Path) -> Iterator[None]:
         raise EvaluationError.unusable(path=path, cause=cause, advice=advice) from None
 
 
-@contextmanager
-def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """One transaction, taken for writing from its beginning, so that what is read in it still holds when it writes."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield connection
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _require_known(connection: sqlite3.Connection, path: Path) -> None:
-    found = _format_of(connection)
-    if found > FORMAT:
-        raise EvaluationError.newer(path=str(path), found=found, known=FORMAT)
-
-
-def _format_of(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _lift(connection: sqlite3.Connection, path: Path) -> None:
-    if _format_of(connection) == FORMAT:
-        return
-    with writing(connection):
-        # Read again under the lock: another process may have lifted the file since.
-        _require_known(connection, path)
-        for statements in _STEPS[_format_of(connection) :]:
-            for statement in statements:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+def _newer(path: Path, found: int, known: int) -> EvaluationError:
+    return EvaluationError.newer(path=str(path), found=found, known=known)

@@ -16,9 +16,10 @@ from typing import Any, Self
 from engine.config import RunConfig, config_from_stored
 from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
-from engine.evaluation.schema import connect, told, writing
+from engine.evaluation.schema import connect, told
 from engine.evaluation.values import Batch, Label
 from engine.messages import N_
+from engine.records.format import writing
 from engine.values import Fault, PassageId, RunId
 
 LONGEST_NAME = 120

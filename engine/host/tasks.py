@@ -166,6 +166,16 @@ class _OneAtATime(Generic[S]):
     def status(self) -> S | None:
         return self._current.status if self._current is not None else None
 
+    def _begin(
+        self, status: S, work: Callable[[Ongoing[S]], Coroutine[Any, Any, None]], subject: Callable[[S], str]
+    ) -> Ongoing[S]:
+        """Raises ``HostBusy`` with the subject of what is running."""
+        with self._guard:
+            if self._current is not None and not self._current.over:
+                raise HostBusy(subject=subject(self._current.status))
+            self._current = Ongoing(self._loop, status).start(work)
+            return self._current
+
     def stop(self) -> None:
         if self._current is not None:
             self._current.stop()
@@ -182,10 +192,7 @@ class Measurements(_OneAtATime[Measuring]):
     def start(self, name: str) -> None:
         """Raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another is running."""
         model = chat_model(name)
-        with self._guard:
-            if self._current is not None and not self._current.over:
-                raise HostBusy(subject=self._current.status.model)
-            self._current = Ongoing(self._loop, Measuring(model.model, "running")).start(self._measure)
+        self._begin(Measuring(model.model, "running"), self._measure, lambda status: status.model)
 
     async def _measure(self, ongoing: Ongoing[Measuring]) -> None:
         model = RoleModel(ongoing.status.model)
@@ -216,12 +223,8 @@ class SelfTests(_OneAtATime[SelfTesting]):
     def start(self, collection: str, grader: str) -> Ongoing[SelfTesting]:
         """Raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another is running."""
         model = RoleModel(grader)
-        with self._guard:
-            if self._current is not None and not self._current.over:
-                raise HostBusy(subject=self._current.status.collection)
-            testing = SelfTesting(collection, model.model, "running", total=CASES)
-            self._current = Ongoing(self._loop, testing).start(self._test)
-            return self._current
+        testing = SelfTesting(collection, model.model, "running", total=CASES)
+        return self._begin(testing, self._test, lambda status: status.collection)
 
     def run(self, collection: str, grader: str) -> SelfTest:
         """Wait for the end; raises what kept it from being done."""

@@ -76,8 +76,19 @@ class ModelDetails:
     expires_at: str = ""
 
 
+class _Task:
+    """Work in the background, by its state."""
+
+    __slots__ = ()
+    state: TaskState
+
+    @property
+    def over(self) -> bool:
+        return self.state != "running"
+
+
 @dataclass(frozen=True, slots=True)
-class PullStatus:
+class PullStatus(_Task):
     """How far the download of a model has come."""
 
     name: str
@@ -90,10 +101,6 @@ class PullStatus:
     per_second: float = 0.0
     remaining_s: float | None = None
     fault: Fault | None = None
-
-    @property
-    def over(self) -> bool:
-        return self.state != "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,7 @@ class ModelSpeed:
 
 
 @dataclass(frozen=True, slots=True)
-class Measuring:
+class Measuring(_Task):
     """How far the measuring of one chat model has come; ``result`` once it is done."""
 
     model: str
@@ -142,10 +149,6 @@ class Measuring:
     elapsed_s: float = 0.0
     result: ModelSpeed | None = None
     fault: Fault | None = None
-
-    @property
-    def over(self) -> bool:
-        return self.state != "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,7 @@ class SelfTest:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfTesting:
+class SelfTesting(_Task):
     """How far a self-test has come; ``result`` once it is done."""
 
     collection: str
@@ -197,10 +200,6 @@ class SelfTesting:
     """Cases."""
     result: SelfTest | None = None
     fault: Fault | None = None
-
-    @property
-    def over(self) -> bool:
-        return self.state != "running"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ import numpy as np
 
 from engine.errors import JobDamaged, JobDiskFull, JobFolderUnusable, WorkbenchError
 from engine.errors.files import is_damage, primary_code
+from engine.records.format import writing
 from engine.roles import StoredPassage, Vector
 from engine.values import Fault, PassageId, SourceNote
 
@@ -191,15 +192,8 @@ class Journal:
     @contextmanager
     def _change(self) -> Iterator[None]:
         """One transaction: all of it or nothing."""
-        with self._told_as_ours():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        with self._told_as_ours(), writing(self._db):
+            yield
 
     @contextmanager
     def _told_as_ours(self) -> Iterator[None]:

@@ -6,13 +6,14 @@ import asyncio
 import base64
 import ipaddress
 import ssl
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
+from engine.llm.faults import translate
 from engine.llm.pace import LearningLane
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def http_options(address: str, *, timeout_s: float, connect_s: float = CONNECT_T
         "timeout": httpx.Timeout(timeout_s, connect=min(connect_s, timeout_s)),
         # Those classes cannot be closed: without a pool no connection outlives its answer.
         "limits": httpx.Limits(max_connections=None, max_keepalive_connections=0),
-        "verify": _tls(),
+        "verify": tls(),
         # A proxy of the environment cannot reach this machine's own loopback.
         "trust_env": not _is_loopback(urlsplit(address).hostname or ""),
     }
@@ -112,6 +113,21 @@ def ollama_client(settings: Settings, *, timeout_s: float, connect_s: float = CO
     )
 
 
+@asynccontextmanager
+async def asking_ollama(
+    settings: Settings, model: str, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S
+) -> AsyncIterator[AsyncClient]:
+    """A bare client of Ollama; what is raised while it is used comes out as an error of ours about ``model``."""
+    try:
+        # The first one imports the client's package, which takes a while and says nothing of Ollama.
+        yield await asyncio.to_thread(ollama_client, settings, timeout_s=timeout_s, connect_s=connect_s)
+    except Exception as foreign:
+        # So does the table of what foreign errors mean.
+        raise await asyncio.to_thread(
+            translate, foreign, model, address=shown_address(settings), seconds=timeout_s
+        ) from foreign
+
+
 def credentials(settings: Settings) -> Mapping[str, str]:
     """The header for a user name and password in the address, as a reverse proxy wants them."""
     userinfo, at, _ = settings.ollama_url.rpartition("://")[2].rpartition("@")
@@ -122,7 +138,8 @@ def credentials(settings: Settings) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
+    """The certificates of this system, for every client of this process."""
     # Loading the certificates takes 50 ms; clients are made for each run.
     import httpx
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails
-from engine.llm.connection import client_options, credentials, ollama_client, shown_address
-from engine.llm.faults import translate
+from engine.llm.connection import asking_ollama, client_options, credentials, shown_address
 from engine.settings import Settings
 from engine.values import Fault
 
@@ -74,27 +74,21 @@ async def ollama_status(settings: Settings) -> OllamaStatus:
     """Look at Ollama: version and installed models with digests; waits 1.5 s for a connection, and never raises."""
     address = shown_address(settings)
     try:
-        # The first look imports the client's package, which takes a while and says nothing of Ollama.
-        client = await asyncio.to_thread(ollama_client, settings, timeout_s=_ANSWER_S, connect_s=_CONNECT_S)
-        async with asyncio.timeout(_CONNECT_S + _ANSWER_S):
-            version, listed = await asyncio.gather(_version(settings), client.list())
-        models = await _described(client, listed.models)
-    except Exception as foreign:
-        error = await asyncio.to_thread(translate, foreign, "ollama:", address=address, seconds=_ANSWER_S)
+        async with asking_ollama(settings, "ollama:", timeout_s=_ANSWER_S, connect_s=_CONNECT_S) as client:
+            async with asyncio.timeout(_CONNECT_S + _ANSWER_S):
+                version, listed = await asyncio.gather(_version(settings), client.list())
+            models = await _described(client, listed.models)
+    except WorkbenchError as error:
         return OllamaStatus(reachable=False, address=address, fault=Fault.of(error))
     return OllamaStatus(reachable=True, address=address, version=version, models=models)
 
 
 async def model_details(settings: Settings) -> tuple[ModelDetails, ...]:
     """Every installed model with what Ollama knows of it, by name; raises ``ModelError`` where it does not answer."""
-    address = shown_address(settings)
-    try:
-        client = await asyncio.to_thread(ollama_client, settings, timeout_s=_ANSWER_S, connect_s=_CONNECT_S)
+    async with asking_ollama(settings, "ollama:", timeout_s=_ANSWER_S, connect_s=_CONNECT_S) as client:
         async with asyncio.timeout(_CONNECT_S + _ANSWER_S):
             listed, running = await asyncio.gather(client.list(), client.ps())
         shown = await _shown(client, [model.model or "" for model in listed.models])
-    except Exception as foreign:
-        raise await asyncio.to_thread(translate, foreign, "ollama:", address=address, seconds=_ANSWER_S) from foreign
     loaded = {item.model or item.name: item for item in running.models}
     found = (_details(model, told, loaded.get(model.model)) for model, told in zip(listed.models, shown, strict=True))
     return tuple(sorted(found, key=lambda model: model.name))

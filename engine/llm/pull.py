@@ -7,6 +7,7 @@ import re
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -24,8 +25,7 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.host.values import PullStatus
-from engine.llm.connection import ollama_client, shown_address
-from engine.llm.faults import translate
+from engine.llm.connection import asking_ollama
 from engine.settings import Settings
 
 _SILENCE_S = 300.0
@@ -95,18 +95,14 @@ async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], fl
     """
     download = _Download(name, clock)
     try:
-        client = await asyncio.to_thread(ollama_client, settings, timeout_s=_SILENCE_S)
-        lines = cast("AsyncGenerator[Any, None]", await client.pull(name, stream=True))
-        try:
-            async for line in lines:
-                download.take(line)
-                tell(download.status())
-        finally:
-            await lines.aclose()
-    except Exception as foreign:
-        ours = await asyncio.to_thread(
-            translate, foreign, f"ollama:{name}", address=shown_address(settings), seconds=_SILENCE_S
-        )
+        async with asking_ollama(settings, f"ollama:{name}", timeout_s=_SILENCE_S) as client:
+            lines = cast("AsyncGenerator[Any, None]", await client.pull(name, stream=True))
+            async with aclosing(lines):
+                async for line in lines:
+                    download.take(line)
+                    tell(download.status())
+    except WorkbenchError as ours:
+        foreign = ours.__cause__
         raise _reason(name, str(getattr(foreign, "error", "") or ""), ours) from foreign
     if not download.complete:
         raise PullInterrupted(name=name)
@@ -115,14 +111,11 @@ async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], fl
 async def unload(name: str, settings: Settings) -> None:
     """Let Ollama drop a model from memory; does nothing to one that is not loaded. Raises ``ModelError``."""
     timeout_s = settings.call_timeout_s
-    try:
-        client = await asyncio.to_thread(ollama_client, settings, timeout_s=timeout_s)
-        async with asyncio.timeout(timeout_s):
-            await client.chat(name, messages=[], keep_alive=0)
-    except Exception as foreign:
-        raise await asyncio.to_thread(
-            translate, foreign, f"ollama:{name}", address=shown_address(settings), seconds=timeout_s
-        ) from foreign
+    async with (
+        asking_ollama(settings, f"ollama:{name}", timeout_s=timeout_s) as client,
+        asyncio.timeout(timeout_s),
+    ):
+        await client.chat(name, messages=[], keep_alive=0)
 
 
 def _reason(name: str, message: str, ours: WorkbenchError) -> WorkbenchError:

@@ -14,8 +14,7 @@ from engine.config import RoleModel
 from engine.errors import ModelError
 from engine.host.values import MeasurePhase, ModelSpeed, SpeedStep
 from engine.llm.chat import ChatModel
-from engine.llm.connection import keep_alive, ollama_client, shown_address
-from engine.llm.faults import translate
+from engine.llm.connection import asking_ollama, keep_alive
 from engine.llm.grader import ChatGrader
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA, grader_messages
@@ -179,24 +178,18 @@ async def _speak_ollama(model: RoleModel, settings: Settings, beginning: str) ->
     limit_s = settings.call_timeout_s
     name = model.model.partition(":")[2]
     first_s, last = 0.0, None
-    try:
-        client = await asyncio.to_thread(ollama_client, settings, timeout_s=limit_s)
+    async with asking_ollama(settings, model.model, timeout_s=limit_s) as client, asyncio.timeout(limit_s):
         began = time.perf_counter()
-        async with asyncio.timeout(limit_s):
-            stream = await client.chat(
-                name,
-                messages=[{"role": "user", "content": f"{beginning} {_TELL}"}],
-                stream=True,
-                options={"num_ctx": model.num_ctx, "num_predict": _SPOKEN_TOKENS, "temperature": 0},
-                keep_alive=keep_alive(settings),
-            )
-            async for part in stream:
-                first_s = first_s or time.perf_counter() - began
-                last = part
-    except Exception as foreign:
-        raise await asyncio.to_thread(
-            translate, foreign, model.model, address=shown_address(settings), seconds=limit_s
-        ) from foreign
+        stream = await client.chat(
+            name,
+            messages=[{"role": "user", "content": f"{beginning} {_TELL}"}],
+            stream=True,
+            options={"num_ctx": model.num_ctx, "num_predict": _SPOKEN_TOKENS, "temperature": 0},
+            keep_alive=keep_alive(settings),
+        )
+        async for part in stream:
+            first_s = first_s or time.perf_counter() - began
+            last = part
     return _Spoken(
         first_s,
         _rate(last, "prompt_eval_count", "prompt_eval_duration"),

@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from engine.errors import RecordError
 from engine.errors.files import is_damage
+from engine.records.format import format_of, lift, require_known
 
 Connect = Callable[[Path], sqlite3.Connection]
 
@@ -69,10 +71,11 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
-        _require_known(connection, path)
+        newer = partial(_newer, path)
+        require_known(connection, _STEPS, newer)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        _lift(connection, path)
+        lift(connection, _STEPS, newer)
         # Walks the whole table, so that a damaged page shows now and not in the middle of a listing.
         connection.execute("SELECT count(question) FROM runs").fetchone()
         connection.execute("SELECT run_id FROM events LIMIT 1").fetchone()
@@ -148,8 +151,8 @@ def _open_for_reading(path: Path) -> sqlite3.Connection:
 def _readable(uri: str, path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
     try:
-        _require_known(connection, path)
-        if _format_of(connection) == 1:
+        require_known(connection, _STEPS, partial(_newer, path))
+        if format_of(connection) == 1:
             for statement in _AS_FORMAT_2:
                 connection.execute(statement)
     except BaseException:
@@ -158,29 +161,5 @@ def _readable(uri: str, path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _require_known(connection: sqlite3.Connection, path: Path) -> None:
-    found = _format_of(connection)
-    if found > FORMAT:
-        raise RecordError.newer(path=path, found=found, known=FORMAT)
-
-
-def _format_of(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _lift(connection: sqlite3.Connection, path: Path) -> None:
-    if _format_of(connection) == FORMAT:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Read again under the lock: another process may have lifted the file since.
-        _require_known(connection, path)
-        for statements in _STEPS[_format_of(connection) :]:
-            for statement in statements:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
-    except (sqlite3.Error, RecordError):
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+def _newer(path: Path, found: int, known: int) -> RecordError:
+    return RecordError.newer(path=path, found=found, known=known)

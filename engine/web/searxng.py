@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import ssl
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +16,7 @@ from engine.errors import (
     WebSearchSlow,
     WebSearchUnreachable,
 )
+from engine.llm.connection import tls
 from engine.roles import StoredPassage
 from engine.web.results import passages_of
 
@@ -66,7 +65,7 @@ class SearxngSearch:
         try:
             async with (
                 httpx.AsyncClient(
-                    timeout=self._timeout_s, verify=_tls(), trust_env=False, follow_redirects=False
+                    timeout=self._timeout_s, verify=tls(), trust_env=False, follow_redirects=False
                 ) as client,
                 client.stream(
                     "GET",
@@ -118,11 +117,3 @@ def searchable(query: str) -> str:
     """A query as words alone: one line, of bounded length, and nothing in it that SearXNG would take for an order."""
     text = " ".join(query.encode("utf-8", "replace").decode().split())
     return _DIRECTIVE.sub("", text)[:_LONGEST_QUERY].strip()
-
-
-@lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    # Loading the certificates takes 50 ms, and a client is made for each search.
-    import httpx
-
-    return httpx.create_ssl_context()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
 from engine.errors.files import cause_of, is_damage, primary_code
+from engine.records.format import format_of, writing
 
 FORMAT = 1
 _AGAIN_S = 0.01
@@ -99,14 +100,8 @@ class GraphFile:
         """One transaction: whole if the block ends, undone if it raises; raises ``GraphStoreError``."""
         with self._writing, self._told_as_ours():
             db = self._writer = self._writer or self._open()
-            db.execute("BEGIN IMMEDIATE")
-            try:
+            with writing(db):
                 yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -151,7 +146,7 @@ class GraphFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         try:
-            found = int(db.execute("PRAGMA user_version").fetchone()[0])
+            found = format_of(db)
             if found > FORMAT:
                 raise GraphFileNewer(path=str(self.path), found=found, known=FORMAT)
             # SQLite answers at once, regardless of the timeout, where two connections ask for the log at the same time.
