@@ -75,6 +75,14 @@ class ModelDetails:
     """Bytes on the graphics card; None where it is not loaded."""
     expires_at: str = ""
 
+    @property
+    def chats(self) -> bool:
+        return "chat" in self.capabilities
+
+    @property
+    def embeds(self) -> bool:
+        return "embedding" in self.capabilities
+
 
 class _Task:
     """Work in the background, by its state."""

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
-from typing import Any
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.config import BUILTIN
 from engine.library.values import ProposedModel
-from engine.llm.connection import ollama_client
 from engine.llm.discovery import OllamaStatus
-from engine.settings import Settings
 
 HASHING = "hashing"
-_SHOW_S = 2.0
-_AT_ONCE = 4
 
 KNOWN_DIMENSIONS: dict[str, int] = {
     "nomic-embed-text": 768,
@@ -57,32 +51,9 @@ def proposed_models(dim: int, builtin_dim: int, installed: Iterable[tuple[str, i
     return tuple(found)
 
 
-async def installed_embedders(settings: Settings, status: OllamaStatus) -> list[tuple[str, int]]:
+def installed_embedders(status: OllamaStatus) -> list[tuple[str, int]]:
     """Ollama's embedding models with the width of their vectors, 0 where Ollama does not say in time."""
-    names = [model.name for model in status.models if model.embeds]
-    if not names:
-        return []
-    client = await asyncio.to_thread(ollama_client, settings, timeout_s=_SHOW_S)
-    at_once = asyncio.Semaphore(_AT_ONCE)
-
-    async def width(name: str) -> int:
-        async with at_once:
-            try:
-                async with asyncio.timeout(_SHOW_S):
-                    return _embedding_length((await client.show(name)).modelinfo)
-            except Exception:
-                # A model that cannot be described is still known by its name, perhaps.
-                return 0
-
-    return list(zip(names, await asyncio.gather(*map(width, names)), strict=True))
-
-
-def _embedding_length(told: Any) -> int:
-    """``<family>.embedding_length`` of ``/api/show``."""
-    for key, value in (told or {}).items():
-        if str(key).endswith(".embedding_length") and isinstance(value, int):
-            return value
-    return 0
+    return [(model.name, model.embedding_length or 0) for model in status.models if model.embeds]
 
 
 def _plain(name: str) -> str:

@@ -137,8 +137,7 @@ class Connections:
         return proposed_models(dim, self._builtin_dim, await self._installed())
 
     async def _installed(self) -> list[tuple[str, int]]:
-        status = await self._resources.ollama(patience_s=_OLLAMA_S)
-        return await installed_embedders(self._resources.settings, status)
+        return installed_embedders(await self._resources.ollama(patience_s=_OLLAMA_S))
 
     @property
     def _builtin_dim(self) -> int:

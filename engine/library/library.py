@@ -197,7 +197,7 @@ class Library:
 
     async def _embedding_models(self) -> tuple[ProposedModel, ...]:
         status = await self._resources.ollama(patience_s=_OLLAMA_S)
-        installed = await installed_embedders(self._resources.settings, status)
+        installed = installed_embedders(status)
         builtin = self._knowledge.embedder_called(BUILTIN, 0)
         return (
             self._proposed(BUILTIN, builtin.dim),

@@ -14,7 +14,7 @@ from ollama import AsyncClient
 from engine.config import RoleModel
 from engine.errors import ModelKeyRefused, UnknownProvider
 from engine.llm.connection import client_options, credentials, keep_alive, shown_address
-from engine.llm.faults import key_variable
+from engine.llm.faults import key_variable, known_provider
 from engine.llm.providers import OPENAI, openai_options
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
         return made
     except ImportError as missing:
         found = _PACKAGE.search(str(missing))
-        package = found.group(1) if found else f"langchain-{provider.replace('_', '-')}"
+        package = found.group(1) if found else known_provider(provider).package
         raise UnknownProvider.named(model=model.model, package=package) from missing
     except ValueError as unknown:
         if "provider" not in str(unknown):
             raise
-        raise UnknownProvider.named(model=model.model, package=f"langchain-{provider.replace('_', '-')}") from unknown
+        raise UnknownProvider.named(model=model.model, package=known_provider(provider).package) from unknown
     except Exception as unkeyed:
         if provider != OPENAI or "api_key" not in str(unkeyed):
             raise

@@ -29,34 +29,13 @@ _EMBEDDING_HINTS = ("embed", "bge-", "minilm", "e5-")
 
 
 @dataclass(frozen=True, slots=True)
-class InstalledModel:
-    """One model that Ollama has; ``name`` with its tag, as ``ollama list`` shows it."""
-
-    name: str
-    digest: str
-    """SHA-256 of the manifest: changes when the model is pulled again."""
-    size: int
-    """In bytes."""
-    parameter_size: str
-    capabilities: tuple[Capability, ...]
-
-    @property
-    def chats(self) -> bool:
-        return "chat" in self.capabilities
-
-    @property
-    def embeds(self) -> bool:
-        return "embedding" in self.capabilities
-
-
-@dataclass(frozen=True, slots=True)
 class OllamaStatus:
     """What one look at Ollama found; ``fault`` says why it found nothing."""
 
     reachable: bool
     address: str
     version: str = ""
-    models: tuple[InstalledModel, ...] = ()
+    models: tuple[ModelDetails, ...] = ()
     fault: Fault | None = None
 
     def digest(self, name: str) -> str:
@@ -64,7 +43,7 @@ class OllamaStatus:
         found = self.model(name)
         return found.digest if found else ""
 
-    def model(self, name: str) -> InstalledModel | None:
+    def model(self, name: str) -> ModelDetails | None:
         """A model by its name, ``:latest`` left out or not; None where it is not installed."""
         wanted = {name, f"{name}:latest"}
         return next((model for model in self.models if model.name in wanted), None)
@@ -77,7 +56,7 @@ async def ollama_status(settings: Settings) -> OllamaStatus:
         async with asking_ollama(settings, "ollama:", timeout_s=_ANSWER_S, connect_s=_CONNECT_S) as client:
             async with asyncio.timeout(_CONNECT_S + _ANSWER_S):
                 version, listed = await asyncio.gather(_version(settings), client.list())
-            models = await _described(client, listed.models)
+            models = await _described(client, listed.models, running=())
     except WorkbenchError as error:
         return OllamaStatus(reachable=False, address=address, fault=Fault.of(error))
     return OllamaStatus(reachable=True, address=address, version=version, models=models)
@@ -88,9 +67,14 @@ async def model_details(settings: Settings) -> tuple[ModelDetails, ...]:
     async with asking_ollama(settings, "ollama:", timeout_s=_ANSWER_S, connect_s=_CONNECT_S) as client:
         async with asyncio.timeout(_CONNECT_S + _ANSWER_S):
             listed, running = await asyncio.gather(client.list(), client.ps())
-        shown = await _shown(client, [model.model or "" for model in listed.models])
-    loaded = {item.model or item.name: item for item in running.models}
-    found = (_details(model, told, loaded.get(model.model)) for model, told in zip(listed.models, shown, strict=True))
+        return await _described(client, listed.models, running.models)
+
+
+async def _described(client: Any, listed: Sequence[Any], running: Sequence[Any]) -> tuple[ModelDetails, ...]:
+    """The models in the order of their names, as far as Ollama tells of them in time."""
+    shown = await _shown(client, [model.model or "" for model in listed])
+    loaded = {item.model or item.name: item for item in running}
+    found = (_details(model, told, loaded.get(model.model)) for model, told in zip(listed, shown, strict=True))
     return tuple(sorted(found, key=lambda model: model.name))
 
 
@@ -129,20 +113,6 @@ async def _version(settings: Settings) -> str:
     async with httpx.AsyncClient(headers=credentials(settings), **options) as client:
         answer = await client.get(f"{shown_address(settings)}/api/version")
     return str(answer.raise_for_status().json()["version"])
-
-
-async def _described(client: Any, listed: Sequence[Any]) -> tuple[InstalledModel, ...]:
-    """The models in the order of their names, with capabilities where Ollama tells them in time."""
-    shown = await _shown(client, [model.model or "" for model in listed])
-    described = []
-    for model, told in zip(listed, shown, strict=True):
-        name = model.model or ""
-        capabilities = _guessed(name)
-        if told is not None and told.capabilities is not None:
-            capabilities = tuple(_CAPABILITIES[item] for item in told.capabilities if item in _CAPABILITIES)
-        size = model.details.parameter_size if model.details else ""
-        described.append(InstalledModel(name, model.digest or "", int(model.size or 0), size or "", capabilities))
-    return tuple(sorted(described, key=lambda model: model.name))
 
 
 async def _shown(client: Any, names: Sequence[str]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -20,6 +21,7 @@ from engine.errors import (
     WorkbenchError,
 )
 
+OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "refused"]
 
 _STATUS_OF = {
@@ -170,12 +172,37 @@ def not_pulled(name: str) -> ModelNotPulled:
     return ModelNotPulled(model=name, command=f"ollama pull {name}")
 
 
-_KEYS = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY"}
-"""Variables of keys that are not named like their provider."""
+@dataclass(frozen=True, slots=True)
+class KnownProvider:
+    """A provider of ``init_chat_model`` that needs a key and nothing else."""
+
+    name: str
+    variable: str
+    """Where the key is set."""
+
+    @property
+    def package(self) -> str:
+        """What has to be installed for it."""
+        return f"langchain-{self.name.replace('_', '-')}"
+
+
+KNOWN = (
+    KnownProvider("openai", "OPENAI_API_KEY"),
+    KnownProvider("anthropic", "ANTHROPIC_API_KEY"),
+    KnownProvider("google_genai", "GOOGLE_API_KEY"),
+    KnownProvider("mistralai", "MISTRAL_API_KEY"),
+    KnownProvider("deepseek", "DEEPSEEK_API_KEY"),
+    KnownProvider("groq", "GROQ_API_KEY"),
+    KnownProvider("xai", "XAI_API_KEY"),
+)
+"""Any other provider can be named all the same."""
+
+
+def known_provider(name: str) -> KnownProvider:
+    """A provider by its name; one that is not listed is taken to name key and package as the others do."""
+    return next((item for item in KNOWN if item.name == name), KnownProvider(name, f"{name.upper()}_API_KEY"))
 
 
 def key_variable(provider: str, address: str = "") -> str:
     """Where the key of a provider is set; a server of one's own, at ``address``, is given no key of the environment."""
-    if provider == "openai" and address:
-        return "WORKBENCH_OPENAI_API_KEY"
-    return _KEYS.get(provider, f"{provider.upper()}_API_KEY")
+    return OWN_KEY if provider == "openai" and address else known_provider(provider).variable

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engine.host.values import OfferedModels, Provider
 from engine.llm.connection import http_options, without_userinfo
-from engine.llm.faults import key_variable, translate
+from engine.llm.faults import KNOWN, OWN_KEY, KnownProvider, translate
 from engine.settings import Settings
 from engine.values import Fault
 
@@ -20,40 +19,20 @@ if TYPE_CHECKING:
     import httpx
 
 OPENAI = "openai"
-_OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 _NO_KEY = "not-needed"
 """Servers on one's own machine want no key, but the client refuses to be made without one."""
 _LIST_S = 3.0
 _LONGEST_LIST = 500
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    name: str
-    package: str
-    variable: str
-
-
-_KNOWN = (
-    _Known("openai", "langchain-openai", "OPENAI_API_KEY"),
-    _Known("anthropic", "langchain-anthropic", "ANTHROPIC_API_KEY"),
-    _Known("google_genai", "langchain-google-genai", "GOOGLE_API_KEY"),
-    _Known("mistralai", "langchain-mistralai", "MISTRAL_API_KEY"),
-    _Known("deepseek", "langchain-deepseek", "DEEPSEEK_API_KEY"),
-    _Known("groq", "langchain-groq", "GROQ_API_KEY"),
-    _Known("xai", "langchain-xai", "XAI_API_KEY"),
-)
-"""Providers of ``init_chat_model`` that need a key and nothing else; any other can be named all the same."""
-
-
 def provider_states(settings: Settings) -> tuple[Provider, ...]:
     """Whether each known provider is installed and set up; looks at no server."""
-    return tuple(_state(known, settings) for known in _KNOWN)
+    return tuple(_state(known, settings) for known in KNOWN)
 
 
 def key_names() -> tuple[str, ...]:
     """The environment variables in which providers keep their keys."""
-    return tuple(known.variable for known in _KNOWN)
+    return tuple(known.variable for known in KNOWN)
 
 
 def openai_address(settings: Settings) -> str:
@@ -136,7 +115,7 @@ async def _listed(address: str, settings: Settings) -> tuple[str, ...]:
     return tuple(f"{OPENAI}:{name}" for name in named)
 
 
-def _state(known: _Known, settings: Settings) -> Provider:
+def _state(known: KnownProvider, settings: Settings) -> Provider:
     installed = find_spec(known.package.replace("-", "_")) is not None
     configured = bool(os.environ.get(known.variable))
     if known.name != OPENAI:
@@ -144,5 +123,5 @@ def _state(known: _Known, settings: Settings) -> Provider:
     address = shown_openai_address(settings)
     own = bool(settings.openai_api_key.get_secret_value())
     configured = own or bool(address) or configured
-    variable = _OWN_KEY if own or address else key_variable(OPENAI)
+    variable = OWN_KEY if own or address else known.variable
     return Provider(known.name, known.package, installed, configured, variable, address)

@@ -12,7 +12,7 @@ from components.i18n import UiLanguage, words_for
 from components.system_models import ModelEvent
 from engine.engine import Engine
 from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
-from engine.llm.discovery import InstalledModel, OllamaStatus
+from engine.llm.discovery import OllamaStatus
 from pages import system_hint, system_models
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, SPEED, BrokenHost, FakeHost, sound_parts
@@ -38,11 +38,8 @@ def give(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Give:
 def status(host: FakeHost) -> OllamaStatus:
     if not host.installed:
         return OllamaStatus(False, "http://127.0.0.1:1", fault=NOT_THERE)
-    models = tuple(
-        InstalledModel(item.name, item.digest, item.size, item.parameter_size, ("chat",))
-        for item in (host.installed[0],)
-    )
-    return OllamaStatus(True, "http://127.0.0.1:11434", "0.9.0", models)
+    model = replace(host.installed[0], capabilities=("chat",))
+    return OllamaStatus(True, "http://127.0.0.1:11434", "0.9.0", (model,))
 
 
 def played_by(app: AppTest, model: str) -> AppTest:
