@@ -21,7 +21,9 @@ from engine.knowledge.base import KnowledgeBase
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address
 from engine.llm.discovery import OllamaStatus, ollama_status
-from engine.llm.factory import make_generator, make_grader, make_rewriter
+from engine.llm.generator import ChatGenerator
+from engine.llm.grader import ChatGrader
+from engine.llm.rewriter import ChatRewriter
 from engine.loop_roles import (
     answer_roles,
     dual_rewriter,
@@ -166,7 +168,7 @@ class Resources:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
             return BuiltinGrader(retriever.similarity_of)
         settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
-        return make_grader(model, settings, None)
+        return ChatGrader(model, settings)
 
     async def digest(self, model: str) -> str:
         """What names the exact weights of ``ollama:MODEL``; empty for any other model, and where Ollama is silent."""
@@ -203,7 +205,7 @@ class Resources:
         model = config.models.grader
         if model.built_in:
             return BuiltinGrader(retriever.similarity_of)
-        return make_grader(
+        return ChatGrader(
             model,
             self._for_grader(model.model, digests),
             self.verdicts,
@@ -219,10 +221,10 @@ class Resources:
         return self.settings.model_copy(update={"grader_concurrency": speed.best_at_once}) if speed else self.settings
 
     def _rewriter(self, model: RoleModel) -> Rewriter:
-        return BuiltinRewriter() if model.built_in else make_rewriter(model, self.settings)
+        return BuiltinRewriter() if model.built_in else ChatRewriter(model, self.settings)
 
     def _generator(self, model: RoleModel) -> Generator:
-        return BuiltinGenerator() if model.built_in else make_generator(model, self.settings)
+        return BuiltinGenerator() if model.built_in else ChatGenerator(model, self.settings)
 
     def _machine(self, grader: RoleModel, digests: Mapping[str, str]) -> dict[str, str]:
         """Settings of the machine that decide when a call is given up and how many go on side by side."""

@@ -45,7 +45,3 @@ def attachment_passages(attachments: Sequence[Attachment]) -> tuple[StoredPassag
         if item.kind == "image"
         for ordinal, text in enumerate(split(item.text), start=1)
     )
-
-
-def is_attachment(passage_id: PassageId) -> bool:
-    return passage_id.startswith(ID_PREFIX)

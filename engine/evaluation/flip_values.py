@@ -78,7 +78,6 @@ class Flips:
     before: RunConfig
     after: RunConfig
     rows: tuple[Flip, ...]
-    failed_n: int
     test: PairedTest
     """On quality, over the questions known on both sides."""
 

@@ -38,7 +38,6 @@ def flips_between(evidence: Evidence, evaluation: Evaluation, before: int, after
         before=evaluation.configs[before],
         after=evaluation.configs[after],
         rows=tuple(sorted(rows, key=lambda row: _ORDER.index(row.verdict))),
-        failed_n=len(evidence.failed),
         test=mcnemar(quality.of(before), quality.of(after)),
     )
 

@@ -13,7 +13,7 @@ from engine.config import PARAMETERS, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.figures import Evaluation, Measure, ratio
 from engine.evaluation.rejected import rejected_given
-from engine.evaluation.statistics import SEED, PairedTest, corrected_p, mcnemar, paired_means, with_correction
+from engine.evaluation.statistics import SEED, corrected_p, mcnemar, paired_means, with_correction
 from engine.evaluation.sweep_values import QUALITY_FLOOR, Choice, Recommendation, Sweep
 from engine.whatif.masks import BoolArray, FloatArray, IntArray
 
@@ -47,7 +47,8 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
     config = baseline if stays else swept.configs[pick]
     evaluation, column = (before, 0) if stays else (swept.evaluation, pick)
     quality = mcnemar(field.of("quality")[:, field.baseline], field.of("quality")[:, pick])
-    steps = _cost_test(field, "steps", pick)
+    steps = field.of("steps")
+    fewer = paired_means(steps[:, field.baseline], steps[:, pick], lower_is_better=True)
     p_corrected = field.corrected("quality", pick)
     rejected, rejected_before = rejected_given(swept.evidence, [config, baseline])
     return Recommendation(
@@ -62,13 +63,10 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
         quality=evaluation.interval("quality", column),
         steps=evaluation.interval("steps", column),
         seconds=evaluation.interval("seconds", column),
-        baseline_quality=before.interval("quality"),
         quality_test=quality,
         p_corrected=p_corrected,
-        steps_test=steps,
-        seconds_test=_cost_test(field, "seconds", pick),
         verdict=with_correction(quality, p_corrected).verdict,
-        cost_verdict=with_correction(steps, field.corrected("steps", pick)).verdict,
+        cost_verdict=with_correction(fewer, field.corrected("steps", pick)).verdict,
         expected_on_new=field.expected_on_new(),
         rejected=int(rejected),
         rejected_before=int(rejected_before),
@@ -169,11 +167,6 @@ def distance_to_defaults(config: RunConfig) -> float:
         for name, limits in PARAMETERS.items()
     )
     return float(numbers) + (config.gate != usual.gate) + (config.context != usual.context)
-
-
-def _cost_test(field: _Field, measure: Measure, pick: int) -> PairedTest:
-    values = field.of(measure)
-    return paired_means(values[:, field.baseline], values[:, pick], lower_is_better=True)
 
 
 def _place(swept: Sweep, config: RunConfig) -> int | None:

@@ -136,13 +136,10 @@ class Recommendation:
     steps: Interval | None
     seconds: Interval | None
     """Of the pick, over the questions that can tell."""
-    baseline_quality: Interval | None
     quality_test: PairedTest
     """Against the baseline: McNemar's exact test on questions known under both."""
     p_corrected: float
     """The same for the best of ``tried`` settings: without it, the luckiest of many would seem better."""
-    steps_test: PairedTest
-    seconds_test: PairedTest
     verdict: Verdict
     """On quality, by the greater of the two p-values."""
     cost_verdict: Verdict

@@ -9,8 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from engine.errors import HostNotesDamaged
-from engine.host.values import ModelSpeed, SpeedStep
+from engine.host.values import ModelSpeed
 
 _FORMAT = 1
 _MOST = 64
@@ -62,26 +64,9 @@ class SpeedNotes:
         return self._speeds
 
 
-def _speed(plain: dict[str, Any]) -> ModelSpeed:
-    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what no measurement looks like."""
-    steps = tuple(
-        SpeedStep(int(step["at_once"]), int(step["calls"]), float(step["wall_s"]), int(step["failed"]))
-        for step in plain["steps"]
-    )
-    best = int(plain["best_at_once"])
-    if not 1 <= best <= 64:
-        raise ValueError(best)
-    return ModelSpeed(
-        str(plain["model"]),
-        str(plain["digest"]),
-        float(plain["warm_up_s"]),
-        _number(plain["prompt_tokens_per_s"]),
-        _number(plain["tokens_per_s"]),
-        steps,
-        best,
-        str(plain["measured_at"]),
-    )
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _speed(plain: Any) -> ModelSpeed:
+    """Raises ``ValueError`` for what no measurement looks like."""
+    speed = TypeAdapter(ModelSpeed).validate_python(plain)
+    if not 1 <= speed.best_at_once <= 64:
+        raise ValueError(speed.best_at_once)
+    return speed

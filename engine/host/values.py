@@ -170,10 +170,6 @@ class ModelTrial:
     reply_tokens: int | None = None
     fault: Fault | None = None
 
-    @property
-    def worked(self) -> bool:
-        return self.fault is None
-
 
 @dataclass(frozen=True, slots=True)
 class SelfTestCase:

@@ -32,7 +32,7 @@ from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.query_vectors import SharedQueries
 from engine.knowledge.rates import note_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.llm.factory import make_embedder
+from engine.llm.embedder import make_embedder
 from engine.memory.milvus_memory import MilvusMemory
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration, slug

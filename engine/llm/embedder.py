@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import ModelError, ModelGarbled, ModelRefused, ModelTimeout, TextTooLong
+from engine.errors import ModelError, ModelGarbled, ModelRefused, ModelTimeout, TextTooLong, UnknownProvider
 from engine.llm.connection import PerLoop, keep_alive, ollama_client, shown_address
 from engine.llm.faults import translate
 from engine.llm.role import twice
 from engine.llm.tokens import estimate_tokens
-from engine.roles import Vector
+from engine.roles import Embedder, Vector
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -142,3 +142,16 @@ class OllamaEmbedder:
         self.dim = width
         unit: Vector = (rows / lengths).astype(np.float32)
         return unit
+
+
+def make_embedder(
+    model_id: str, settings: Settings, query_prefix: str | None = None, passage_prefix: str | None = None
+) -> Embedder:
+    """An embedder on ``ollama:MODEL``; a prefix of None takes the one known for the model.
+
+    Raises ``UnknownProvider`` for any other id: built-in embedders are made where they live.
+    """
+    provider, _, name = model_id.partition(":")
+    if provider != "ollama" or not name:
+        raise UnknownProvider.embedding(model=model_id)
+    return OllamaEmbedder(name, settings, query_prefix, passage_prefix)

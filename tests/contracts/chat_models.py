@@ -14,12 +14,15 @@ from engine.language import language_of
 from engine.llm.direct import ChatDirectAnswerer
 from engine.llm.distiller import ChatDistiller
 from engine.llm.dual_rewriter import ChatDualRewriter
+from engine.llm.embedder import make_embedder
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.extractor import ChatExtractor
-from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
+from engine.llm.generator import ChatGenerator
+from engine.llm.grader import ChatGrader
 from engine.llm.quality_rewriter import ChatQualityRewriter
 from engine.llm.query_analyst import ChatQueryAnalyst
 from engine.llm.reranker import ChatReranker
+from engine.llm.rewriter import ChatRewriter
 from engine.llm.source_router import ChatSourceRouter
 from engine.llm.strategy_router import ChatStrategyRouter
 from engine.llm.unsearched import ChatUnsearched
@@ -81,27 +84,27 @@ def openai_settings() -> Settings:
 
 
 def ollama_grader() -> Grader:
-    return make_grader(_MODEL, settings(), None)
+    return ChatGrader(_MODEL, settings())
 
 
 def ollama_rewriter() -> Rewriter:
-    return make_rewriter(_MODEL, settings())
+    return ChatRewriter(_MODEL, settings())
 
 
 def ollama_generator() -> Generator:
-    return make_generator(_MODEL, settings())
+    return ChatGenerator(_MODEL, settings())
 
 
 def openai_grader() -> Grader:
-    return make_grader(_OPENAI, openai_settings(), None)
+    return ChatGrader(_OPENAI, openai_settings())
 
 
 def openai_rewriter() -> Rewriter:
-    return make_rewriter(_OPENAI, openai_settings())
+    return ChatRewriter(_OPENAI, openai_settings())
 
 
 def openai_generator() -> Generator:
-    return make_generator(_OPENAI, openai_settings())
+    return ChatGenerator(_OPENAI, openai_settings())
 
 
 def ollama_quality_rewriter() -> Rewriter:

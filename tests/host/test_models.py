@@ -33,7 +33,7 @@ def pulled(host: Host) -> PullStatus:
 
 def test_models_come_with_what_ollama_knows_of_them(tmp_path: Path) -> None:
     with OllamaStandIn(["qwen3:8b", "nomic-embed-text"]) as server, hosting(tmp_path, ollama_url=server.url) as host:
-        assert host.try_model("ollama:qwen3:8b").worked
+        assert host.try_model("ollama:qwen3:8b").fault is None
         embedder, qwen = host.models()
     assert (embedder.name, embedder.capabilities, embedder.embedding_length) == (
         "nomic-embed-text:latest",
@@ -189,6 +189,6 @@ def test_a_trial_gives_reply_and_tokens_or_says_why_not(tmp_path: Path) -> None:
         nonsense = host.try_model("nonsense")
         other = host.try_model("nosuch:model")
         builtin = host.try_model("builtin")
-    assert ready.worked and ready.reply and ready.reply_tokens and ready.ms > 0
+    assert ready.fault is None and ready.reply and ready.reply_tokens and ready.ms > 0
     assert [trial.fault.code for trial in (missing, nonsense, other) if trial.fault] == ["WB402", "WB100", "WB406"]
-    assert builtin.worked
+    assert builtin.fault is None

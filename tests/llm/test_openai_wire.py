@@ -19,7 +19,8 @@ from engine.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
-from engine.llm.factory import make_generator, make_grader
+from engine.llm.generator import ChatGenerator
+from engine.llm.grader import ChatGrader
 from engine.llm.providers import offered_models, openai_address, provider_states, shown_openai_address
 from engine.roles import GenerationRequest
 from engine.settings import Settings
@@ -42,13 +43,13 @@ def settings_at(server: OpenAIStandIn | str, **more: Any) -> Settings:
 
 
 def grade(settings: Settings, trace: RecordingTrace, model: str = MODEL, passages: int = 1) -> list[Verdict]:
-    grader = make_grader(role_model(model), settings, None)
+    grader = ChatGrader(role_model(model), settings)
     return asyncio.run(grader.grade("Why?", [passage(number) for number in range(passages)], trace))
 
 
 def generate(settings: Settings, trace: RecordingTrace, model: str = MODEL) -> str:
     request = GenerationRequest("Why?", (passage(1),), "en")
-    return asyncio.run(make_generator(role_model(model), settings).generate(request, trace))
+    return asyncio.run(ChatGenerator(role_model(model), settings).generate(request, trace))
 
 
 def test_a_grading_asks_for_its_schema_and_is_recorded_with_its_tokens() -> None:

@@ -18,9 +18,10 @@ from langchain_core.runnables import Runnable, RunnableLambda
 
 from engine.errors import ModelRefused, ModelTimeout, ModelUnreachable, UnknownProvider
 from engine.llm.chat import ChatModel
-from engine.llm.factory import make_embedder, make_generator, make_grader, make_rewriter
+from engine.llm.embedder import make_embedder
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
+from engine.llm.rewriter import ChatRewriter
 from engine.roles import GenerationRequest, RewriteRequest
 from engine.values import Verdict
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
@@ -124,23 +125,23 @@ def test_a_provider_whose_package_is_missing_names_the_package(model: str, packa
     """QL-04: any provider is selectable; what is missing is said."""
     if find_spec(package.replace("-", "_")):
         pytest.skip(f"{package} is installed here")
-    rewriter = make_rewriter(role_model(model), settings_for(NOWHERE))
+    rewriter = ChatRewriter(role_model(model), settings_for(NOWHERE))
     with pytest.raises(UnknownProvider) as caught:
         asyncio.run(rewriter.rewrite(RewriteRequest("Why?", "Why?", (), ())))
     assert caught.value.params["package"] == package
 
 
-def test_the_factory_imports_no_client_library_and_makes_every_role_without_one() -> None:
+def test_roles_are_made_without_importing_a_client_library() -> None:
     code = (
-        "import sys, engine.llm.factory\n"
+        "import sys, engine.llm.embedder, engine.llm.generator, engine.llm.grader, engine.llm.rewriter\n"
         "heavy = {'langchain', 'langchain_core', 'langchain_ollama', 'ollama', 'httpx'} & set(sys.modules)\n"
         "sys.exit(repr(sorted(heavy)) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     settings = settings_for(NOWHERE)
-    assert make_grader(role_model(), settings, None)
-    assert make_generator(role_model(), settings).context_tokens > 0
+    assert ChatGrader(role_model(), settings)
+    assert ChatGenerator(role_model(), settings).context_tokens > 0
     assert make_embedder("ollama:bge-m3", settings).model_id == "ollama:bge-m3"
 
 
