@@ -33,9 +33,11 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     asked = (record.id, record.last_seq, config, x, y)
     offer = st.empty()
     if not at_once(table, config) and not is_remembered("map", asked):
-        # Its evidence is no plain run's, and is replayed again for each of ten thousand cells.
+        # A second of work, which no move of a slider should wait for.
         with offer.container():
-            st.caption(words("This run is replayed cell by cell; that takes a few seconds."))
+            st.caption(
+                words("This map replays the run for every setting that could change it, so it is drawn when asked for.")
+            )
             if not st.button(words("Draw the decision map"), key="draw_map", icon=":material/grid_on:"):
                 return
     drawn: DecisionMap = remembered("map", asked, lambda: decision_map(record, config, x, y))
