@@ -231,5 +231,7 @@ def test_a_branch_with_another_query_draws_its_map_when_asked(engine: Engine, lo
     assert engine.wait(branch, 60)
     app = opened(run=branch)
     assert not app.exception
-    assert EN("This run is replayed cell by cell; that takes a few seconds.") in [item.value for item in app.caption]
+    assert EN("This map replays the run for every setting that could change it, so it is drawn when asked for.") in [
+        item.value for item in app.caption
+    ]
     assert not any("pairs" in json.loads(item.proto.json) for item in app.get("bidi_component"))

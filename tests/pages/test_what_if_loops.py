@@ -66,10 +66,14 @@ def test_the_offer_to_draw_the_map_goes_once_it_is_drawn(engine: Engine) -> None
     record = engine.run("What is a truth table?", RunConfig(workflow="answer_evaluation"))
     app = opened(run=record.id, workflow="answer_evaluation")
     words = words_for("en")
-    assert words("This run is replayed cell by cell; that takes a few seconds.") in visible(app)
+    assert words(
+        "This map replays the run for every setting that could change it, so it is drawn when asked for."
+    ) in visible(app)
     next(item for item in app.button if item.key == "draw_map").click().run(timeout=60)
     assert not app.exception
-    assert words("This run is replayed cell by cell; that takes a few seconds.") not in visible(app)
+    assert words(
+        "This map replays the run for every setting that could change it, so it is drawn when asked for."
+    ) not in visible(app)
     assert not any(item.key == "draw_map" for item in app.button)
 
 
