@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from engine.errors import DataSetUnusable
 from engine.language import language_of
@@ -66,14 +68,9 @@ class QuerySet:
 def case_from_dict(plain: Mapping[str, Any]) -> Case:
     """What :meth:`Case.to_dict` wrote; raises ``DataSetUnusable`` where that cannot be."""
     try:
-        values = {item.name: plain[item.name] for item in fields(Case) if item.name in plain}
-        expected = tuple(Expectation(item["kind"], str(item["value"])) for item in values.pop("expected", ()))
-        case = Case(expected=expected, **values)
-    except (KeyError, TypeError, AttributeError):
+        return TypeAdapter(Case).validate_python(plain)
+    except ValidationError:
         raise DataSetUnusable(name="a case", cause="a field is missing or of another kind") from None
-    if not isinstance(case.question, str) or any(item.kind not in get_args(ExpectationKind) for item in case.expected):
-        raise DataSetUnusable(name="a case", cause="a field is missing or of another kind")
-    return case
 
 
 def case_of(record: RunRecord, expected: Iterable[PassageId] = ()) -> Case:

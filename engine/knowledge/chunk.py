@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.knowledge.load import Document, Section
+from engine.knowledge.load import Document
+from engine.knowledge.loaders.contents import Section
 from engine.language import language_of
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.roles import StoredPassage

@@ -24,29 +24,12 @@ from engine.errors import (
     SourceUnsupported,
 )
 from engine.knowledge.loaders.apart import read_apart
-from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, whole
-from engine.knowledge.loaders.encoding import ENCODINGS, decode
+from engine.knowledge.loaders.contents import LONGEST_HEADING, Loader, Section, whole
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
 from engine.knowledge.loaders.worker import LOADERS as APART
 from engine.values import SourceKind, SourceNote
-
-__all__ = [
-    "DEFAULT_LIMIT_MB",
-    "ENCODINGS",
-    "Contents",
-    "Document",
-    "Loader",
-    "Section",
-    "decode",
-    "load",
-    "load_bytes",
-    "load_markdown",
-    "load_text",
-    "register",
-    "suffixes",
-]
 
 DEFAULT_LIMIT_MB = 20.0
 _LONGEST_NAME = 1000

@@ -9,22 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, cast, get_args
 
 from engine.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
-from engine.records.tagging import BATCH, PINNED
 from engine.values import AnswerNote, Outcome, RunId
-
-__all__ = [
-    "BATCH",
-    "INTERRUPTED",
-    "PINNED",
-    "Filters",
-    "RunSummary",
-    "Wanted",
-    "events_sound",
-    "rows_of",
-    "stored",
-    "summarise",
-    "unfinished_owners",
-]
 
 INTERRUPTED: Outcome = "interrupted"
 _SHORTEST_ID = 6

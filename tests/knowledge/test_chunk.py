@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.knowledge.chunk import chunk, split, tokens
-from engine.knowledge.load import Document, Section, load_bytes
+from engine.knowledge.load import Document, load_bytes
+from engine.knowledge.loaders.contents import Section
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 
 ENGLISH = "The pancreas makes insulin number {n}. "

@@ -21,7 +21,8 @@ from engine.errors import (
     SourceUnreadable,
     SourceUnsupported,
 )
-from engine.knowledge.load import Contents, Document, Section, load, load_bytes, register, suffixes
+from engine.knowledge.load import Document, load, load_bytes, register, suffixes
+from engine.knowledge.loaders.contents import Contents, Section
 
 CHINESE = "糖尿病的主要症状是多饮、多尿、多食和体重下降。第二句。"
 LATIN = "Naïve café users — and “quotes”."

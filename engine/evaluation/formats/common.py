@@ -13,7 +13,7 @@ from typing import Any, Literal
 from engine.errors import DataSetTooLarge, DataSetUnusable, SourceError
 from engine.evaluation.cases import Case, Expectation
 from engine.knowledge.ingest import IngestItem
-from engine.knowledge.load import decode
+from engine.knowledge.loaders.encoding import decode
 
 MOST_BYTES = 256_000_000
 """Of one data set, unpacked."""
