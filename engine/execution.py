@@ -16,7 +16,6 @@ from engine.nodes.run_context import Roles, RunContext
 from engine.runs import LiveRun
 from engine.settings import Settings
 from engine.values import Fault, RunRecord
-from engine.whatif.branch_roles import BranchSteps
 from engine.workflows import compiled, workflow
 
 _log = logging.getLogger(__name__)
@@ -82,6 +81,9 @@ async def _run(
     else:
         run.emit(Prepared(manifest={**manifest, "reused_from": branch.parent.id}))
         _warn_of_other_content(context, branch.parent, manifest)
+        # Every workflow's replay is imported with it, for which a start would wait.
+        from engine.whatif.branch_roles import BranchSteps
+
         context.standing = steps = BranchSteps(branch, roles)
         context.roles = steps.roles
         state = {**state, "query": branch.first_query}
