@@ -11,8 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 
 from components.url_state import base_path
 from engine.api import middleware
-from engine.process import get_engine, serving
-from engine.serving import UPLOADS_TAKEN
+from engine.cli.serve import UPLOADS_TAKEN
+from engine.running.process import get_engine, serving
 from pages.after_start import finish_start
 from pages.forwards import forwards
 from pages.live_view import view_of

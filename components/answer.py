@@ -10,7 +10,7 @@ from components.i18n import Words
 from components.markup import Node, button, chip, copy_button, draw, node
 from components.phrases import place_text
 from engine.messages import N_
-from engine.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
+from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 
 _NOTES = {
     "cannot_tell": N_("– says it cannot tell"),

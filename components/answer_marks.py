@@ -7,9 +7,9 @@ from components.labels.runs import GRADE_NAMES
 from components.markup import Node, chip
 from components.phrases import probability_text, reason_text
 from components.scores import grade_look, score_text
-from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
 from engine.messages import N_
-from engine.values import Draft, Memory, RunRecord
+from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
+from engine.model.values import Draft, Memory, RunRecord
 
 _NTH = {
     "writing": N_("… writing answer {n} of at most {most}"),

@@ -10,8 +10,8 @@ from typing import Literal
 from components.i18n import Words
 from components.markup import Node, node
 from components.phrases import place_text
-from engine.language import language_of
-from engine.values import RunRecord
+from engine.model.language import language_of
+from engine.model.values import RunRecord
 
 Cite = Callable[[int], Node | None]
 """What stands for the marker ``[n]``; None leaves the marker as the text it is."""

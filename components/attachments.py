@@ -13,8 +13,8 @@ from components.i18n import Words
 from components.markup import Node, chip, fold, node, script
 from engine.attachments.admission import LONGEST_TEXT, MOST_COLUMNS, MOST_ROWS
 from engine.messages import N_
+from engine.model.values import Attachment, CellCitation
 from engine.retrieval.cells import column_letters
-from engine.values import Attachment, CellCitation
 
 _BY = {
     "ocr": N_("text recognition"),

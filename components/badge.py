@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.i18n import Words
-from engine.config import RoleModels
 from engine.messages import N_, NC_
+from engine.model.config import RoleModels
 
 _ROLE = {
     "evaluator": N_("evaluator"),

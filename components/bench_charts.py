@@ -13,7 +13,7 @@ from components.phrases import probability_text
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
 from engine.messages import N_, NC_
-from engine.values import PassageId
+from engine.model.values import PassageId
 
 _NAMES = {
     "precision": N_("Precision"),

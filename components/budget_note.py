@@ -7,10 +7,10 @@ import streamlit as st
 from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import duration_text, fault_text
-from engine.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig
-from engine.gate_reach import gate_warnings
-from engine.values import Fault
-from engine.whatif.values import Price
+from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig
+from engine.model.values import Fault
+from engine.replay.values import Price
+from engine.running.gate_reach import gate_warnings
 
 
 def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> None:

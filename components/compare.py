@@ -20,10 +20,10 @@ from components.phrases import (
     reason_text,
 )
 from components.workflow_picture import PASSED
-from engine.difference import RoundPair, RunDifference
 from engine.messages import N_, NC_
-from engine.values import Decision, Fault, Round, RunRecord
-from engine.wording import change_of
+from engine.model.values import Decision, Fault, Round, RunRecord
+from engine.model.wording import change_of
+from engine.replay.difference import RoundPair, RunDifference
 
 _WHY = {
     "query": N_("another query was searched"),

@@ -7,8 +7,8 @@ from components.labels.runs import ROLE_NAMES
 from components.markup import Node, node
 from components.phrases import duration_text, node_text
 from components.setting_words import setting_label, setting_text
-from engine.difference import NodeTimes, RoleCalls, RunDifference
-from engine.settings_difference import SettingDifference
+from engine.model.settings_difference import SettingDifference
+from engine.replay.difference import NodeTimes, RoleCalls, RunDifference
 
 
 def costs_card(found: RunDifference, words: Words) -> Node:

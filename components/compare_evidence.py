@@ -10,11 +10,11 @@ from components.labels.runs import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
 from components.markup import Node, button, chip, node
 from components.phrases import probability_text, section_text, verdict_text
 from components.rewrites import new_words, old_words, rewrite_why
-from engine.answer_difference import SentenceDifference
-from engine.difference import PassageDifference, RewritePair, RunDifference
 from engine.messages import N_
-from engine.presences import Presence
-from engine.values import Rewrite, RunRecord, Verdict
+from engine.model.values import Rewrite, RunRecord, Verdict
+from engine.replay.answer_difference import SentenceDifference
+from engine.replay.difference import PassageDifference, RewritePair, RunDifference
+from engine.replay.passage_outcomes import Presence
 
 _MOVES = {
     "gained": N_("+ gained"),

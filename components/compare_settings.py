@@ -11,8 +11,8 @@ import streamlit as st
 from components.i18n import Words
 from components.labels.settings import MODEL_ROLES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
 from components.setting_words import setting_label
-from engine.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
-from engine.settings_difference import settings_difference
+from engine.model.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
+from engine.model.settings_difference import settings_difference
 
 _SLIDERS = ("top_k", "similarity_threshold", "max_rewrites", "min_confidence")
 _NUMBER_OF: Mapping[str, str] = {"pass_rate": "grade_pass_threshold", "min_relevant": "min_relevant"}

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.config_widgets import number, one_of, slider, switch
 from components.i18n import Words
 from components.labels.settings import MODE_SUMMARIES
-from engine.config import GRAPH_PARAMETERS, GraphOptions, Mode, ModeFrom, Reranking, default_mode
+from engine.model.config import GRAPH_PARAMETERS, GraphOptions, Mode, ModeFrom, Reranking, default_mode
 
 _DEFAULTS = GraphOptions()
 

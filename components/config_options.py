@@ -13,8 +13,8 @@ from components.i18n import Words
 from components.labels.runs import SOURCE_KIND_NAMES
 from components.scores import score_text
 from components.weights import rebalanced, scaled
-from engine.beforehand import ceiling_of
-from engine.config import (
+from engine.messages import N_
+from engine.model.config import (
     DUAL_PARAMETERS,
     EVALUATION_PARAMETERS,
     QUALITY_PARAMETERS,
@@ -25,8 +25,8 @@ from engine.config import (
     QualityOptions,
     RunConfig,
 )
-from engine.messages import N_
-from engine.values import SourceKind
+from engine.model.values import SourceKind
+from engine.running.beforehand import ceiling_of
 
 _CEILING = {
     "unreachable": N_(

@@ -35,7 +35,8 @@ from components.labels.settings import SETTING_HELPS
 from components.labels.workflows import WORKFLOW_SUMMARIES, WORKFLOW_TITLES
 from components.settings_of import ALL_ROLES, SETTINGS_OF, names_settings, option_names, roles_of
 from components.url_state import put_into_url, take_from_url
-from engine.config import (
+from engine.messages import N_
+from engine.model.config import (
     BUILTIN,
     MODEL_PARAMETERS,
     OLD_GATE,
@@ -52,9 +53,8 @@ from engine.config import (
     WorkflowOptions,
     default_of,
 )
-from engine.messages import N_
-from engine.policies.answers import shared_model
-from engine.values import SourceKind
+from engine.model.values import SourceKind
+from engine.workflows.answer_evaluation.policy import shared_model
 
 FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
 COLLECTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")

@@ -11,8 +11,8 @@ from components.i18n import Words
 from components.labels.settings import MODEL_ROLES, PRESET_NAMES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
 from components.markup import draw, node
 from components.url_state import put_into_url, take_from_url
-from engine.config import BUILTIN, PRESETS, Parameter
 from engine.messages import N_
+from engine.model.config import BUILTIN, PRESETS, Parameter
 
 _SEARCH_NOTES = {
     "full_text": N_(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.i18n import Words
 from components.markup import Node, draw, node
 from components.phrases import place_text
-from engine.values import Context, ContextPart, PassageId, RunRecord
+from engine.model.values import Context, ContextPart, PassageId, RunRecord
 
 _MOST_LEFT_OUT = 6
 

@@ -7,10 +7,10 @@ from components.i18n import Words
 from components.labels.runs import FLIP_ENDS, FLIP_NAMES
 from components.phrases import probability_text
 from components.what_if_text import value_text
-from engine.config import PARAMETERS, RunConfig
-from engine.whatif.decision_map import Cell, Coupling, DecisionMap
-from engine.whatif.lines import numbers_of
-from engine.whatif.settings import Column
+from engine.model.config import PARAMETERS, RunConfig
+from engine.replay.decision_map import Cell, Coupling, DecisionMap
+from engine.replay.lines import numbers_of
+from engine.replay.settings import Column
 
 _WIDE, _NARROW = 0.14, 0.08
 """Shares of the width that a whole range and its end alone take as a label."""

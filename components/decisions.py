@@ -14,8 +14,8 @@ from components.markup import Node, chip, draw, node
 from components.phrases import ended_text, inequality_text, node_text, reason_text
 from components.workflow_picture import tone_of_reason
 from engine.messages import N_
-from engine.values import Decision, Draft, QualityCheck, RunRecord
-from engine.wording import change_of
+from engine.model.values import Decision, Draft, QualityCheck, RunRecord
+from engine.model.wording import change_of
 
 _SCORE_EFFECTS = {
     "helped": N_("new query: {query} · score rose by {change}"),

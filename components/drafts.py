@@ -14,11 +14,11 @@ from components.markup import Node, chip, fold, node
 from components.phrases import place_text
 from components.rewrites import new_words, old_words
 from components.suggestions import suggestion_said
-from engine.answer_difference import SentenceDifference, SentenceKind, answer_difference
 from engine.messages import N_
-from engine.policies.answers import EXCERPT_CHARS
-from engine.policies.suggestions import suggestion_states
-from engine.values import Draft, Excerpt, Passage, RunRecord, Suggestion
+from engine.model.values import Draft, Excerpt, Passage, RunRecord, Suggestion
+from engine.replay.answer_difference import SentenceDifference, SentenceKind, answer_difference
+from engine.workflows.answer_evaluation.policy import EXCERPT_CHARS
+from engine.workflows.answer_evaluation.suggestions import suggestion_states
 
 _DRAFT = {
     "same": N_("kept"),

@@ -8,7 +8,7 @@ from typing import Literal
 from components.i18n import Words
 from components.markup import Node, button, copy_button, draw, node
 from components.phrases import fault_text, node_text
-from engine.values import Fault
+from engine.model.values import Fault
 
 
 def fault_box(

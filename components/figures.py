@@ -18,10 +18,10 @@ from components.phrases import (
     probability_text,
     reason_text,
 )
-from engine.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
 from engine.messages import N_
-from engine.values import Decision, Outcome, RunRecord
-from engine.wording import change_of
+from engine.model.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
+from engine.model.values import Decision, Outcome, RunRecord
+from engine.model.wording import change_of
 
 _NAMES = {
     "outcome": N_("Outcome"),

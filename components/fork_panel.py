@@ -18,13 +18,13 @@ from components.phrases import (
 from components.setting_words import setting_label, setting_text
 from components.settings_of import unread_by
 from components.what_if_text import price_text
-from engine.config import RunConfig
-from engine.decide import kept_passages
-from engine.difference import RoundPair, RunDifference
 from engine.messages import N_
-from engine.settings_difference import settings_difference
-from engine.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict
-from engine.whatif.values import CallsNeeded
+from engine.model.config import RunConfig
+from engine.model.decide import kept_passages
+from engine.model.settings_difference import settings_difference
+from engine.model.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict
+from engine.replay.difference import RoundPair, RunDifference
+from engine.replay.values import CallsNeeded
 
 _MOVES = {
     "gained": N_("Gained"),

@@ -10,9 +10,9 @@ from components.markup import Node, chip, fold, node
 from components.phrases import probability_text, section_text
 from components.spreadsheet import table_csv
 from components.terms import segments
-from engine.config import SearchMethod
 from engine.library.values import FoundPassage
 from engine.messages import N_, NC_
+from engine.model.config import SearchMethod
 
 _CSV = {
     "rank": N_("rank"),

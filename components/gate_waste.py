@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.i18n import Words
 from components.markup import button, draw, node
 from components.phrases import duration_text
-from engine.waste import GateWaste
+from engine.replay.gate_cost import GateWaste
 
 
 def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:

@@ -8,7 +8,7 @@ from components.i18n import Words
 from components.labels.runs import GRAPH_LISTS
 from components.markup import Node, node
 from engine.messages import N_
-from engine.values.graphs import ModeNote, RetrievalList
+from engine.model.values.graphs import ModeNote, RetrievalList
 
 _NOTE = {
     "no_graph": N_("the collection has no knowledge graph. Build one under Knowledge → Graph."),

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.values import PassageId
-from engine.values.graphs import Community, Entity, FoundEntity, GraphEvidence, Relationship
+from engine.model.values import PassageId
+from engine.model.values.graphs import Community, Entity, FoundEntity, GraphEvidence, Relationship
 
 DotLook = Literal["asked", "linked", "near", "centre", "plain", "community"]
 """Named in the question, reached through a passage, reached along relationships; asked for, any other; a community."""

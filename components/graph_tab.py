@@ -11,7 +11,7 @@ from components.labels.settings import SETTING_OPTIONS
 from components.markup import Node, chip, fold, node
 from components.presenter_graph import searched_mode
 from engine.messages import N_
-from engine.values import FoundCommunity, FoundEntity, GraphEvidence, RunRecord
+from engine.model.values import FoundCommunity, FoundEntity, GraphEvidence, RunRecord
 
 _LINKED = {
     "name": N_("named in the query"),

@@ -19,7 +19,7 @@ from components.graph_picture import Dot, GraphPicture, Line
 from components.i18n import Words
 from components.markup import script
 from engine.messages import N_, NC_
-from engine.values import PassageId
+from engine.model.values import PassageId
 
 _TYPE = {
     "ACTIVITY": N_("activity"),

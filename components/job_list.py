@@ -15,7 +15,7 @@ from components.phrases import fault_text
 from components.spreadsheet import table_csv
 from engine.library.values import JobState, JobStatus
 from engine.messages import N_, NC_
-from engine.values import Fault
+from engine.model.values import Fault
 
 _CSV = {
     "name": N_("file"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from engine.values import (
+from engine.model.values import (
     Candidate,
     Gate,
     Passage,

@@ -18,7 +18,7 @@ from components.workflow_export import darkened, workflow_svg
 from components.workflow_layout import Layout
 from components.workflow_picture import picture_of
 from engine.messages import N_, NC_
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from engine.workflows.graph import WorkflowGraph
 
 PICTURE_SCRIPT = "workflow_picture.js"

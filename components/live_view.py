@@ -15,7 +15,7 @@ from components.markup import Node
 from components.workflow_drawing import ICONS, counted, hint, painted, width_of
 from components.workflow_layout import Layout, layout_of
 from components.workflow_picture import NodeView, PictureView, picture_of
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from engine.workflows.graph import WorkflowGraph
 
 PLANS: Mapping[str, Mapping[str, Any]] = MappingProxyType(

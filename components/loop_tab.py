@@ -10,9 +10,9 @@ from components.i18n import Words
 from components.markup import Node, draw
 from components.quality_chart import quality_nodes
 from components.strategies import strategy_nodes
-from engine.config import WorkflowName
 from engine.messages import N_
-from engine.values import PassageId, RunRecord
+from engine.model.config import WorkflowName
+from engine.model.values import PassageId, RunRecord
 
 LOOP_WORKFLOWS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
 """Workflows whose record holds more than rounds of passages; the others have no such tab."""

@@ -11,7 +11,7 @@ from components.markup import Node, chip, fold, node
 from components.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
 from components.spreadsheet import table_csv
 from engine.messages import N_, NC_
-from engine.values import Memory, RunRecord
+from engine.model.values import Memory, RunRecord
 
 _FIGURE = {
     "passed": N_("Remembered"),

@@ -14,7 +14,7 @@ from components.labels.workflows import STRATEGY_NAMES
 from components.markup import Node, chip, node, script
 from components.phrases import probability_text
 from engine.messages import N_
-from engine.values import Memory, RouteChoice, RunRecord
+from engine.model.values import Memory, RouteChoice, RunRecord
 
 EFFECT_NAMES = {
     "changed": N_("⇄ changed the route"),

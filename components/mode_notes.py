@@ -9,7 +9,7 @@ from components.markup import Node, draw, node
 from components.phrases import fault_text
 from components.presenter_graph import searched_mode
 from engine.errors import ModeFellBack
-from engine.values import GraphEvidence, PassageId, Round, RunRecord
+from engine.model.values import GraphEvidence, PassageId, Round, RunRecord
 
 MODE_FAULT = ModeFellBack.code
 """Code of the warning that a mode searched something else: the notes say it, and what to do."""

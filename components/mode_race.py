@@ -15,11 +15,11 @@ from components.markup import Node, chip, fold, node, script
 from components.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
 from components.run_link import run_link
 from components.side_by_side import notes_on
-from engine.config import Mode
 from engine.messages import N_, NC_
-from engine.mode_race import ModeLane, ModeRace, RacedPassage
-from engine.values import Candidate, Comparison, RunRecord
-from engine.wording import operands
+from engine.model.config import Mode
+from engine.model.values import Candidate, Comparison, RunRecord
+from engine.model.wording import operands
+from engine.running.mode_race import ModeLane, ModeRace, RacedPassage
 
 FINDINGS = {
     "nothing": N_("Vectors alone kept everything that the graph led to and any mode kept."),

@@ -10,7 +10,7 @@ import streamlit as st
 from components.i18n import Words
 from components.labels.runs import MESSAGE_ROLES, ROLE_NAMES
 from components.phrases import duration_text, node_text, place_text
-from engine.values import ModelCall, RunRecord
+from engine.model.values import ModelCall, RunRecord
 
 
 def model_calls(record: RunRecord, words: Words, *, key: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from components.life_lines import LifeLine
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 
 Tab = Literal["loop", "passages", "path", "rewrites", "timeline", "calls", "record"]
 """``loop`` exists in the workflows of ``loop_tab.LOOP_WORKFLOWS`` alone."""

@@ -17,7 +17,7 @@ from components.phrases import section_text
 from components.plotly_theme import themed
 from engine.library.values import MapPoint, PassageMap
 from engine.messages import N_
-from engine.values import PassageId
+from engine.model.values import PassageId
 
 _LOOK = {
     "cited": N_("Cited in the answer"),

@@ -10,10 +10,10 @@ from components.labels.runs import LIST_NAMES
 from components.life_lines import LifeLine, Sighting
 from components.phrases import place_text, probability_text
 from components.terms import segments
-from engine.config import GraphOptions, RunConfig
 from engine.messages import N_
-from engine.values import Comparison, PassageId, RunRecord, Sentence, Stage
-from engine.wording import operands as operands_of
+from engine.model.config import GraphOptions, RunConfig
+from engine.model.values import Comparison, PassageId, RunRecord, Sentence, Stage
+from engine.model.wording import operands as operands_of
 
 _STAGE = {
     "fused": N_("fused #{place}"),

@@ -18,10 +18,10 @@ from components.phrases import bar_text, probability_text, section_text, verdict
 from components.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
-from engine.config import RunConfig
 from engine.messages import N_, NC_
-from engine.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict
-from engine.wording import operands
+from engine.model.config import RunConfig
+from engine.model.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict
+from engine.model.wording import operands
 
 _CSV = {
     "round": N_("round"),

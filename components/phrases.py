@@ -9,7 +9,7 @@ from components.i18n import Words
 from components.labels.workflows import NODE_NAMES
 from engine.errors import message_of
 from engine.messages import N_
-from engine.values import (
+from engine.model.values import (
     BY_HAND,
     VERDICT_POLICY,
     AnswerNote,
@@ -20,7 +20,7 @@ from engine.values import (
     RunRecord,
     Verdict,
 )
-from engine.wording import QUANTITIES, Change, inequality, operands
+from engine.model.wording import QUANTITIES, Change, inequality, operands
 
 OUTCOMES = {
     "running": N_("Running"),

@@ -7,7 +7,7 @@ from components.markup import Node, button, node
 from components.phrases import outcome_text
 from components.what_if_text import rich
 from engine.messages import NN_
-from engine.pinned import Direction, PinnedEffect, PinnedFlip
+from engine.replay.pinned import Direction, PinnedEffect, PinnedFlip
 
 _LONGEST = 48
 _SIGNS: dict[Direction, tuple[str, str]] = {"better": ("▲", "pass"), "worse": ("▼", "warn"), "other": ("=", "grey")}

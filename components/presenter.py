@@ -21,12 +21,12 @@ from components.phrases import section_text
 from components.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.workflow_drawing import Paint, painted, shapes_of
 from components.workflow_picture import picture_of
-from engine.events import Event, PassageGraded, fold
 from engine.messages import N_
-from engine.replay import ReplayStep
+from engine.model.events import Event, PassageGraded, fold
+from engine.model.values import Candidate, Round, RunId, RunRecord
+from engine.replay import WhatIf
+from engine.replay.playback import ReplayStep
 from engine.samples.demos import all_demos
-from engine.values import Candidate, Round, RunId, RunRecord
-from engine.whatif import WhatIf
 from engine.workflows.graph import WorkflowGraph
 
 _MOST_CARDS = 8
@@ -99,7 +99,7 @@ def presenter(
 ) -> int:
     """Draw a run at its step ``start`` (from 0) and return the step that the viewer has come to.
 
-    ``events`` are those that ``record`` is the fold of, and ``steps`` what ``engine.replay`` makes of them.
+    ``events`` are those that ``record`` is the fold of, and ``steps`` what ``engine.replay.playback`` makes of them.
     """
     told = [event for event in events if event.stored]
     labels = {name: words(text) for name, text in _LABELS.items()}
@@ -250,7 +250,7 @@ def _card(
 
 def _first_line(text: str) -> str:
     """The beginning of a passage; a Han character is about twice as wide as a Latin letter."""
-    from engine.language import language_of
+    from engine.model.language import language_of
 
     limit = _LONGEST_LINE["zh" if language_of(text) == "zh" else "en"]
     line = " ".join(text.split())

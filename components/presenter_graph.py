@@ -6,8 +6,8 @@ from components.i18n import Words
 from components.labels.runs import COMPLEXITIES, LIST_NAMES, MODE_NOTES
 from components.labels.settings import SETTING_OPTIONS
 from engine.messages import N_
-from engine.replay import ReplayStep
-from engine.values import GraphEvidence, RunRecord
+from engine.model.values import GraphEvidence, RunRecord
+from engine.replay.playback import ReplayStep
 
 _ROUTED = {
     "bypass": N_("In this mode nothing is searched: on to the answer."),

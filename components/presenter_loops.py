@@ -6,8 +6,8 @@ from components.i18n import Words
 from components.labels.runs import UNREADABLE_GRADER
 from components.presenter_graph import graph_sentence
 from engine.messages import N_, NC_
-from engine.replay import ReplayStep
-from engine.values import Decision, QualityCheck, RunRecord
+from engine.model.values import Decision, QualityCheck, RunRecord
+from engine.replay.playback import ReplayStep
 
 _ASKED = {
     "quality_loop": N_("A question comes in. First a router chooses in which kinds of sources to look."),

@@ -15,9 +15,9 @@ from components.presenter_loops import (
     why_no_rewrite,
 )
 from engine.messages import N_, NN_
-from engine.replay import ReplayStep
-from engine.values import Comparison, Decision, Quantity, RunRecord
-from engine.whatif import WhatIf
+from engine.model.values import Comparison, Decision, Quantity, RunRecord
+from engine.replay import WhatIf
+from engine.replay.playback import ReplayStep
 
 _MANNER = {
     "full_text": N_("words alone"),

@@ -14,7 +14,7 @@ from components.markup import Node, button, chip, node
 from components.phrases import fault_text
 from engine.library.values import Preview, PreviewedSource, SourceNote
 from engine.messages import N_
-from engine.values import Fault
+from engine.model.values import Fault
 
 _TOTAL = {
     "files": N_("Files"),

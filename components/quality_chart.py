@@ -7,10 +7,9 @@ from components.labels.runs import GRADE_NAMES, SOURCE_KIND_NAMES
 from components.markup import Node, chip, node
 from components.phrases import moved_text, probability_text
 from components.scores import grade_look, score_text
-from engine.config import QualityOptions
 from engine.messages import N_
-from engine.policies.quality import FULL_COUNT
-from engine.values import (
+from engine.model.config import QualityOptions
+from engine.model.values import (
     SOURCE_KINDS,
     Comparison,
     QualityCheck,
@@ -22,7 +21,8 @@ from engine.values import (
     Routing,
     RunRecord,
 )
-from engine.wording import change_of, operands
+from engine.model.wording import change_of, operands
+from engine.workflows.quality_loop.policy import FULL_COUNT
 
 _COLUMN = {
     "round": N_("Round"),

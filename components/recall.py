@@ -8,7 +8,7 @@ from components.labels.workflows import STRATEGY_NAMES
 from components.markup import Node, chip, fold, node
 from components.phrases import probability_text
 from engine.messages import N_, NC_
-from engine.values import Memory, Recall, RouteChoice, RunRecord, Strategy
+from engine.model.values import Memory, Recall, RouteChoice, RunRecord, Strategy
 
 _WHY = {
     "smalltalk": N_("This is small talk: there is nothing to search for."),

@@ -9,10 +9,10 @@ from components.phrases import probability_text
 from components.pinned import ALL_UNKNOWN
 from components.what_if_text import rich
 from engine.messages import N_, NC_
-from engine.pinned import PinnedEffect
-from engine.whatif.diagnosis import Diagnosis
-from engine.whatif.flips import Flip
-from engine.wording import apart
+from engine.model.wording import apart
+from engine.replay.diagnosis import Diagnosis
+from engine.replay.flips import Flip
+from engine.replay.pinned import PinnedEffect
 
 _FAILURE_LOOKS = {
     "dropped_by_similarity": N_("Perhaps a right passage was dropped before grading"),

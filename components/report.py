@@ -28,8 +28,8 @@ from components.rewrites import rewrite_why, word_diff
 from components.setting_words import setting_label, setting_text
 from components.workflow_export import darkened, workflow_svg
 from components.workflow_picture import PASSED
-from engine.config import ROLES_OF, RunConfig
-from engine.values import Decision, Fault, ModelCall, Rewrite, RunRecord
+from engine.model.config import ROLES_OF, RunConfig
+from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows.graph import WorkflowGraph
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

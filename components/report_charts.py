@@ -13,7 +13,7 @@ from components.markup import Node, node
 from components.phrases import node_text, outcome_text
 from components.timeline import Span, spans
 from components.workflow_drawing import fit
-from engine.values import Outcome, RunRecord
+from engine.model.values import Outcome, RunRecord
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 920.0, 96.0, 16.0, 12.0
 _VISIT, _CALL, _GAP = 18.0, 8.0, 12.0

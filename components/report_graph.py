@@ -14,7 +14,7 @@ from components.markup import Node, node
 from components.phrases import probability_text
 from components.report_still import still
 from engine.messages import N_, NC_
-from engine.values import ContextPart, FoundCommunity, FoundEntity, GraphEvidence, Relationship, RunRecord
+from engine.model.values import ContextPart, FoundCommunity, FoundEntity, GraphEvidence, Relationship, RunRecord
 
 _COMPLEXITIES = {
     "simple": NC_("report", "a simple query"),

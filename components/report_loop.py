@@ -8,7 +8,7 @@ from components.labels.workflows import LOOP_TABS
 from components.loop_tab import LOOP_WORKFLOWS, loop_nodes
 from components.markup import Node
 from components.report_still import still
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 
 
 def loop_sections(record: RunRecord, words: Words) -> list[str]:

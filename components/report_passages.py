@@ -15,7 +15,7 @@ from components.passages import passage_row
 from components.phrases import place_text
 from components.terms import Segment, question_terms
 from engine.messages import N_
-from engine.values import PassageId, RunRecord
+from engine.model.values import PassageId, RunRecord
 
 _COLUMNS = {
     "round": N_("Round"),

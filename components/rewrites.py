@@ -14,12 +14,12 @@ from components.markup import Node, chip, draw, node
 from components.phrases import moved_text, place_text, probability_text
 from components.suggestions import suggestion_said
 from engine.builtin.dual_rewriter import MISSED
-from engine.config import BUILTIN
 from engine.messages import N_, NC_
-from engine.policies.dual import INITIAL
-from engine.scorecard import EFFECTS, Effect, RewriteScore, scorecard
-from engine.values import Draft, PassageId, Rewrite, RunRecord
-from engine.wording import change_of, direction_of, named_in
+from engine.model.config import BUILTIN
+from engine.model.values import Draft, PassageId, Rewrite, RunRecord
+from engine.model.wording import change_of, direction_of, named_in
+from engine.replay.scorecard import EFFECTS, Effect, RewriteScore, scorecard
+from engine.workflows.dual_loop.policy import INITIAL
 
 ISSUE_NAMES = {
     "low_coverage": N_("too little from the study log"),

@@ -8,8 +8,8 @@ from typing import Any
 from components.i18n import Words
 from components.settings_of import SETTINGS_OF, option_names, roles_of
 from components.what_if_text import setting_name, value_text
-from engine.config import RunConfig
-from engine.values import RunId
+from engine.model.config import RunConfig
+from engine.model.values import RunId
 
 _MOST = 4
 

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from components.config_panel import chat_model_of
 from components.i18n import Words
 from components.settings_of import SETTINGS_OF, option_names, roles_of
-from engine.config import BUILTIN, RoleModel, RunConfig
-from engine.values import RunId
+from engine.model.config import BUILTIN, RoleModel, RunConfig
+from engine.model.values import RunId
 
 
 def run_link(run_id: RunId | str, config: RunConfig, words: Words, base: str = "") -> str:

@@ -13,7 +13,7 @@ from components.labels.workflows import WORKFLOW_NAMES
 from components.markup import script
 from components.phrases import duration_text, outcome_text
 from engine.messages import N_, NC_
-from engine.values import AnswerNote, Outcome, RunId
+from engine.model.values import AnswerNote, Outcome, RunId
 
 _BADGE = {
     "damaged": N_("✗ damaged"),

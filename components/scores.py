@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.config import QualityOptions
-from engine.values import QualityGrade
+from engine.model.config import QualityOptions
+from engine.model.values import QualityGrade
 
 _LOOKS: dict[QualityGrade, str] = {"high": "pass", "medium": "pass", "low": "warn"}
 _MOST_DIGITS = 9

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.i18n import Words
 from components.life_lines import Sighting
-from engine.config import RunConfig
 from engine.messages import N_
+from engine.model.config import RunConfig
 
 _MISSING = {
     "meaning": N_("–: not among the candidates found by meaning; its similarity was computed besides."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.i18n import Words
 from components.labels.runs import ROLE_NAMES
 from components.labels.settings import SETTING_NAMES, SETTING_OPTIONS
-from engine.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, Parameter
+from engine.model.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, Parameter
 
 _NUMBERS: dict[str, Parameter] = {
     **PARAMETERS,

@@ -7,7 +7,7 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
-from engine.config import OPTIONS, ROLES_OF, RoleName, RunConfig, WorkflowName
+from engine.model.config import OPTIONS, ROLES_OF, RoleName, RunConfig, WorkflowName
 
 _SEARCH = ("collection", "search", "top_k", "similarity_threshold")
 _GATE = ("grade_pass_threshold", "max_rewrites", "gate", "min_relevant")

@@ -24,8 +24,8 @@ from components.phrases import (
 from components.run_link import run_link
 from components.what_if_text import COMPLETE, collection_text
 from engine.messages import N_, NC_
-from engine.side_by_side import Lane, SideBySide, shared_time
-from engine.values import Decision, Passage, PassageId, RunRecord
+from engine.model.values import Decision, Passage, PassageId, RunRecord
+from engine.replay.side_by_side import Lane, SideBySide, shared_time
 
 _ENOUGH = {
     "enough": N_("The four-node loop was enough: no other loop cites a passage that its answer lacks."),

@@ -15,8 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 from components.i18n import Words
 from components.settings_of import option_names, setting_of_config
 from components.what_if_text import value_text
-from engine.config import OPTION_PARAMETERS, PARAMETERS, Parameter, RunConfig
-from engine.whatif.settings import Column
+from engine.model.config import OPTION_PARAMETERS, PARAMETERS, Parameter, RunConfig
+from engine.replay.settings import Column
 
 MARKED: tuple[Column, ...] = (
     "top_k",

@@ -8,18 +8,9 @@ from components.labels.runs import WEB_PASSAGE
 from components.markup import Node, chip, node
 from components.phrases import place_text, probability_text, reason_text
 from components.recall import kept_card, recall_card, route_card, strategy_text
-from engine.config import DualLoopOptions
 from engine.messages import N_, NC_
-from engine.values import (
-    STRATEGIES,
-    Draft,
-    FoundSection,
-    PassageId,
-    Round,
-    RunRecord,
-    Strategy,
-    TriedRoute,
-)
+from engine.model.config import DualLoopOptions
+from engine.model.values import STRATEGIES, Draft, FoundSection, PassageId, Round, RunRecord, Strategy, TriedRoute
 
 _WHY = {
     "web_off": N_("web search is switched off in the settings of this run"),

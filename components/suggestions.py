@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.i18n import Words
-from engine.suggestion_wording import filled, template_of
-from engine.values import Suggestion
+from engine.model.suggestion_wording import filled, template_of
+from engine.model.values import Suggestion
 
 
 def suggestion_said(item: Suggestion, words: Words) -> str:

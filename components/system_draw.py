@@ -10,7 +10,7 @@ from components.faults import with_code
 from components.i18n import Words
 from components.markup import Node, copy_button, node, script
 from components.phrases import fault_text
-from engine.values import Fault
+from engine.model.values import Fault
 
 _component = st.components.v2.component(
     "workbench_system",

@@ -11,9 +11,9 @@ from components.labels.runs import ROLE_NAMES
 from components.markup import Node, button, chip, node
 from components.phrases import duration_text, fault_text
 from components.system_draw import command, draw_system, fault_nodes
-from engine.config import BUILTIN
 from engine.host.values import Health, PartHealth, PartName
 from engine.messages import N_, NN_
+from engine.model.config import BUILTIN
 
 _VERDICT = {
     "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),

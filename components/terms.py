@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 
 Segment = tuple[str, bool]
 """A stretch of text and whether it is marked."""

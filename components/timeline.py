@@ -12,7 +12,7 @@ from components.i18n import Words
 from components.labels.runs import ROLE_NAMES, SPAN_NAMES
 from components.phrases import duration_text, node_text
 from components.plotly_theme import themed
-from engine.values import ModelCall, NodeExecution, RunRecord
+from engine.model.values import ModelCall, NodeExecution, RunRecord
 
 SpanKind = Literal["visit", "rewrite", "chat", "built_in", "cached", "fault"]
 _COLOURS: dict[SpanKind, str] = {

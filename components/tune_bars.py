@@ -12,7 +12,7 @@ from components.phrases import outcome_text
 from components.tune_figures import AFTER, BEFORE
 from engine.evaluation.figures import Evaluation
 from engine.messages import N_
-from engine.values import Outcome
+from engine.model.values import Outcome
 
 _TUNE_OUTCOMES = {
     "before": N_("before"),

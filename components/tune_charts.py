@@ -13,10 +13,10 @@ from components.i18n import Words
 from components.labels.settings import SETTING_NAMES
 from components.labels.tuning import MEASURE_NAMES
 from components.tune_figures import value_text
-from engine.config import RunConfig
 from engine.evaluation.figures import LOWER_IS_BETTER, Measure
 from engine.evaluation.sweep_values import AxisValue, HeatMap
 from engine.messages import N_
+from engine.model.config import RunConfig
 
 _FRONT = {
     "current": N_("under test"),

@@ -13,7 +13,7 @@ from components.phrases import outcome_text
 from components.spreadsheet import table_csv
 from engine.evaluation.flip_values import Flip, Flips, FlipVerdict, Side
 from engine.messages import N_, NN_
-from engine.values import RunId
+from engine.model.values import RunId
 
 _NONE = N_("No question goes another way than with the settings compared.")
 

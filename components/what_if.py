@@ -17,8 +17,8 @@ from components.what_if_text import (
     rich,
 )
 from engine.messages import N_
-from engine.values import Passage, PassageId, RunRecord
-from engine.whatif.values import WhatIf
+from engine.model.values import Passage, PassageId, RunRecord
+from engine.replay.values import WhatIf
 
 _HINT = {
     "verdicts": N_("A run with “Grade all candidates” (More settings) records these verdicts too."),

@@ -6,8 +6,8 @@ from components.i18n import Words
 from components.markup import Node, draw, node
 from components.what_if_text import BUILT_IN_CALLS, differences_to, ending_text, needed_text, rich, saving_parts
 from engine.messages import N_
-from engine.values import RunRecord
-from engine.whatif.values import WhatIf
+from engine.model.values import RunRecord
+from engine.replay.values import WhatIf
 
 _SIGNS = {"known": ("pass", "✓"), "generation": ("pass", "✓"), "needs_calls": ("warn", "?")}
 

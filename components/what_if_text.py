@@ -12,11 +12,11 @@ from components.markup import Node, node
 from components.phrases import duration_text, probability_text, reason_text
 from components.setting_words import setting_text
 from components.settings_of import ALL_ROLES, differing, setting_of_config
-from engine.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
 from engine.messages import N_, NC_, NN_
-from engine.policies.dual import INITIAL, LEAST_RELEVANT, holding, of_this_question
-from engine.values import Outcome, Reason, Recall, RunRecord
-from engine.whatif.values import Gap, Price, WhatIf
+from engine.model.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
+from engine.model.values import Outcome, Reason, Recall, RunRecord
+from engine.replay.values import Gap, Price, WhatIf
+from engine.workflows.dual_loop.policy import INITIAL, LEAST_RELEVANT, holding, of_this_question
 
 _GAPS = {
     "retrieval": N_("**another collection or workflow** would run: nothing recorded says what it would find."),

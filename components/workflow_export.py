@@ -17,7 +17,7 @@ from components.picture_words import inequality_of, title_of, word
 from components.workflow_drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, painted, shapes_of, width_of
 from components.workflow_layout import MARGIN, layout_of
 from components.workflow_picture import STOPPED, Tone, picture_of, tone_of_reason
-from engine.values import Decision, NodeExecution, RunRecord
+from engine.model.values import Decision, NodeExecution, RunRecord
 from engine.workflows.graph import WorkflowGraph
 
 _FONT = (

@@ -11,8 +11,8 @@ from components.i18n import Words
 from components.labels.runs import GRADE_NAMES
 from components.picture_words import Lines, cut, duration_of, lines, searched_line, word
 from engine.messages import NC_
-from engine.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, SourceKind
-from engine.wording import change_of
+from engine.model.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, SourceKind
+from engine.model.wording import change_of
 
 Fact = Callable[[str, RunRecord, Words, str], Lines]
 """From node, record, words and tone."""

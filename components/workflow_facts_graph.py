@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.i18n import Words
 from components.picture_words import Lines, lines, word
 from engine.messages import NC_
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 
 
 def analyze_facts(name: str, record: RunRecord, words: Words, spent: list[str]) -> Lines:

@@ -17,7 +17,7 @@ from components.picture_words import (
 )
 from components.workflow_facts import executions, facts_of, grading, judges
 from engine.messages import NC_
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
 STOPPED = "CancelledError"

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from components.i18n import Words
 from components.phrases import bar_text
-from engine.config import RunConfig
-from engine.decide import gate_of
 from engine.messages import NC_
-from engine.values import Passage, PassageId, Round, RunRecord, Verdict
-from engine.whatif.values import WhatIf
+from engine.model.config import RunConfig
+from engine.model.decide import gate_of
+from engine.model.values import Passage, PassageId, Round, RunRecord, Verdict
+from engine.replay.values import WhatIf
 
 
 def would_notes(record: RunRecord, found: WhatIf, words: Words) -> Mapping[PassageId, str]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from engine.config import PARAMETERS, PRESETS, RoleModel, RoleModels, RunConfig
-from engine.decide import Evidence, decide
 from engine.errors import WorkbenchError
-from engine.events import Event, fold
-from engine.values import Decision, Passage, Round, RunRecord, Verdict
-from engine.version import __version__
+from engine.model.config import PARAMETERS, PRESETS, RoleModel, RoleModels, RunConfig
+from engine.model.decide import Evidence, decide
+from engine.model.events import Event, fold
+from engine.model.values import Decision, Passage, Round, RunRecord, Verdict
+from engine.model.version import __version__
 
 if TYPE_CHECKING:
     from engine.engine import Engine

@@ -9,11 +9,11 @@ from engine.errors import WorkbenchError
 
 def _main() -> int:
     if sys.argv[1:] != ["serve"]:
-        from engine.cli import main
+        from engine.cli.main import main
 
         return main()
     # Past the parser and its imports, which cost as much as a second: the page is waited for.
-    from engine.serving import serve
+    from engine.cli.serve import serve
 
     try:
         return serve()

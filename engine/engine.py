@@ -10,34 +10,34 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, Unpack
 
-from engine.archive import Archive
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
-from engine.beforehand import warnings_before
-from engine.config import RoleModel, RunConfig, WorkflowName
-from engine.data_folder import DataFolder
 from engine.errors import DataFolderGone, InvalidQuestion, UnknownMemory
 from engine.evaluation.opening import Evaluations
-from engine.events import Event
-from engine.fork import branch_off
 from engine.host.host import Host
+from engine.host.noted_faults import NotedFault, NotedFaults
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.connections import Connections
 from engine.library.graphs import Graphs
 from engine.library.ingestions import Ingestions
 from engine.library.library import Library
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.live_runs import LiveRuns
 from engine.llm.discovery import OllamaStatus
-from engine.loop_thread import LoopThread
-from engine.noted_faults import NotedFault, NotedFaults
+from engine.memory.weak_points import WeakPoints
+from engine.model.config import RoleModel, RunConfig, WorkflowName
+from engine.model.events import Event
+from engine.model.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
+from engine.records.archive import Archive
+from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
-from engine.resources import Resources
+from engine.replay import WhatIf, what_if
+from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+from engine.running.beforehand import warnings_before
+from engine.running.live_runs import LiveRuns
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 from engine.settings import Settings
-from engine.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
-from engine.weak_points import WeakPoints
-from engine.whatif import WhatIf, what_if
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
 
@@ -149,9 +149,9 @@ class Engine:
         """Go on from a decision of a finished run under other settings, another query or other verdicts.
 
         A new run through the same workflow: the rounds before ``round`` stand, and all that was asked before is reused
-        (:func:`engine.fork.fork_price` says what is left to pay). Without a round it begins where :meth:`what_if` does:
-        at round 0, or where the parent, a branch itself, parted. Raises ``UnknownRun``, ``RunNotOver``,
-        ``ForkRefused`` and ``TooManyRuns``.
+        (:func:`engine.replay.fork.fork_price` says what is left to pay). Without a round it begins where
+        :meth:`what_if` does: at round 0, or where the parent, a branch itself, parted. Raises ``UnknownRun``,
+        ``RunNotOver``, ``ForkRefused`` and ``TooManyRuns``.
         """
         self._require_folder()
         record = self.record(parent) if isinstance(parent, str) else parent

@@ -20,10 +20,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.config import RoleModel, RoleModels, RoleName
 from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
-from engine.origins import plain_origin
+from engine.model.config import RoleModel, RoleModels, RoleName
+from engine.model.origins import plain_origin
 
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"

@@ -14,7 +14,7 @@ from components.i18n import UiLanguage, Words, words_for
 from components.style import apply_style
 from components.url_state import note_page, put_into_url, take_from_url
 from engine.messages import NC_
-from engine.process import get_engine
+from engine.running.process import get_engine
 from pages.job_line import show_job_line
 from pages.system_hint import trouble
 

@@ -7,9 +7,9 @@ import inspect
 from contextlib import suppress
 from importlib import import_module
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
 from engine.records import codec
 
 IMPORTED_BY_PAGES = (
@@ -19,8 +19,8 @@ IMPORTED_BY_PAGES = (
     # Ask, where shared links lead to, before the others.
     *("components.badge", "components.budget_note", "components.config_panel", "components.slider_marks"),
     *(
-        "engine.budget",
-        "engine.whatif.replay",
+        "engine.running.budget",
+        "engine.replay.registry",
         "pages.ask_attachments",
         "pages.ask_examples",
         "pages.evidence",

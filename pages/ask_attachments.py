@@ -16,10 +16,10 @@ from components.i18n import Words
 from components.uploader_words import uploader_words
 from engine.attachments.admission import MOST_ATTACHMENTS, MOST_PIXELS, fitted
 from engine.attachments.reading import LARGEST_MB, thumbnail
-from engine.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.errors import InvalidConfig, TooManyAttachments
-from engine.values import Attachment, Fault, RunRecord
+from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
+from engine.model.values import Attachment, Fault, RunRecord
 
 _LIST = "attached"
 _UPLOADS = "attach_uploads"

@@ -7,9 +7,9 @@ import streamlit as st
 from components.i18n import Words
 from components.presenter import demo_buttons
 from components.sample_questions import sample_buttons
-from engine.config import RunConfig
+from engine.model.config import RunConfig
+from engine.model.values import RunId, RunRecord
 from engine.samples import SAMPLE_COLLECTION
-from engine.values import RunId, RunRecord
 from pages.samples_shown import shown_samples
 
 

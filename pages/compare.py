@@ -14,10 +14,10 @@ from components.labels.workflows import WORKFLOW_NAMES
 from components.phrases import node_text
 from components.url_state import put_into_url, take_from_url
 from components.what_if_text import collection_mark
-from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import Fault, RunId, RunRecord
+from engine.model.values import Fault, RunId, RunRecord
+from engine.replay.difference import difference
 from pages.compare_choices import RunChoice, run_choices
 from pages.compare_new import Side, Wanted, second_run
 from pages.opening import opening

@@ -8,9 +8,9 @@ from datetime import datetime
 from components.i18n import Words
 from components.labels.workflows import WORKFLOW_NAMES
 from components.phrases import ended_text, outcome_text
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
 from engine.samples.demos import all_demos
 
 _MOST = 200

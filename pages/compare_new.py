@@ -12,10 +12,10 @@ from components.compare_settings import changed_names, compare_settings, model_l
 from components.i18n import Words
 from components.labels.settings import PRESET_NAMES
 from engine.attachments.admission import TAKES_ATTACHMENTS
-from engine.config import BUILTIN, PRESETS, RoleModel, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import Attachment, RunRecord
+from engine.model.config import BUILTIN, PRESETS, RoleModel, RunConfig
+from engine.model.values import Attachment, RunRecord
 
 Side = Literal["a", "b"]
 Wanted = tuple[str, RunConfig, tuple[Attachment, ...]]

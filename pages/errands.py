@@ -13,7 +13,7 @@ import streamlit as st
 from components.faults import fault_box
 from components.i18n import Words
 from engine.errors import WorkbenchError
-from engine.values import Fault
+from engine.model.values import Fault
 
 T = TypeVar("T")
 

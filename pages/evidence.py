@@ -31,13 +31,13 @@ from components.url_state import base_path
 from components.what_if_line import running_hint, tune_hint, what_if_line
 from components.workflow_export import decision_path_dot, workflow_svg
 from components.would import would_notes
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
-from engine.values import PassageId, RunRecord
-from engine.waste import gate_waste
-from engine.whatif import WhatIf
+from engine.model.config import RunConfig
+from engine.model.values import PassageId, RunRecord
+from engine.replay import WhatIf
+from engine.replay.gate_cost import gate_waste
 from pages.fork import fork_panel_of
 from pages.marking import invitation
 from pages.remedy import remedy_panel

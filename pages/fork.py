@@ -19,13 +19,13 @@ from components.fork_panel import (
 from components.i18n import Words
 from components.labels.settings import SETTING_NAMES
 from components.phrases import fault_text
-from engine.config import RunConfig
-from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.fork import fork_price, takes_query, visit_of
-from engine.values import Fault, PassageId, RunRecord
-from engine.whatif import CallsNeeded
+from engine.model.config import RunConfig
+from engine.model.values import Fault, PassageId, RunRecord
+from engine.replay import CallsNeeded
+from engine.replay.difference import difference
+from engine.replay.fork import fork_price, takes_query, visit_of
 from pages.what_if import tried
 
 _COMPLETE = ("answered", "answered_forced", "answered_unverified", "abstained", "fallback")

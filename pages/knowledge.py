@@ -9,9 +9,9 @@ import streamlit as st
 from components.faults import fault_box
 from components.i18n import Words
 from engine.errors import WorkbenchError
-from engine.process import get_engine
+from engine.model.values import Fault
 from engine.roles import CollectionInfo
-from engine.values import Fault
+from engine.running.process import get_engine
 from pages.knowledge_add import add_view
 from pages.knowledge_collections import collections_view
 from pages.knowledge_jobs import jobs_elsewhere

@@ -10,13 +10,13 @@ import streamlit as st
 from components.chunk_sliders import chunk_sliders
 from components.i18n import Words
 from components.uploader_words import uploader_words
+from engine.cli.serve import UPLOADS_TAKEN
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
 from engine.knowledge.load import suffixes
 from engine.library.values import ChunkOptions
 from engine.messages import N_
 from engine.roles import CollectionInfo
-from engine.serving import UPLOADS_TAKEN
 from pages.knowledge_add_graph import graph_choice
 from pages.knowledge_draft import Batch, Draft, DraftFor
 from pages.knowledge_jobs import jobs_panel

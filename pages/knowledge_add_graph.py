@@ -7,9 +7,9 @@ import streamlit as st
 from components.graph_card import extractor_text
 from components.i18n import Words
 from components.labels.knowledge import BUILTIN_EXTRACTOR
-from engine.config import BUILTIN
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.config import BUILTIN
 from engine.roles.graph import GraphInfo
 from pages.knowledge_target import Target
 from pages.remembered import remembered

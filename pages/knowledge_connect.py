@@ -14,8 +14,8 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
 from engine.messages import N_, NC_
-from engine.process import get_engine
-from engine.values import Fault
+from engine.model.values import Fault
+from engine.running.process import get_engine
 from pages.connect_check import Chosen, check_and_connect
 from pages.errands import begin, forget, result_of
 from pages.knowledge_state import say

@@ -14,7 +14,7 @@ from engine.knowledge.ingest import read_document
 from engine.knowledge.items import IngestItem, items_of
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
-from engine.values import Fault
+from engine.model.values import Fault
 
 _log = logging.getLogger(__name__)
 _lane = ThreadPoolExecutor(2, thread_name_prefix="preview")

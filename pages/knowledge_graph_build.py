@@ -8,12 +8,12 @@ from components.graph_card import SAMPLES, extractor_text
 from components.i18n import Words
 from components.labels.knowledge import BUILTIN_EXTRACTOR
 from components.run_link import settings_in_url
-from engine.config import BUILTIN, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
 from engine.messages import NC_
+from engine.model.config import BUILTIN, RunConfig
 from engine.roles import CollectionInfo
 from pages.knowledge_jobs import card, shape
 from pages.knowledge_state import attempt, go_to

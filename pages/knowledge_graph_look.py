@@ -16,9 +16,9 @@ from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import UnknownEntity, WorkbenchError
 from engine.messages import N_, NC_
+from engine.model.values import Community, Fault, PassageId
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
-from engine.values import Community, Fault, PassageId
 from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace
 from pages.knowledge_graph_tables import graph_tables
 from pages.remembered import remembered

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from components.i18n import Words
 from engine.engine import Engine
+from engine.model.values import Community
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
-from engine.values import Community
 from pages.remembered import remembered
 
 MOST_ENTITIES = 2000

@@ -9,9 +9,9 @@ import streamlit as st
 from components.i18n import Words
 from components.job_list import JobEvent, failed_csv, job_list
 from components.run_link import settings_in_url
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.library.values import JobStatus
+from engine.model.config import RunConfig
 from pages.knowledge_state import attempt, go_to
 
 _WATCH_S = 0.5

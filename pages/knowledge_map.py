@@ -14,9 +14,9 @@ from components.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import PassageMap
-from engine.process import get_engine
+from engine.model.values import Fault, PassageId, RunRecord
 from engine.roles import CollectionInfo
-from engine.values import Fault, PassageId, RunRecord
+from engine.running.process import get_engine
 from pages.remembered import remembered
 from pages.stored_runs import finished_record
 

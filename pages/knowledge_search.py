@@ -14,13 +14,13 @@ from components.i18n import Words
 from components.phrases import duration_text
 from components.terms import query_terms
 from components.url_state import put_into_url, take_from_url
-from engine.config import SearchMethod
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FoundPassage
 from engine.messages import N_, NC_
+from engine.model.config import SearchMethod
+from engine.model.values import Fault
 from engine.roles import CollectionInfo
-from engine.values import Fault
 from pages.knowledge_state import collection_picker, go_to
 from pages.remembered import remembered
 

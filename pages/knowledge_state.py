@@ -14,8 +14,8 @@ from components.knowledge_draw import note_box
 from components.url_state import put_into_url, take_from_url
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
+from engine.model.values import Fault
 from engine.roles import CollectionInfo
-from engine.values import Fault
 from pages import views
 
 VIEW_NAMES = {

@@ -6,7 +6,7 @@ from components.i18n import Words
 from components.marking import marking_box
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import PassageId, RunRecord
+from engine.model.values import PassageId, RunRecord
 from pages.remedy import expected_of
 
 _FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback")

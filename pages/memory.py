@@ -16,7 +16,7 @@ from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_, NN_
-from engine.values import Fault, Memory, RunRecord
+from engine.model.values import Fault, Memory, RunRecord
 from pages.last_press import fault_key, note_deleted, say_last_press
 from pages.stored_runs import finished_record
 from pages.weak_points import weak_points_view

@@ -10,12 +10,12 @@ from components.mode_race import mode_race_view, mode_text
 from components.sample_questions import sample_buttons
 from components.url_state import base_path, put_into_url, take_from_url
 from components.what_if_text import collection_mark
-from engine.config import ROLES_OF, Mode, RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.mode_race import MODES, mode_race
+from engine.model.config import ROLES_OF, Mode, RunConfig
+from engine.model.values import Fault, RunRecord
+from engine.running.mode_race import MODES, mode_race
 from engine.samples import multi_hop_questions
-from engine.values import Fault, RunRecord
 from pages.knowledge_state import aim_at
 from pages.remembered import remembered
 from pages.searched import searched_collection

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.pinned import PinnedEffect, pinned_effect
+from engine.model.config import RunConfig
+from engine.model.values import RunId, RunRecord
 from engine.records import PINNED
-from engine.values import RunId, RunRecord
-from engine.whatif.settings import COLUMNS
+from engine.replay.pinned import PinnedEffect, pinned_effect
+from engine.replay.settings import COLUMNS
 from pages.remembered import remembered
 from pages.stored_runs import finished_record
 

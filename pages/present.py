@@ -14,10 +14,10 @@ from components.url_state import put_into_url, take_from_url
 from components.what_if_text import collection_mark
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.values import Fault, RunRecord
 from engine.records import BATCH
-from engine.replay import steps
+from engine.replay.playback import steps
 from engine.samples.demos import demos
-from engine.values import Fault, RunRecord
 from pages.compare_choices import run_choices
 
 _LONGEST_ID = 64

@@ -15,10 +15,10 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import sample_set
 from engine.evaluation.matching import met_map
-from engine.values import PassageId, RunRecord
-from engine.whatif.diagnosis import diagnose
-from engine.whatif.flips import Flip
-from engine.whatif.remedy import remedy
+from engine.model.values import PassageId, RunRecord
+from engine.replay.diagnosis import diagnose
+from engine.replay.flips import Flip
+from engine.replay.remedy import remedy
 from pages.pinned_runs import effect_on_pinned
 from pages.remembered import remembered
 

@@ -12,7 +12,7 @@ from components.report import report_html
 from components.report_charts import ReportMap
 from components.setting_words import setting_label, setting_text
 from engine.engine import Engine
-from engine.values import Outcome, RunRecord
+from engine.model.values import Outcome, RunRecord
 
 _ACROSS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 _UPWARDS = (0.2, 0.4, 0.6, 0.8, 1.0)

@@ -12,8 +12,8 @@ from components.markup import draw
 from components.phrases import place_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.values import GraphEvidence, Passage, PassageId, Round, RunRecord
 from engine.roles import StoredPassage
-from engine.values import GraphEvidence, Passage, PassageId, Round, RunRecord
 
 
 def graph_tab(engine: Engine, record: RunRecord, words: Words, *, key: str) -> PassageId | None:

@@ -9,7 +9,7 @@ import streamlit as st
 from components.i18n import Words
 from engine.engine import Engine
 from engine.messages import N_, NC_
-from engine.process import get_engine
+from engine.running.process import get_engine
 from pages.compare import compare_view
 from pages.present import stage_view
 from pages.runs_list import list_view

@@ -19,15 +19,15 @@ from components.run_differences import told_apart
 from components.run_list import RunLine, RunListEvent, run_list
 from components.url_state import base_path, put_into_url, take_from_url
 from components.what_if_text import collection_text
-from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import Fault, Outcome, RunId
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import all_demos, demo_events
-from engine.values import Fault, Outcome, RunId
 from engine.workflows import MODULES
 from pages.compare import choose_pair
 from pages.last_press import fault_key, note_deleted, say_last_press

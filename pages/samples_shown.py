@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.i18n import UiLanguage
-from engine.config import WorkflowName
+from engine.model.config import WorkflowName
 from engine.samples import multi_hop_questions, sample_questions
 
 Offered = tuple[tuple[str, str], ...]

@@ -10,10 +10,10 @@ from components.config_panel import COLLECTION_NAME
 from components.config_widgets import collection_picker
 from components.i18n import Words
 from components.url_state import begin_here, moved_here
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import RunRecord
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
 
 
 def searched_collection(engine: Engine, words: Words, records: Sequence[RunRecord], named_by: str) -> str:

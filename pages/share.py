@@ -13,9 +13,9 @@ from components.presenter import present_button
 from components.run_link import run_link, settings_in_url
 from components.settings_of import differing
 from components.url_state import base_path
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.values import RunRecord
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
 from pages.report import report_download
 
 

@@ -12,13 +12,13 @@ from components.labels.workflows import WORKFLOW_NAMES
 from components.sample_questions import sample_buttons
 from components.side_by_side import side_by_side_view
 from components.url_state import base_path, put_into_url, take_from_url
-from engine.config import ROLES_OF, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
+from engine.model.config import ROLES_OF, RunConfig, WorkflowName
+from engine.model.values import Fault, RunRecord
+from engine.replay.side_by_side import side_by_side
 from engine.samples import sample_questions
-from engine.side_by_side import side_by_side
-from engine.values import Fault, RunRecord
 from engine.workflows import MODULES
 from pages.modes import modes_view
 from pages.opening import opening

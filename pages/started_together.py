@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import Fault, RunId
+from engine.model.config import RunConfig
+from engine.model.values import Fault, RunId
 
 
 def start_all(engine: Engine, question: str, configs: Iterable[RunConfig]) -> tuple[list[RunId], list[Fault]]:

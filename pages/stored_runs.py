@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 
 _KEPT = 64
 _kept: OrderedDict[tuple[str, str], RunRecord] = OrderedDict()

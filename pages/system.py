@@ -9,8 +9,8 @@ from components.faults import fault_box
 from components.i18n import Words
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.process import get_engine
-from engine.values import Fault
+from engine.model.values import Fault
+from engine.running.process import get_engine
 from pages.system_health import health_part
 from pages.system_models import models_part
 from pages.system_speed import speed_part

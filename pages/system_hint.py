@@ -12,10 +12,10 @@ import streamlit as st
 
 from components.settings_of import roles_of
 from components.system_health import judged, worst
-from engine.config import RoleModel, RoleModels, RoleName, RunConfig
 from engine.engine import Engine
 from engine.host.values import PartHealth
-from engine.process import get_engine
+from engine.model.config import RoleModel, RoleModels, RoleName, RunConfig
+from engine.running.process import get_engine
 from pages.system_work import in_background
 
 Parts = tuple[PartHealth, ...]

@@ -23,13 +23,13 @@ from components.system_models import (
     pull_list,
     trial_card,
 )
-from engine.config import BUILTIN, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails, ModelTrial, Provider
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
-from engine.values import Fault
+from engine.model.config import BUILTIN, RunConfig, WorkflowName
+from engine.model.values import Fault
 from pages.system_state import again_button, go_to
 from pages.system_work import Looked, looked, until
 

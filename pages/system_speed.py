@@ -8,11 +8,11 @@ from components.config_widgets import model_name
 from components.faults import fault_box
 from components.i18n import Words
 from components.system_speed import STOP, measuring_card, speed_cards, speeds_csv
-from engine.config import BUILTIN
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.host.values import ModelSpeed
-from engine.values import Fault
+from engine.model.config import BUILTIN
+from engine.model.values import Fault
 from pages.system_models import Seen, seen_models
 from pages.system_work import until
 

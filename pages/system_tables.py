@@ -11,10 +11,10 @@ from components.faults import fault_box
 from components.i18n import Words
 from components.system_self_test import STOP, self_test_progress
 from components.system_settings import how_to_change, settings_found, settings_table
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.values import Fault
+from engine.model.config import RunConfig
+from engine.model.values import Fault
 from pages.opening import opening
 from pages.system_hint import roles_played
 from pages.system_state import again_button

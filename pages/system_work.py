@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from engine.errors import WorkbenchError
-from engine.values import Fault
+from engine.model.values import Fault
 
 T = TypeVar("T")
 

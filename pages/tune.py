@@ -21,16 +21,16 @@ from components.tune_figures import AFTER, BEFORE, failures_list, measures_table
 from components.tune_flips import flips_card, flips_csv, flips_table
 from components.url_state import base_path
 from components.what_if_text import setting_name
-from engine.config import RunConfig
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.flip_values import Flips
 from engine.evaluation.flips import flips_between
 from engine.evaluation.sweep_values import AxisValue
 from engine.messages import N_
-from engine.process import get_engine
-from engine.values import Fault
-from engine.whatif.settings import COLUMNS
+from engine.model.config import RunConfig
+from engine.model.values import Fault
+from engine.replay.settings import COLUMNS
+from engine.running.process import get_engine
 from pages.opening import opening
 from pages.tune_bench import grader_bench_tab
 from pages.tune_evidence import Gathering, Shown, evidence_of

@@ -11,14 +11,14 @@ import streamlit as st
 from components.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
 from components.faults import fault_box
 from components.i18n import Words
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.grader_bench import compare, cut_for_precision, figures
 from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.noise import noise
 from engine.evaluation.regrade import Regraded, judged_passages
 from engine.messages import NC_
-from engine.values import Fault, PassageId, RunRecord
+from engine.model.config import RunConfig
+from engine.model.values import Fault, PassageId, RunRecord
 from pages.tune_evidence import Gathering, judged_pairs, records_of
 from pages.tune_gather import batch_name
 

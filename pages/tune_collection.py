@@ -11,7 +11,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import QuerySet
 from engine.evaluation.presence import Presence, presence, refuse_elsewhere
-from engine.values import Fault
+from engine.model.values import Fault
 
 
 def collection_choice(engine: Engine, chosen: str, label: str, *, key: str) -> str:

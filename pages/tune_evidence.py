@@ -13,13 +13,13 @@ import streamlit as st
 
 from components.i18n import Words
 from components.phrases import fault_text
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.grader_pairs import Pair, pairs
 from engine.evaluation.values import Batch, BatchProgress
-from engine.values import RunRecord
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
 
 _KEPT = 4
 _PARTS = 10

@@ -13,11 +13,11 @@ from components.knowledge_draw import quiet
 from components.markup import draw, node
 from components.setting_words import setting_text
 from components.tune_progress import batch_status
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.values import Batch
-from engine.values import Fault
+from engine.model.config import RunConfig
+from engine.model.values import Fault
 from pages.tune_collection import nothing_there
 from pages.tune_evidence import Gathering, part_of, progress_of
 

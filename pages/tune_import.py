@@ -18,7 +18,7 @@ from engine.evaluation.importing import ImportPlan, collection_name, read_query_
 from engine.evaluation.presence import presence
 from engine.evaluation.store import usable_set_name
 from engine.messages import N_, NC_
-from engine.values import Fault
+from engine.model.values import Fault
 from pages.jobs import IngestJob
 from pages.tune_collection import collection_choice, presence_note, sources_of
 

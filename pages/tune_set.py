@@ -9,12 +9,12 @@ import streamlit as st
 from components.faults import fault_box
 from components.i18n import Words
 from components.knowledge_draw import quiet
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
 from engine.messages import NC_
-from engine.values import Fault
+from engine.model.config import RunConfig
+from engine.model.values import Fault
 from pages.tune_collection import bind_form, misplaced
 from pages.tune_evidence import Gathering, batches_of, progress_of, query_set_of
 from pages.tune_gather import batch_choice, gathering_buttons, gathering_notes, take_begun

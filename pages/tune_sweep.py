@@ -17,14 +17,14 @@ from components.setting_words import setting_label, setting_text
 from components.tune_charts import Kind, Point, quality_against_cost, settings_text
 from components.tune_figures import AFTER, BEFORE
 from components.tune_recommendation import recommendation_card
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import Cost
 from engine.evaluation.sweep_values import AxisValue, Recommendation
-from engine.values import Fault
+from engine.model.config import RunConfig
+from engine.model.values import Fault
 from pages.tune_evidence import Shown
 from pages.tune_tried import COSTS, Tried, recommended, tried, tried_rows
 

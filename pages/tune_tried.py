@@ -16,13 +16,13 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from engine.config import PARAMETERS, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
 from engine.evaluation.recommend import enough_known, recommend
 from engine.evaluation.sweep import Cost, front, rows, sweep
 from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
+from engine.model.config import PARAMETERS, RunConfig
 from pages.tune_evidence import Shown
 
 COSTS: tuple[Cost, ...] = ("steps", "calls", "seconds")

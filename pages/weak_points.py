@@ -11,9 +11,9 @@ from components.i18n import Words
 from components.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.memory.weak_points import WeakPoint
 from engine.messages import N_
-from engine.values import Fault
-from engine.weak_points import WeakPoint
+from engine.model.values import Fault
 
 _WHY = {
     "refused": N_("{date} · there was no answer"),

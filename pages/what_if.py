@@ -15,16 +15,16 @@ from components.pinned import pin_button, pinned_nodes
 from components.settings_of import SETTINGS_OF
 from components.slider_marks import MARKED, Alike
 from components.what_if import what_if_card, what_if_waiting
-from engine.alike import alike_ranges
-from engine.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
+from engine.model.values import Fault, PassageId, RunId, RunRecord
+from engine.replay import WhatIf
+from engine.replay.flips import flips_of
+from engine.replay.grid import at_once
+from engine.replay.stable_ranges import alike_ranges
+from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
-from engine.values import Fault, PassageId, RunId, RunRecord
-from engine.whatif import WhatIf
-from engine.whatif.flips import flips_of
-from engine.whatif.grid import at_once
-from engine.whatif.table import RunTable, run_table
 from pages.pinned_runs import effect_on_pinned, pin, pinned_ids
 from pages.remembered import remembered
 from pages.what_if_map import map_panel

@@ -9,12 +9,12 @@ from components.decision_map import decision_map_card
 from components.decision_map_view import map_view, pairs_for
 from components.i18n import Words
 from components.labels.runs import FLIP_NAMES
-from engine.config import RunConfig
-from engine.values import RunRecord
-from engine.whatif.decision_map import DecisionMap, decision_map
-from engine.whatif.grid import at_once
-from engine.whatif.settings import Column
-from engine.whatif.table import RunTable
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+from engine.replay.decision_map import DecisionMap, decision_map
+from engine.replay.grid import at_once
+from engine.replay.settings import Column
+from engine.replay.table import RunTable
 from pages.remembered import is_remembered, remembered
 
 _AXES = "map_axes"

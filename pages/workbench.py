@@ -22,13 +22,13 @@ from components.settings_of import names_settings, roles_of
 from components.slider_marks import slider_marks
 from components.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from engine.attachments.admission import TAKES_ATTACHMENTS
-from engine.budget import measured_tariff, worst_case
-from engine.config import RoleModels, RunConfig
 from engine.errors import WorkbenchError
-from engine.process import get_engine
+from engine.model.config import RoleModels, RunConfig
+from engine.model.values import Attachment, Fault, RunId, RunRecord, SourceKind
+from engine.replay.price import Tariff
+from engine.running.budget import measured_tariff, worst_case
+from engine.running.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
-from engine.values import Attachment, Fault, RunId, RunRecord, SourceKind
-from engine.whatif.price import Tariff
 from engine.workflows import MODULES
 from pages.ask_attachments import Box, asked_with, attachments_box
 from pages.ask_examples import examples, examples_menu

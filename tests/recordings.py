@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.engine import Engine
-from engine.events import Event, RunStarted, fold_all
+from engine.model.events import Event, RunStarted, fold_all
 from engine.records.codec import event_to_json
 from engine.samples.demos import Demo, all_demos, demos
 from engine.settings import Settings

@@ -23,17 +23,17 @@ from engine.api.incoming import QuickRoute
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
+from engine.api.responses import seed_response
 from engine.api.waiting import event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
-from engine.config import RunConfig, config_from_dict, models_from_dict
 from engine.engine import Engine
 from engine.errors import AddressNotListed, InvalidQuestion
-from engine.noted_faults import NotedFault
-from engine.responses import seed_response
+from engine.host.noted_faults import NotedFault
+from engine.model.config import RunConfig, config_from_dict, models_from_dict
+from engine.model.values import Attachment, RunId, RunRecord
+from engine.model.version import __version__
 from engine.settings import Settings
-from engine.values import Attachment, RunId, RunRecord
-from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
 Views = Callable[[RunRecord, Mapping[str, str]], Mapping[str, Any]]

@@ -13,10 +13,10 @@ from engine.api.bodies import AttachmentBody, ReadRequest
 from engine.api.encoding import Json, from_base64
 from engine.api.waiting import while_connected
 from engine.attachments.admission import admissible, fitted
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.errors import InvalidAttachment
-from engine.values import Attachment
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import Attachment
 
 
 def add_attachments(api: FastAPI, get_engine: Callable[[], Engine]) -> None:

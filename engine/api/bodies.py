@@ -20,10 +20,10 @@ from pydantic import (
 )
 
 from engine.api import published
-from engine.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
+from engine.model.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
+from engine.model.values import Outcome
 from engine.records.listing import Filters
-from engine.values import Outcome
 
 _DEFAULTS = RunConfig()
 _DEEPEST = 6

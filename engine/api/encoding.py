@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from engine.events import Event
+from engine.model.events import Event
 from engine.records.codec import event_to_json
 
 

@@ -16,7 +16,6 @@ from starlette.routing import Match
 from engine.api.bodies import SEED_FIELD_RANGES
 from engine.api.encoding import Json
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, INVALID_FACT, INVALID_REMEDY, error_body
-from engine.config import PARAMETERS
 from engine.errors import (
     AddressNotListed,
     AttachmentDamaged,
@@ -69,7 +68,8 @@ from engine.errors import (
     UnknownWeakPoint,
     WorkbenchError,
 )
-from engine.values import RunRecord
+from engine.model.config import PARAMETERS
+from engine.model.values import RunRecord
 
 _log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.waiting import finished, while_connected
 from engine.engine import Engine
-from engine.fork import fork_price
-from engine.values import PassageId, RunId
+from engine.model.values import PassageId, RunId
+from engine.replay.fork import fork_price
 
 
 def add_fork(api: FastAPI, get_engine: Callable[[], Engine]) -> None:

@@ -17,7 +17,7 @@ from engine.engine import Engine
 from engine.errors import InvalidConfig
 from engine.knowledge.items import IngestItem
 from engine.library.values import JobStatus
-from engine.values import Fault
+from engine.model.values import Fault
 
 GetEngine = Callable[[], Engine]
 AT_ONCE = 100_000

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from engine.model.values import RunId, RunRecord
 from engine.records.codec import record_to_dict
-from engine.values import RunId, RunRecord
 
 
 def link_of(run_id: RunId) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from engine.config import OPTIONS, RunConfig, config_from_dict, for_workflow
+from engine.model.config import OPTIONS, RunConfig, config_from_dict, for_workflow
 
 
 def config_over(own: RunConfig, partial: Mapping[str, Any]) -> RunConfig:

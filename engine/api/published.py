@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Final
 
-from engine.config import PARAMETERS, RunConfig
+from engine.model.config import PARAMETERS, RunConfig
 from engine.records.tagging import LONGEST_TAG
 
 NOT_BLANK: Final[dict[str, Any]] = {"pattern": r"\S"}

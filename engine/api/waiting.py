@@ -13,8 +13,8 @@ from engine.api.encoding import as_json, event_json
 from engine.api.errors import CallerLeft
 from engine.engine import Engine
 from engine.errors import EngineClosed
-from engine.events import Event
-from engine.values import RunRecord
+from engine.model.events import Event
+from engine.model.values import RunRecord
 
 _T = TypeVar("_T")
 RunView = Callable[[RunRecord], Mapping[str, Any]]

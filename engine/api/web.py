@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.api.incoming import CallerLeft, Refused, drain, read_body, replayed
-from engine.origins import plain_origin
+from engine.model.origins import plain_origin
 from engine.settings import Settings
 
 CSP = "; ".join(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.config import RunConfig, WorkflowName
 from engine.errors import AttachmentEmpty, AttachmentsNotTaken, TooManyAttachments
-from engine.values import Attachment
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import Attachment
 
 MOST_ATTACHMENTS = 6
 MOST_PIXELS = 40_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.knowledge.chunk import split
+from engine.model.values import Attachment, PassageId
 from engine.roles import StoredPassage
-from engine.values import Attachment, PassageId
 
 LONGEST_JOINED = 600
 """Characters of one image that join the query: an embedder reads no more, and the question must not drown in them."""

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from engine.attachments.image_header import image_header
 from engine.attachments.reading import read_attachment
 from engine.builtin.ocr import OcrReader
-from engine.config import RoleModel
 from engine.errors import ModelCannotSee
 from engine.llm.discovery import OllamaStatus
+from engine.model.config import RoleModel
+from engine.model.values import Attachment
 from engine.roles import ImageReader
 from engine.settings import Settings
-from engine.values import Attachment
 
 if TYPE_CHECKING:
-    from engine.resources import Resources
+    from engine.running.resources import Resources
 
 
 async def image_reader(

@@ -18,8 +18,8 @@ from engine.errors import (
     AttachmentTooLarge,
     ImageTooLarge,
 )
+from engine.model.values import Attachment
 from engine.roles import SILENT, ImageReader, Trace
-from engine.values import Attachment
 
 LARGEST_MB = 20.0
 _MILLION = 1_000_000

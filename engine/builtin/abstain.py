@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.builtin.terms import Idf, surface_terms
-from engine.language import language_of
-from engine.values import Candidate, Language, Round
+from engine.model.language import language_of
+from engine.model.values import Candidate, Language, Round
 
 _NEAR = 0.3
 """Similarity from which a passage counts as being on the subject (SPEC SC-09: it cuts most of what is not)."""

@@ -17,9 +17,9 @@ from engine.builtin.generator import Asking, Quote, quotes_of
 from engine.builtin.grader import judged, load_coefficients, model_for
 from engine.builtin.quotable import leans_on_previous, length
 from engine.builtin.unmentioned import missing_terms
+from engine.model.suggestion_wording import suggested
+from engine.model.values import Suggestion
 from engine.roles import EvaluationRequest
-from engine.suggestion_wording import suggested
-from engine.values import Suggestion
 
 _OFF_TOPIC = 0.2
 """Share of the question that an answer must cover. Measured on first answers to the sample questions: the least is

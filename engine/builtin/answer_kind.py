@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from engine.builtin import segmenting
 from engine.builtin.terms import STOP_EN, stem
-from engine.values import AnswerKind
+from engine.model.values import AnswerKind
 
 _PERSON_NOUNS = (
     "person|people|man|woman|author|writer|king|queen|emperor|president|minister|player|artist|scientist|physicist|"

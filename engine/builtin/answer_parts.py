@@ -12,7 +12,7 @@ from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.generator import Quote
 from engine.builtin.reading import asking_clauses
 from engine.builtin.terms import Idf
-from engine.values import AnswerKind
+from engine.model.values import AnswerKind
 
 PART_COVERED = 0.34
 """Share of what only one part of a question asks that counts as having dealt with it."""

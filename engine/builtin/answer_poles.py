@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.builtin.answer_checks import Answer
-from engine.suggestion_wording import suggested
-from engine.values import Suggestion
+from engine.model.suggestion_wording import suggested
+from engine.model.values import Suggestion
 
 
 @dataclass(frozen=True, slots=True)

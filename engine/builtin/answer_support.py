@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from engine.builtin.answer_reading import Statement
 from engine.builtin.terms import Idf, is_han, terms
-from engine.language import language_of
-from engine.values import Passage
+from engine.model.language import language_of
+from engine.model.values import Passage
 
 BORNE_OUT = 0.6
 """Share of a statement's weight that a passage must have; a verbatim quotation has all of it."""

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from engine.memory.sameness import same_question
+from engine.model.small_talk import small_talk
+from engine.model.values import Memory, Message, ModelCall, Passage
 from engine.roles import SILENT, DirectRequest, Trace
-from engine.small_talk import small_talk
-from engine.values import Memory, Message, ModelCall, Passage
 
 _MARKER = re.compile(r"\s?[\[【［]\d{1,3}[\]】］]")
 

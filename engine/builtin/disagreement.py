@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.builtin.answer_conflicts import differing_figures
 from engine.builtin.unmentioned import heading_of
-from engine.values import Passage
+from engine.model.values import Passage
 
 if TYPE_CHECKING:
     from engine.builtin.generator import Quote

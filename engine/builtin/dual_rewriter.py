@@ -8,10 +8,10 @@ from engine.builtin.reading import other_names, read
 from engine.builtin.rewrite_report import told
 from engine.builtin.rewriter import propose, tried_queries
 from engine.builtin.terms import terms
-from engine.language import normalised_query
-from engine.policies.dual import INITIAL
+from engine.model.language import normalised_query
+from engine.model.small_talk import without_small_talk
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.small_talk import without_small_talk
+from engine.workflows.dual_loop.policy import INITIAL
 
 _PLAIN = "The question is searched as it was asked."
 _CLEARED = "Greetings and thanks were taken out, so that only the question is searched."

@@ -20,10 +20,10 @@ from engine.builtin.answer_checks import (
 )
 from engine.builtin.answer_poles import on_the_side_asked
 from engine.builtin.grader import Similarity
-from engine.config import BUILTIN
+from engine.model.config import BUILTIN
+from engine.model.small_talk import small_talk
+from engine.model.values import Evaluation, EvaluationDimension, Message, ModelCall, Suggestion
 from engine.roles import SILENT, EvaluationAim, EvaluationRequest, Trace
-from engine.small_talk import small_talk
-from engine.values import Evaluation, EvaluationDimension, Message, ModelCall, Suggestion
 
 Check = Callable[[Answer], Iterator[Suggestion]]
 

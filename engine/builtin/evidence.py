@@ -12,8 +12,8 @@ from itertools import pairwise
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.terms import Idf, is_han, surface_terms, terms, without_asking
-from engine.language import language_of, sentences
-from engine.values import AnswerKind, Language
+from engine.model.language import language_of, sentences
+from engine.model.values import AnswerKind, Language
 
 COVERED_FROM = 0.6
 """Credit from which a term counts as covered: an exact form, a related form, or most of a long Chinese word."""

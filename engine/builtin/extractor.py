@@ -14,12 +14,12 @@ from itertools import pairwise
 
 from engine.builtin.graph_relations import SURE, TOGETHER, Tie, other_name, ties, whole
 from engine.builtin.graph_terms import Candidate, Span, candidates, spans
-from engine.config import BUILTIN
 from engine.knowledge.chunk import tokens
-from engine.language import language_of, sentences
+from engine.model.config import BUILTIN
+from engine.model.language import language_of, sentences
+from engine.model.values import Entity, PassageId, Relationship
 from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
-from engine.values import Entity, PassageId, Relationship
 
 MOST_RELATIONSHIPS = 30
 """Of one passage: verbs first, then names that stand together."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
-from engine.language import language_of
-from engine.values import Reason, Round, Strategy, TriedRoute
+from engine.model.language import language_of
+from engine.model.values import Reason, Round, Strategy, TriedRoute
 
 _Phrase = Literal[
     "opening", "late", "searched", "read", "read_one", "unread", "failed", "skipped", "rejected", "again", "advice"

@@ -21,11 +21,11 @@ from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import Idf, stem, terms
 from engine.builtin.unmentioned import heading_of, idf, missing_terms, shares_of, stands_in, unknown_names
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.suggestion_wording import KINDS
+from engine.model.values import AnswerKind, Language, Message, ModelCall, Passage
 from engine.retrieval.given import table_text
 from engine.roles import SILENT, GenerationRequest, Trace
-from engine.suggestion_wording import KINDS
-from engine.values import AnswerKind, Language, Message, ModelCall, Passage
 
 _MODEL = "builtin"
 _CONTEXT_TOKENS = 4000

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
 from engine.builtin.quotable import prose
 from engine.builtin.terms import Idf
+from engine.model.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
-from engine.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
 
 ModelName = Literal["zh", "en", "other", "cross"]
 Similarity = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]

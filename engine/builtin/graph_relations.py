@@ -13,7 +13,7 @@ from typing import Literal
 
 from engine.builtin.graph_terms import Span
 from engine.builtin.terms import is_han
-from engine.language import language_of
+from engine.model.language import language_of
 
 TOGETHER = "RELATED_TO"
 _BY_SOMEBODY = "DISCOVERED"

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.builtin import segmenting
 from engine.builtin.terms import STOP_EN, STOP_ZH, Idf, is_han, stem
-from engine.language import language_of, sentences
+from engine.model.language import language_of, sentences
 
 _TOLD: Mapping[str, Any] = json.loads(Path(__file__).with_name("relations.json").read_text(encoding="utf-8"))
 _VERBS = frozenset(stem(word) for word in _TOLD["verbs_en"].split())

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 from engine.attachments.apart import TIME_LIMIT_S, read_apart
 from engine.errors import ReaderMissing
+from engine.model.values import ModelCall
 from engine.roles import SILENT, ImageType, Trace
-from engine.values import ModelCall
 
 _PACKAGES = ("rapidocr", "onnxruntime")
 

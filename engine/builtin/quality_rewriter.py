@@ -12,7 +12,7 @@ from engine.builtin.rewrite_report import told
 from engine.builtin.rewriter import proposals, tried_queries
 from engine.builtin.terms import surface_terms
 from engine.builtin.wishes import WISHES, Wish, wishes_in, with_wishes, without_wishes
-from engine.language import normalised_query
+from engine.model.language import normalised_query
 from engine.roles import SILENT, FailedPassage, NearPassage, RewriteProposal, RewriteRequest, Trace
 
 SHARPER = "sharper"

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from engine.builtin.strategy_router import broad
-from engine.config import Mode
+from engine.model.config import Mode
+from engine.model.small_talk import small_talk
+from engine.model.values import Complexity, Message, ModelCall, QueryAnalysis
 from engine.roles import SILENT, AnalysisRequest, Trace
-from engine.small_talk import small_talk
-from engine.values import Complexity, Message, ModelCall, QueryAnalysis
 
 AnalysisCode = Literal["smalltalk", "overview", "several", "chain", "one", "unnamed"]
 

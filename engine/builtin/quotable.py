@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.language import sentences
+from engine.model.language import sentences
 
 LONGEST_WORDS = 60
 LONGEST_HAN = 160

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.builtin.terms import Idf, is_han, surface_terms, terms
-from engine.language import language_of, normalised_query, sentences
+from engine.model.language import language_of, normalised_query, sentences
 from engine.roles import FailedPassage, RewriteRequest
 
 _LEAST_WEIGHT = 0.05

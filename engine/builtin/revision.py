@@ -15,10 +15,10 @@ from engine.builtin.generator import Asking, Quote, compose, quotes_of
 from engine.builtin.quotable import ends, leans_on_previous
 from engine.builtin.terms import terms
 from engine.builtin.unmentioned import missing_terms
-from engine.conversation import Revision
+from engine.model.suggestion_wording import KINDS
+from engine.model.values import Suggestion
 from engine.roles import GenerationRequest
-from engine.suggestion_wording import KINDS
-from engine.values import Suggestion
+from engine.roles.conversation import Revision
 
 _SAYS = {
     "en": {

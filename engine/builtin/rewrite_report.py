@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 
-from engine.config import BUILTIN
+from engine.model.config import BUILTIN
+from engine.model.values import Message, ModelCall
 from engine.roles import RewriteProposal, RewriteRequest
-from engine.values import Message, ModelCall
 
 
 def told(request: RewriteRequest, proposal: RewriteProposal, began: float, ended: float) -> ModelCall:

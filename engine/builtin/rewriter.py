@@ -10,7 +10,7 @@ from typing import Literal
 from engine.builtin.reading import Reading, read
 from engine.builtin.rewrite_report import told
 from engine.builtin.terms import is_han
-from engine.language import normalised_query
+from engine.model.language import normalised_query
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
 
 Strategy = Literal["feedback", "keywords", "synonyms", "broader", "split", "emphasise", "qualify"]
@@ -43,8 +43,10 @@ _REASONS: Mapping[Strategy, str] = MappingProxyType(
         "qualify": "The query was narrowed with: {terms}.",
     }
 )
-"""Each says no more than what the proposal and the failed passages show; :func:`engine.wording.named_in` reads the
-terms back."""
+"""Each says no more than what the proposal and the failed passages show.
+
+:func:`engine.model.wording.named_in` reads the terms back.
+"""
 _EXHAUSTED = "Every query that the built-in rewriter can think of has been tried; the key terms stand."
 
 _ASPECTS = MappingProxyType(

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from engine.builtin.wishes import Wish, about_weak_points, wishes_in, without_wishes
+from engine.model.values import SOURCE_KINDS, Message, ModelCall, Routing, SourceKind
 from engine.roles import SILENT, RoutingRequest, Trace
-from engine.values import SOURCE_KINDS, Message, ModelCall, Routing, SourceKind
 
 _MODEL = "builtin"
 _PLAIN: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 1.0, "temporal": 1.0})

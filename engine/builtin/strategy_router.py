@@ -13,9 +13,9 @@ from typing import Literal
 from engine.builtin.answer_kind import asked_by
 from engine.builtin.terms import question_terms
 from engine.memory.sameness import same_question
+from engine.model.small_talk import small_talk
+from engine.model.values import Message, ModelCall, RouteChoice, Strategy
 from engine.roles import SILENT, StrategyRequest, Trace
-from engine.small_talk import small_talk
-from engine.values import Message, ModelCall, RouteChoice, Strategy
 
 ChoiceCode = Literal["smalltalk", "remembered", "overview", "subject", "current", "specific"]
 

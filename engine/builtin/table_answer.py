@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.terms import Idf
+from engine.model.values import Attachment, Language
 from engine.retrieval.cells import column_letters
 from engine.roles import TableGiven
-from engine.values import Attachment, Language
 
 MOST_CELLS = 4
 MOST_LABELS = 3

@@ -14,8 +14,8 @@ from engine.builtin.answer_form import class_words
 from engine.builtin.evidence import Question, weigh
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.terms import Idf, is_han
-from engine.language import language_of
-from engine.values import Passage
+from engine.model.language import language_of
+from engine.model.values import Passage
 
 if TYPE_CHECKING:
     from engine.builtin.generator import Asking

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from engine.builtin.direct import direct_answer
+from engine.model.small_talk import small_talk
+from engine.model.values import Message, ModelCall
 from engine.roles import SILENT, DirectRequest, Trace
-from engine.small_talk import small_talk
-from engine.values import Message, ModelCall
 
 _HONEST = {
     "en": "Nothing was searched in this mode, and the built-in generator has no knowledge of its own, so I cannot "

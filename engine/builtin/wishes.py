@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from engine.builtin.terms import question_terms
-from engine.language import language_of, normalised_query
+from engine.model.language import language_of, normalised_query
 
 Wish = Literal["history", "several", "wider"]
 WISHES: tuple[Wish, ...] = ("history", "several", "wider")

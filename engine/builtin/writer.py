@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.builtin.generator import BuiltinGenerator, compose
 from engine.builtin.revision import pieces, revise
-from engine.config import BUILTIN
-from engine.conversation import request_of, revision_of
+from engine.model.config import BUILTIN
+from engine.model.values import Message, ModelCall
 from engine.roles import SILENT, Trace
-from engine.values import Message, ModelCall
+from engine.roles.conversation import request_of, revision_of
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config import RoleModel, RunConfig
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, ratio
 from engine.evaluation.kept import Kept, kept_under
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.evaluation.walked import Walked, walk
-from engine.whatif.masks import BoolArray
+from engine.model.config import RoleModel, RunConfig
+from engine.replay.masks import BoolArray
 
 CUTOFF = 5
 

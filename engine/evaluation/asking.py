@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from engine.config import RunConfig
 from engine.errors import AppRefused, AppUnreachable, EngineClosed, RunEnded, TooManyRuns, UnknownRun, WorkbenchError
 from engine.evaluation.cases import Case
+from engine.model.config import RunConfig
+from engine.model.values import Fault, RunRecord
 from engine.records import BATCH
-from engine.values import Fault, RunRecord
 
 if TYPE_CHECKING:
     from engine.engine import Engine

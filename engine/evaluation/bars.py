@@ -14,7 +14,7 @@ from engine.errors import InvalidConfig, UnknownMeasure
 from engine.evaluation.cases import Case
 from engine.evaluation.figures import ANSWERED, Measure
 from engine.evaluation.matching import met_by
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 
 if TYPE_CHECKING:
     from engine.evaluation.statistics import Interval

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from engine.config import RunConfig
 from engine.errors import (
     BatchActive,
     EngineClosed,
@@ -35,10 +34,11 @@ from engine.evaluation.record_cache import RecordCache
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.stored_runs import stored_outcomes
 from engine.evaluation.values import Batch, BatchProgress
+from engine.model.config import RunConfig
+from engine.model.values import Fault, RunId, RunRecord
 from engine.records import BATCH, faults
 from engine.records.instance import Instance, alive
 from engine.settings import Settings
-from engine.values import Fault, RunId, RunRecord
 
 if TYPE_CHECKING:
     from engine.evaluation.evidence import Evidence

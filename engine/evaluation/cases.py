@@ -11,8 +11,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from engine.errors import DataSetUnusable
-from engine.language import language_of
-from engine.values import PassageId, RunRecord
+from engine.model.language import language_of
+from engine.model.values import PassageId, RunRecord
 
 ExpectationKind = Literal["passage", "source", "text"]
 SAMPLE_SET = "samples"

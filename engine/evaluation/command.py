@@ -15,16 +15,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from engine.config import RoleModels, RunConfig, config_from_stored
 from engine.errors import DataSetUnusable, InvalidConfig
 from engine.evaluation.bars import USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
 from engine.knowledge.milvus_schema import check_new_name
+from engine.model.config import RoleModels, RunConfig, config_from_stored
+from engine.model.values import Fault, RunRecord
+from engine.model.version import __version__
 from engine.settings import Settings
-from engine.values import Fault, RunRecord
-from engine.version import __version__
 
 _BUILT_IN = RoleModels()
 _MOST_AT_ONCE = 32

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from engine.evaluation.cases import Case
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
-from engine.values import AnswerNote, Outcome, RunId, RunRecord
-from engine.whatif.table import RunTable, run_table
+from engine.model.values import AnswerNote, Outcome, RunId, RunRecord
+from engine.replay.table import RunTable, run_table
 
 Bits = NDArray[np.uint32]
 """One bit a place of a round's ranking, the best lowest; 20 places, because no more can be kept."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.evaluation.statistics import Interval, PairedTest, interval, paired_means
-from engine.values import Outcome
-from engine.whatif.masks import FloatArray, IntArray
+from engine.model.values import Outcome
+from engine.replay.masks import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
+    from engine.model.config import RunConfig
 
 
 Measure = Literal[

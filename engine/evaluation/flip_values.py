@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.config import RunConfig
 from engine.evaluation.statistics import PairedTest
-from engine.values import Outcome, RunId
+from engine.model.config import RunConfig
+from engine.model.values import Outcome, RunId
 
 FlipVerdict = Literal["better", "worse", "same", "unknown"]
 

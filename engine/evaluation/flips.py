@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import OUTCOMES, Evaluation
 from engine.evaluation.flip_values import Flip, FlipReason, Flips, FlipVerdict, Side
 from engine.evaluation.statistics import mcnemar
-from engine.values import RunId
+from engine.model.config import RunConfig
+from engine.model.values import RunId
 
 _ORDER: tuple[FlipVerdict, ...] = ("better", "worse", "unknown", "same")
 _REFUSED = "abstained"

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.evaluation.grader_pairs import Pair
 from engine.evaluation.statistics import sign_test
-from engine.whatif.masks import BoolArray, FloatArray
+from engine.replay.masks import BoolArray, FloatArray
 
 Missing = Literal["no_pairs", "one_class", "nothing_passes", "nothing_relevant"]
 FigureName = Literal[

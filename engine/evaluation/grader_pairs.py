@@ -9,7 +9,7 @@ from typing import Literal
 from engine.evaluation.cases import Case
 from engine.evaluation.matching import met_by
 from engine.evaluation.values import Label
-from engine.values import BY_HAND, PassageId, RunId, RunRecord, Verdict
+from engine.model.values import BY_HAND, PassageId, RunId, RunRecord, Verdict
 
 LabelSource = Literal["thumb", "dataset", "assumed"]
 """``thumb``: said so on a verdict card. ``dataset``: an expectation of the case is met, or the case is known to

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.evaluation.evidence import Bits, Evidence, Places
 from engine.evaluation.scores import MAX_CUTOFF, Ranking, ranking_of, scores_of
-from engine.whatif.masks import BoolArray, FloatArray, IntArray
+from engine.model.config import RunConfig
+from engine.replay.masks import BoolArray, FloatArray, IntArray
 
 _PLACES = np.arange(MAX_CUTOFF, dtype=np.uint32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from engine.evaluation.cases import Case, Expectation
-from engine.values import Passage, PassageId, RunRecord
+from engine.model.values import Passage, PassageId, RunRecord
 
 
 def meets(expectation: Expectation, passage: Passage) -> bool:

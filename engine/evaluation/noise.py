@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
 
-from engine.values import PassageId, Verdict
+from engine.model.values import PassageId, Verdict
 
 _WIDTH = 2.0
 """Standard deviations: about 95 of 100 gradings of a passage lie that close to their mean."""

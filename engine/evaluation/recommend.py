@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.config import PARAMETERS, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.figures import Evaluation, Measure, ratio
 from engine.evaluation.rejected import rejected_given
 from engine.evaluation.statistics import SEED, corrected_p, mcnemar, paired_means, with_correction
 from engine.evaluation.sweep_values import QUALITY_FLOOR, Choice, Recommendation, Sweep
-from engine.whatif.masks import BoolArray, FloatArray, IntArray
+from engine.model.config import PARAMETERS, RunConfig
+from engine.replay.masks import BoolArray, FloatArray, IntArray
 
 ENOUGH_KNOWN = 0.9
 """A setting is compared where it tells at least this share of the questions that the best known one tells."""

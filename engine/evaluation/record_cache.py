@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engine.errors import RecordError
 from engine.evaluation.stored_runs import stored_outcomes
-from engine.values import RunId, RunRecord
+from engine.model.values import RunId, RunRecord
 
 MOST_KEPT = 3000
 """Records kept; one takes about 0.1 MB."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.config import RunConfig
 from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
+from engine.model.values import Fault, Passage, PassageId, RunId, RunRecord, Verdict
 from engine.roles import Grader, SilentTrace
-from engine.values import Fault, Passage, PassageId, RunId, RunRecord, Verdict
 
 MOST_TIMES = 20
 _PATIENCE_S = 120.0
@@ -18,7 +18,7 @@ _PATIENCE_S = 120.0
 
 
 class GraderSource(Protocol):
-    """Where graders without a memory come from; see :class:`engine.resources.Resources`."""
+    """Where graders without a memory come from; see :class:`engine.running.resources.Resources`."""
 
     async def fresh_grader(self, config: RunConfig) -> Grader: ...
 

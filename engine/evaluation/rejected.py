@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.evaluation.evidence import Evidence
-from engine.whatif.grid import paths
-from engine.whatif.masks import IntArray, column, counted
-from engine.whatif.settings import SettingsGrid
-from engine.whatif.table import RunTable
+from engine.model.config import RunConfig
+from engine.replay.grid import paths
+from engine.replay.masks import IntArray, column, counted
+from engine.replay.settings import SettingsGrid
+from engine.replay.table import RunTable
 
 
 def rejected_given(evidence: Evidence, configs: Sequence[RunConfig]) -> IntArray:

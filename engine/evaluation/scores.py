@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.whatif.masks import FloatArray
+from engine.replay.masks import FloatArray
 
 MAX_CUTOFF = 20
 """The largest top_k, and so the deepest cut-off that a round's kept passages can need."""

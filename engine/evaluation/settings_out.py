@@ -7,7 +7,7 @@ import shlex
 from dataclasses import asdict, fields
 from typing import Any
 
-from engine.config import RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 
 QUESTION = "What is the power set of the empty set?"
 ADDRESS = "http://127.0.0.1:8501"
@@ -64,7 +64,7 @@ def as_python(config: RunConfig, question: str = QUESTION) -> str:
     imports = []
     if options:
         made = type(config.options).__name__
-        imports.append(f"from engine.config import {made}")
+        imports.append(f"from engine.model.config import {made}")
         lines.append(f"    options={made}({', '.join(f'{name}={value!r}' for name, value in options.items())}),")
     if models:
         lines.append("    models=RoleModels(")

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from engine.whatif.masks import BoolArray, FloatArray, IntArray
+from engine.replay.masks import BoolArray, FloatArray, IntArray
 
 CONFIDENCE = 0.95
 ALPHA = 0.05

@@ -13,14 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from engine.config import RunConfig, config_from_stored
 from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.schema import connect, told
 from engine.evaluation.values import Batch, Label
 from engine.messages import N_
+from engine.model.config import RunConfig, config_from_stored
+from engine.model.values import Fault, PassageId, RunId
 from engine.records.format import writing
-from engine.values import Fault, PassageId, RunId
 
 LONGEST_NAME = 120
 _CASE = "INSERT INTO cases (set_name, place, id, data) VALUES (?, ?, ?, ?)"

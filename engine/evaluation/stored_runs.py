@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.model.values import Outcome, RunId
 from engine.records import faults
 from engine.records.schema import reading
-from engine.values import Outcome, RunId
 
 _OUTCOMES = "SELECT id, outcome FROM runs WHERE id IN (SELECT value FROM json_each(?))"
 

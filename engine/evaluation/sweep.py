@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.evaluation.aggregate import CUTOFF, evaluate
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, OUTCOMES
 from engine.evaluation.recommend import enough_known
 from engine.evaluation.sweep_values import Axis, AxisValue, Front, Sweep
-from engine.whatif.settings import COLUMNS
+from engine.model.config import RunConfig
+from engine.replay.settings import COLUMNS
 
 MAX_AXES = 3
 Cost = Literal["steps", "calls", "seconds"]

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config import RunConfig
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.statistics import Interval, PairedTest, Verdict
-from engine.whatif.masks import FloatArray
+from engine.model.config import RunConfig
+from engine.replay.masks import FloatArray
 
 AxisValue = float | int | str | bool
 

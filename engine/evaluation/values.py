@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.config import RunConfig
-from engine.values import Fault, PassageId, RunId
+from engine.model.config import RunConfig
+from engine.model.values import Fault, PassageId, RunId
 
 
 @dataclass(frozen=True, slots=True)

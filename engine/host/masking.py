@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from pydantic import SecretStr
 
 from engine.llm.providers import key_names
+from engine.model.values import Fault
 from engine.settings import Settings
-from engine.values import Fault
 
 MASK = "••••••"
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")

@@ -26,11 +26,11 @@ import numpy.typing as npt
 
 from engine.errors import NothingToTest
 from engine.host.values import SelfTest, SelfTestCase, SelfTestCode
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Passage, PassageId, Verdict
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, Grader, Hit, PassageStore, Vector
-from engine.values import Passage, PassageId, Verdict
 
 SAMPLE = 5
 CASES: Final = 10

@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from engine.builtin.grader import BuiltinGrader
-from engine.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.errors import HostBusy, HostError, InvalidConfig
 from engine.host.self_test import CASES, run_self_test
 from engine.host.values import Measuring, PullStatus, SelfTest, SelfTesting, TaskState
 from engine.llm.pull import checked_name, pull
 from engine.llm.speed import measure
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
+from engine.model.values import Fault, Passage
 from engine.roles import Grader
-from engine.values import Fault, Passage
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 
 _CLOSING_S = 3.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.values import Fault
+from engine.model.values import Fault
 
 Health = Literal["ok", "warning", "down", "off"]
 """``off``: not set up, and nothing needs it."""

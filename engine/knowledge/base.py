@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
-from engine.config import BUILTIN, SearchMethod
-from engine.data_folder import DataFolder
 from engine.errors import (
     EmbeddingMismatch,
     ForeignCollection,
@@ -34,6 +32,10 @@ from engine.knowledge.rates import note_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.embedder import make_embedder
 from engine.memory.milvus_memory import MilvusMemory
+from engine.memory.weak_points import WeakPoints
+from engine.model.config import BUILTIN, SearchMethod
+from engine.model.values import Fault, PassageId
+from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration, slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
@@ -41,8 +43,6 @@ from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.samples.graph import ensure_sample_graph
 from engine.samples.stored import put_stored
 from engine.settings import Settings
-from engine.values import Fault, PassageId
-from engine.weak_points import WeakPoints
 
 _OLLAMA = "ollama:"
 _LONGEST_PREFIX = 500

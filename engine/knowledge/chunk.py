@@ -14,10 +14,10 @@ from typing import Literal
 
 from engine.knowledge.load import Document
 from engine.knowledge.loaders.contents import Section
-from engine.language import language_of
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.model.language import language_of
+from engine.model.values import PassageId
 from engine.roles import StoredPassage
-from engine.values import PassageId
 
 _LONGEST_SECTION = 2000
 """Bytes of UTF-8 of a section's headings; of longer ones the innermost are kept."""

@@ -13,9 +13,9 @@ from engine.knowledge.foreign_file import ConnectionFile
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import embedded
 from engine.library.values import Connection, ConnectionState, Place
+from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from engine.settings import Settings
-from engine.values import Fault
 
 _LOOKED_AT_EVERY_S = 30.0
 _PATIENCE_S = 1.0

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.errors import TextTooLong
 from engine.knowledge.foreign_store import ForeignStore
-from engine.language import language_of
 from engine.library.values import FoundPassage, PrefixTrial, ProbedQuestion, SelfSearch
 from engine.llm.embedder import known_prefixes
+from engine.model.config import RunConfig
+from engine.model.language import language_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, StoredPassage, Vector
 

@@ -10,8 +10,8 @@ from typing import Any
 from engine.errors import TextlessCollection, UnusableCollection, WorkbenchError
 from engine.knowledge.milvus_filter import equals, quoted, within_filter
 from engine.library.values import Connection, FieldMap, RemoteField
+from engine.model.values import PassageId, kind_named
 from engine.roles import StoredPassage, Within
-from engine.values import PassageId, kind_named
 
 FLOATS = "FLOAT_VECTOR"
 DYNAMIC = "dynamic"

@@ -12,7 +12,7 @@ from engine.knowledge.milvus_catalogue import CATALOGUE, Catalogue
 from engine.knowledge.milvus_connection import Client, embedded
 from engine.knowledge.milvus_schema import readable_name
 from engine.library.values import FieldMap, Place, ProposedModel, RemoteCollection
-from engine.values import Fault
+from engine.model.values import Fault
 
 _MOST_LISTED = 200
 _ROWS = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.config import BUILTIN
 from engine.library.values import ProposedModel
 from engine.llm.discovery import OllamaStatus
+from engine.model.config import BUILTIN
 
 HASHING = "hashing"
 

@@ -18,8 +18,8 @@ from engine.knowledge.milvus_catalogue import Catalogue, fingerprint
 from engine.knowledge.milvus_connection import Client, Freshness
 from engine.knowledge.milvus_filter import one_of
 from engine.library.values import Connection, Place
+from engine.model.values import SOURCE_KINDS, PassageId
 from engine.roles import ANYWHERE, CollectionInfo, Hit, SourceInfo, StoredPassage, Vector, Within
-from engine.values import SOURCE_KINDS, PassageId
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ from engine.knowledge.foreign_client import told_as_remote
 from engine.knowledge.foreign_session import ForeignSession
 from engine.knowledge.milvus_connection import embedded
 from engine.library.values import Connection, Place
+from engine.model.values import PassageId
 from engine.roles import (
     ANYWHERE,
     NO_SUMMARIES,
@@ -25,7 +26,6 @@ from engine.roles import (
     Vector,
     Within,
 )
-from engine.values import PassageId
 
 T = TypeVar("T")
 

@@ -31,9 +31,9 @@ from engine.knowledge.load import DEFAULT_LIMIT_MB, Document, load, load_bytes, 
 from engine.knowledge.pace import IngestReport, Pace, Progress
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.model.values import Fault, PassageId
 from engine.retrieval.similarity import slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
-from engine.values import Fault, PassageId
 
 __all__ = ["EMBED_BATCH", "MOST_FILES", "SUFFIXES", "IngestItem", "IngestReport", "Progress", "ingest", "items_of"]
 

@@ -30,9 +30,9 @@ from engine.knowledge.manifest import Manifest
 from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobState, JobStatus
+from engine.model.values import Fault
 from engine.records.instance import Instance, alive, sweep
 from engine.roles.graph import Extractor
-from engine.values import Fault
 
 _KEPT_DONE = 20
 _ABANDONED_S = 86_400.0

@@ -21,9 +21,9 @@ import numpy as np
 
 from engine.errors import JobDamaged, JobDiskFull, JobFolderUnusable, WorkbenchError
 from engine.errors.files import is_damage, primary_code
+from engine.model.values import Fault, PassageId, SourceNote
 from engine.records.format import writing
 from engine.roles import StoredPassage, Vector
-from engine.values import Fault, PassageId, SourceNote
 
 EntryState = Literal["failed", "read", "new", "replaces", "duplicate", "superseded", "added", "replaced"]
 """``read`` until all files are read; ``new`` and ``replaces`` wait to be written, ``added`` and ``replaced`` are.

@@ -29,7 +29,7 @@ from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
 from engine.knowledge.loaders.worker import LOADERS as APART
-from engine.values import SourceKind, SourceNote
+from engine.model.values import SourceKind, SourceNote
 
 DEFAULT_LIMIT_MB = 20.0
 _LONGEST_NAME = 1000

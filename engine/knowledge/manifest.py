@@ -18,7 +18,7 @@ from engine.errors import InvalidConfig, JobDamaged
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import disk_fault, fault_read, fault_told
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.values import Fault
+from engine.model.values import Fault
 
 JobKind = Literal["ingest", "reembed", "add_full_text", "graph"]
 

@@ -17,8 +17,8 @@ from engine.knowledge.milvus_filter import equals, one_of
 from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
 from engine.knowledge.milvus_schema import data_types, make
 from engine.knowledge.milvus_writing import RowWriter
+from engine.model.values import SOURCE_KINDS, kind_named
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
-from engine.values import SOURCE_KINDS, kind_named
 
 CATALOGUE = "workbench_catalog"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from engine.model.values import SOURCE_KINDS, SourceKind
 from engine.roles import Within
-from engine.values import SOURCE_KINDS, SourceKind
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 

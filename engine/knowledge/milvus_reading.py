@@ -10,8 +10,8 @@ import numpy as np
 from engine.knowledge.milvus_connection import Client, Freshness
 from engine.knowledge.milvus_filter import one_of
 from engine.knowledge.milvus_schema import Layout, foreign_layout, vector_field
+from engine.model.values import PassageId
 from engine.roles import StoredPassage, Vector
-from engine.values import PassageId
 
 _BATCH = 500
 

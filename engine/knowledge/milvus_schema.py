@@ -13,8 +13,8 @@ from engine.errors import FieldTooLong, InvalidCollectionName, StoreError
 from engine.knowledge import full_text
 from engine.knowledge.milvus_connection import Client
 from engine.knowledge.milvus_filter import within_filter
+from engine.model.values import PassageId
 from engine.roles import StoredPassage, Within
-from engine.values import PassageId
 
 RESERVED_PREFIX = "workbench_"
 """Collections that begin so are the workbench's own and never listed."""

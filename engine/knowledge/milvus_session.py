@@ -40,6 +40,7 @@ from engine.knowledge.milvus_summaries import SummaryRows
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL, check_summaries, check_vectors, cosine, hit_of
 from engine.knowledge.milvus_words import WordIndex
 from engine.knowledge.milvus_writing import RowWriter
+from engine.model.values import PassageId
 from engine.roles import (
     ANYWHERE,
     NO_SUMMARIES,
@@ -51,7 +52,6 @@ from engine.roles import (
     Vector,
     Within,
 )
-from engine.values import PassageId
 
 _MOST_HITS = 16_384
 """Milvus refuses to return more from one search or one page of a query."""

@@ -12,6 +12,7 @@ from engine.errors import StoreError
 from engine.knowledge.milvus_copying import CopyProgress
 from engine.knowledge.milvus_errors import Place, told_as_ours
 from engine.knowledge.milvus_session import MilvusSession
+from engine.model.values import PassageId
 from engine.roles import (
     ANYWHERE,
     NO_SUMMARIES,
@@ -23,7 +24,6 @@ from engine.roles import (
     Vector,
     Within,
 )
-from engine.values import PassageId
 
 T = TypeVar("T")
 

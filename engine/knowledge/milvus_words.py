@@ -20,8 +20,8 @@ from engine.knowledge.full_text import SEGMENTING, WordCounts, words
 from engine.knowledge.milvus_connection import Client, Freshness, embedded
 from engine.knowledge.milvus_reading import RowReader
 from engine.knowledge.milvus_schema import SPARSE, Layout, create_collection
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo
-from engine.values import PassageId
 
 _LITE, _SERVER = (3, 2), (2, 5)
 """First versions with BM25; that of servers is by their documentation, no such server was at hand to prove it."""

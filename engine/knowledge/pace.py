@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from engine.knowledge.journal import Entry
-from engine.values import Fault, SourceNote
+from engine.model.values import Fault, SourceNote
 
 _WINDOW_S = 30.0
 """The rate is that of the last half minute: long enough to be steady, short enough to follow the machine's load."""

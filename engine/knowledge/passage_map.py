@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from engine.library.values import MapPoint, PassageMap
+from engine.model.values import PassageId
 from engine.roles import StoredPassage, Vector
-from engine.values import PassageId
 
 MOST_POINTS = 5000
 """More would hide each other, and take a browser seconds to draw."""

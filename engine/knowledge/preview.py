@@ -12,8 +12,8 @@ from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry
 from engine.knowledge.load import DEFAULT_LIMIT_MB
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, Preview, PreviewedSource
+from engine.model.values import Fault
 from engine.roles import SourceInfo
-from engine.values import Fault
 
 Looking = Callable[[int, int, str], None]
 """Told files read, all files, and the name of the next one; what it raises ends the preview."""

@@ -25,9 +25,9 @@ from engine.knowledge.journal import Entry
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.pace import IngestReport, Pace, Progress
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
+from engine.model.values import Fault, PassageId
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
 from engine.samples import SAMPLE_COLLECTION
-from engine.values import Fault, PassageId
 
 _BATCH = 16
 _STEM = 48

@@ -15,9 +15,9 @@ from itertools import islice
 import numpy as np
 
 from engine.knowledge.chunk import tokens
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import PassageId
 from engine.roles import StoredPassage, Summaries, Vector
-from engine.values import PassageId
 
 SECTION_TOKENS = 80
 SOURCE_TOKENS = 120

@@ -28,10 +28,10 @@ from engine.library.values import (
     RemoteCollection,
     SelfSearch,
 )
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.values import Fault
 from engine.roles import CollectionInfo, Embedder
-from engine.values import Fault
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 
 T = TypeVar("T")
 

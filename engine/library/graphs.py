@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.config import BUILTIN, RoleModel
 from engine.errors import GraphBusy, NothingToRead, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.config import BUILTIN, RoleModel
+from engine.model.values import Community, Entity, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, Neighbourhood
-from engine.values import Community, Entity, PassageId
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 
 if TYPE_CHECKING:
     from engine.library.ingestions import Ingestions

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 
-from engine.config import RoleModel
 from engine.errors import EngineClosed, GraphReplaced, UnknownCollection, WorkbenchError
 from engine.knowledge import preview as previews
 from engine.knowledge.items import IngestItem
@@ -14,11 +13,12 @@ from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.config import RoleModel
+from engine.model.values import Fault
 from engine.roles import SourceInfo
 from engine.roles.graph import Extractor, GraphInfo
-from engine.values import Fault
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 
 _CLOSING_S = 10.0
 _log = logging.getLogger(__name__)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.config import BUILTIN, SearchMethod
 from engine.errors import (
     AliasTaken,
     CollectionBusy,
@@ -26,11 +25,12 @@ from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.config import BUILTIN, SearchMethod
+from engine.model.values import Passage
 from engine.roles import CollectionInfo, StoredPassage
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 from engine.samples import SAMPLE_COLLECTION
-from engine.values import Passage
 
 LONGEST_DESCRIPTION = 2000
 MOST_FOUND = 100

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.errors import InvalidConfig
+from engine.model.values import Fault, PassageId, SourceKind
+from engine.model.values import SourceNote as SourceNote  # noqa: PLC0414  read from here by pages and components
 from engine.roles import CollectionInfo, StoredPassage
-from engine.values import Fault, PassageId, SourceKind
-from engine.values import SourceNote as SourceNote  # noqa: PLC0414  read from here by pages and components
 
 JobState = Literal[
     "waiting",

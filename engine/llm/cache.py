@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.config import RoleModel
+from engine.model.config import RoleModel
 
 _log = logging.getLogger(__name__)
 _BUSY_S = 0.25

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from engine.config import RoleModel, RoleName
 from engine.errors import (
     ModelError,
     ModelInterrupted,
@@ -29,9 +28,10 @@ from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
+from engine.model.config import RoleModel, RoleName
+from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace
 from engine.settings import Settings
-from engine.values import Message, ModelCall, PassageId
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -11,11 +11,11 @@ from langchain_core.messages import BaseMessage
 from langchain_ollama import ChatOllama
 from ollama import AsyncClient
 
-from engine.config import RoleModel
 from engine.errors import ModelKeyRefused, UnknownProvider
 from engine.llm.connection import client_options, credentials, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
 from engine.llm.providers import OPENAI, openai_options
+from engine.model.config import RoleModel
 
 if TYPE_CHECKING:
     from engine.settings import Settings

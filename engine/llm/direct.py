@@ -8,9 +8,9 @@ from engine.builtin.direct import best_memory, closing, opening, remembered_text
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import ChatRole
 from engine.llm.streaming import streamed
+from engine.model.small_talk import small_talk
+from engine.model.values import Memory, Message
 from engine.roles import SILENT, DirectRequest, Trace
-from engine.small_talk import small_talk
-from engine.values import Memory, Message
 
 DIRECT_PROMPT_VERSION: Final = "direct-2"
 

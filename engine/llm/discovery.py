@@ -10,8 +10,8 @@ from typing import Any, Literal
 from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails
 from engine.llm.connection import asking_ollama, client_options, credentials, shown_address
+from engine.model.values import Fault
 from engine.settings import Settings
-from engine.values import Fault
 
 Capability = Literal["chat", "embedding", "thinking", "vision"]
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 from engine.builtin.dual_rewriter import initial
-from engine.language import language_of
 from engine.llm.parsing import RewriteReply
 from engine.llm.prompts import (
     REWRITE_SCHEMA,
@@ -20,9 +19,10 @@ from engine.llm.prompts import (
 )
 from engine.llm.rewriter import ChatRewriter, proposal
 from engine.llm.role import Inquiry
-from engine.policies.dual import INITIAL
+from engine.model.language import language_of
+from engine.model.values import Message
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.values import Message
+from engine.workflows.dual_loop.policy import INITIAL
 
 DUAL_REWRITER_PROMPT_VERSION: Final = "dual-rewriter-2"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, get_args
 
-from engine.language import language_of
 from engine.llm import examples
 from engine.llm.evaluator_reply import MOST_SUGGESTIONS, EvaluationReply, SuggestionReply
 from engine.llm.prompts import (
@@ -20,8 +19,9 @@ from engine.llm.prompts import (
     reply_schema,
 )
 from engine.llm.role import ChatRole, Inquiry
+from engine.model.language import language_of
+from engine.model.values import Evaluation, EvaluationDimension, Language, Message, Suggestion
 from engine.roles import SILENT, EvaluationRequest, Trace
-from engine.values import Evaluation, EvaluationDimension, Language, Message, Suggestion
 
 EVALUATOR_PROMPT_VERSION: Final = "evaluator-2"
 

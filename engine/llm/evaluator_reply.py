@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field, model_validator
 
 from engine.llm.examples import given_back
 from engine.llm.parsing import Part, Reply, plain_text, read_by, yes_or_no
-from engine.values import EvaluationDimension
+from engine.model.values import EvaluationDimension
 
 MOST_SUGGESTIONS = 8
 _LONGEST_SUGGESTION = 400

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine.builtin.extractor import BuiltinExtractor, summary_of
-from engine.config import RoleModel
 from engine.errors import ModelError, UnreadableReply
-from engine.language import language_of
 from engine.llm.chat import ChatModel
 from engine.llm.extractor_reply import ExtractionReply, SummaryReply, graph_of
 from engine.llm.prompts import fenced, free_text, in_language, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry
 from engine.llm.tokens import estimate_tokens
+from engine.model.config import RoleModel
+from engine.model.language import language_of
+from engine.model.values import Entity, Message, PassageId, Relationship
 from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import Extractor, PassageGraph, text_hash
 from engine.settings import Settings
-from engine.values import Entity, Message, PassageId, Relationship
 
 EXTRACTOR_PROMPT_VERSION: Final = "extractor-2"
 LONGEST_PASSAGE = 6000

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.config import RoleModel
 from engine.errors import (
     ModelError,
     ModelGarbled,
@@ -22,9 +21,10 @@ from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
 from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
 from engine.llm.role import TRIES, ChatRole, Inquiry, Taken
+from engine.model.config import RoleModel
+from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
-from engine.values import Message, ModelCall, Passage, Verdict
 
 _PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong)
 """Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
-from engine.language import language_of
 from engine.llm import examples
 from engine.llm.parsing import Strategy
 from engine.llm.tokens import estimate_tokens
+from engine.model.language import language_of
+from engine.model.values import Language, Message, Passage
 from engine.retrieval.given import graph_text, table_text
 from engine.roles import FailedPassage, GenerationRequest, RewriteRequest
-from engine.values import Language, Message, Passage
 
 GRADER_PROMPT_VERSION: Final = "grader-3"
 REWRITER_PROMPT_VERSION: Final = "rewriter-2"

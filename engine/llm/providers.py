@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from engine.host.values import OfferedModels, Provider
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import KNOWN, OWN_KEY, KnownProvider, translate
+from engine.model.values import Fault
 from engine.settings import Settings
-from engine.values import Fault
 
 if TYPE_CHECKING:
     import httpx

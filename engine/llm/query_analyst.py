@@ -7,8 +7,6 @@ from typing import Annotated, Any, Final, cast
 
 from pydantic import AliasChoices, Field
 
-from engine.config import Mode
-from engine.language import language_of
 from engine.llm import examples
 from engine.llm.parsing import Reply, listed, name_text, read_by, reason_text
 from engine.llm.prompts import (
@@ -24,9 +22,11 @@ from engine.llm.prompts import (
     shortened,
 )
 from engine.llm.role import ChatRole, Inquiry
-from engine.policies.graph import SEARCHING_MODES
+from engine.model.config import Mode
+from engine.model.language import language_of
+from engine.model.values import Complexity, Message, QueryAnalysis
 from engine.roles import SILENT, AnalysisRequest, Trace
-from engine.values import Complexity, Message, QueryAnalysis
+from engine.workflows.graph_hybrid.policy import SEARCHING_MODES
 
 QUERY_ANALYST_PROMPT_VERSION: Final = "query-analyst-3"
 

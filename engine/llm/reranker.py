@@ -17,9 +17,9 @@ from engine.llm.parsing import Reply, read_by
 from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry
 from engine.llm.tokens import estimate_tokens
+from engine.model.values import Message, Passage, PassageId, Verdict
 from engine.retrieval.rerank import CHAT_BATCH, by_relevance, scored_verdict
 from engine.roles import SILENT, Trace
-from engine.values import Message, Passage, PassageId, Verdict
 
 RERANKER_PROMPT_VERSION: Final = "reranker-2"
 LONGEST = 2000

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from engine.config import RoleModel
-from engine.language import language_of
 from engine.llm.chat import ChatModel
 from engine.llm.parsing import RewriteReply
 from engine.llm.prompts import REWRITE_SCHEMA, SHORT_REWRITE_SCHEMA, rewriter_messages
 from engine.llm.role import ChatRole, Inquiry
+from engine.model.config import RoleModel
+from engine.model.language import language_of
+from engine.model.values import Message
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
 from engine.settings import Settings
-from engine.values import Message
 
 
 class ChatRewriter(ChatRole):

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from engine.config import RoleModel, RoleName
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel, ReplyT, Said
 from engine.llm.faults import worth_repeating
 from engine.llm.prompts import Schema
+from engine.model.config import RoleModel, RoleName
+from engine.model.values import Message, PassageId
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
-from engine.values import Message, PassageId
 
 TRIES = 2
 RequestT = TypeVar("RequestT")

@@ -13,7 +13,6 @@ from pydantic import AliasChoices, Field
 from engine.builtin.source_router import honouring, normalised
 from engine.builtin.terms import terms
 from engine.builtin.wishes import without_wishes
-from engine.language import language_of
 from engine.llm import examples
 from engine.llm.parsing import Reply, listed, plain_text, read_by, read_confidence, reason_text
 from engine.llm.prompts import (
@@ -30,8 +29,9 @@ from engine.llm.prompts import (
     shortened,
 )
 from engine.llm.role import ChatRole, Inquiry
+from engine.model.language import language_of
+from engine.model.values import SOURCE_KINDS, Message, Routing, SourceKind
 from engine.roles import SILENT, RoutingRequest, Trace
-from engine.values import SOURCE_KINDS, Message, Routing, SourceKind
 
 SOURCE_ROUTER_PROMPT_VERSION: Final = "source-router-3"
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.config import RoleModel
 from engine.errors import ModelError
 from engine.host.values import MeasurePhase, ModelSpeed, SpeedStep
 from engine.llm.chat import ChatModel
@@ -19,9 +18,10 @@ from engine.llm.grader import ChatGrader
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA, grader_messages
 from engine.llm.pull import unload
+from engine.model.config import RoleModel
+from engine.model.values import Message
 from engine.roles import SILENT
 from engine.settings import Settings
-from engine.values import Message
 
 AT_ONCE = (1, 2, 4, 8)
 CALLS = 8

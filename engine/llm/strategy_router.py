@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, cast
 from pydantic import AliasChoices, Field
 
 from engine.builtin.strategy_router import choose
-from engine.language import language_of
 from engine.llm import examples
 from engine.llm.parsing import Reply, name_text, read_by, reason_text
 from engine.llm.prompts import (
@@ -24,8 +23,9 @@ from engine.llm.prompts import (
     shortened,
 )
 from engine.llm.role import ChatRole, Inquiry
+from engine.model.language import language_of
+from engine.model.values import Memory, Message, RouteChoice
 from engine.roles import SILENT, StrategyRequest, Trace
-from engine.values import Memory, Message, RouteChoice
 
 STRATEGY_ROUTER_PROMPT_VERSION: Final = "strategy-router-2"
 

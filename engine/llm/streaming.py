@@ -7,16 +7,16 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
-from engine.answer_note import denies, wordless
-from engine.config import RoleModel
 from engine.errors import EmptyReply, ModelError, WordlessReply
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import again
 from engine.llm.role import TRIES, ChatRole, twice
 from engine.llm.tokens import estimate_tokens
+from engine.model.config import RoleModel
+from engine.model.values import Message
 from engine.roles import Trace
+from engine.running.answer_note import denies, wordless
 from engine.settings import Settings
-from engine.values import Message
 
 _MARKER = re.compile(r"[\[【［](?:\d{1,3}|[Tt]\d{1,2}\s*[:：])")
 _WORDS = (

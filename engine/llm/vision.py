@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.attachments.apart import read_apart
-from engine.config import RoleModel
-from engine.language import language_of
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import twice
+from engine.model.config import RoleModel
+from engine.model.language import language_of
+from engine.model.values import Message
 from engine.roles import SILENT, ImageType, Trace
 from engine.settings import Settings
-from engine.values import Message
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from engine.config import RoleModel
-from engine.conversation import request_of
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
 from engine.llm.streaming import AnsweringRole, fault_of_cited, streamed
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer_prompts import writer_rules_tokens
+from engine.model.config import RoleModel
+from engine.model.values import Message
 from engine.roles import SILENT, Trace
+from engine.roles.conversation import request_of
 from engine.settings import Settings
-from engine.values import Message
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

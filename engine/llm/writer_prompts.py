@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from engine.conversation import REQUEST, REVISION, Revision
-from engine.language import language_of
 from engine.llm.prompts import LANGUAGE_NAMES, closing, fenced, numbered
 from engine.llm.tokens import estimate_tokens
+from engine.model.language import language_of
+from engine.model.values import EvaluationDimension, Language, Suggestion
 from engine.roles import GenerationRequest
-from engine.values import EvaluationDimension, Language, Suggestion
+from engine.roles.conversation import REQUEST, REVISION, Revision
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage, HumanMessage

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from engine.builtin.answer_support import figures_in
 from engine.builtin.terms import is_han, terms
-from engine.language import sentences
+from engine.model.language import sentences
+from engine.model.values import Citation
 from engine.roles import SILENT, DistilRequest, Trace
-from engine.values import Citation
 
 MOST_SENTENCES = 2
 MOST_READ = 12

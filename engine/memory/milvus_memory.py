@@ -17,11 +17,11 @@ from typing import TypeVar
 
 from engine.errors import StoreError
 from engine.knowledge.milvus_errors import Place, told_as_ours
-from engine.language import language_of
 from engine.memory.milvus_rows import MemoryRows
+from engine.model.language import language_of
+from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration, slug
 from engine.roles import Embedder
-from engine.values import Memory
 
 T = TypeVar("T")
 Memories = list[Memory]

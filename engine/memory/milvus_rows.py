@@ -11,8 +11,8 @@ import numpy as np
 from engine.knowledge.milvus_connection import Freshness, connect, disconnect, embedded
 from engine.knowledge.milvus_filter import equals, one_of
 from engine.knowledge.milvus_schema import RESERVED_PREFIX, data_types, make
+from engine.model.values import Citation, Memory, PassageId
 from engine.roles import Vector
-from engine.values import Citation, Memory, PassageId
 
 PASSED_PREFIX = f"{RESERVED_PREFIX}memory_"
 FAILED = f"{RESERVED_PREFIX}failed_answers"

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from engine.builtin.answer_kind import kinds_asked
 from engine.builtin.terms import is_han, question_terms, stem
 from engine.memory.turns import directed, turns
-from engine.values import Memory
+from engine.model.values import Memory
 
 RECALL_BAR = 0.75
 """Similarity (SPEC SC-09) from which a remembered question is *alike*: worth showing to whoever decides."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import EngineClosed
-from engine.events import AnswerBegun, AnswerCompleted, Event, RunFinished, RunStarted, TokenStreamed
-from engine.values import RunId
+from engine.model.events import AnswerBegun, AnswerCompleted, Event, RunFinished, RunStarted, TokenStreamed
+from engine.model.values import RunId
 
 PARTIAL_ANSWER_S = 0.25
 """How far the stored part of an answer may lag behind what has been streamed."""

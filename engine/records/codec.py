@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from engine.errors import InvalidConfig, RecordError
-from engine.events import Event, PassageGraded
-from engine.values import RunRecord
+from engine.model.events import Event, PassageGraded
+from engine.model.values import RunRecord
 
 
 @cache

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, cast, get_args
 
-from engine.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
-from engine.values import AnswerNote, Outcome, RunId
+from engine.model.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
+from engine.model.values import AnswerNote, Outcome, RunId
 
 INTERRUPTED: Outcome = "interrupted"
 _SHORTEST_ID = 6

@@ -14,10 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
-from engine.config import RunConfig
 from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
 from engine.errors.files import is_damage
-from engine.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
+from engine.model.config import RunConfig
+from engine.model.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
+from engine.model.values import RunId, RunRecord
 from engine.records import faults
 from engine.records.buffer import RunBuffer
 from engine.records.codec import event_from_json
@@ -37,7 +38,6 @@ from engine.records.listing import (
 from engine.records.schema import Connect, connect, reading
 from engine.records.tagging import tag_counts, tag_text, tags_of
 from engine.records.writer import RecordWriter
-from engine.values import RunId, RunRecord
 
 __all__ = ["Filters", "RunStore", "RunSummary"]
 

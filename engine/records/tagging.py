@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from engine.errors import InvalidTag
-from engine.values import RunId
+from engine.model.values import RunId
 
 PINNED: Final = "pinned"
 """Tag of a run whose question is watched while settings are tried."""

@@ -16,14 +16,14 @@ from typing import Any
 
 from engine.errors import EngineClosed, RecordError, WorkbenchError
 from engine.errors.files import is_damage
-from engine.events import Event
+from engine.model.events import Event
+from engine.model.values import RunId
 from engine.records import faults
 from engine.records.buffer import RunBuffer, Snapshot
 from engine.records.codec import event_to_json
 from engine.records.listing import RunSummary, summarise
 from engine.records.schema import Connect, connect_or_replace, identity_of, set_aside
 from engine.records.tagging import add_tag, remove_tag
-from engine.values import RunId
 
 _log = logging.getLogger(__name__)
 

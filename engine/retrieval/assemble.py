@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.config import RunConfig
-from engine.decide import kept_passages, passed_ids
-from engine.values import WEAK_POINT, Context, Passage, PassageId, Round
+from engine.model.config import RunConfig
+from engine.model.decide import kept_passages, passed_ids
+from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.values import Attachment, CellCitation
+from engine.model.values import Attachment, CellCitation
 
 CELL = r"[Tt]\d{1,2}\s*[:：!]\s*\$?[A-Za-z]{1,2}\$?\d{1,4}"
 _CELL = re.compile(r"[Tt](\d{1,2})\s*[:：!]\s*\$?([A-Za-z]{1,2})\$?(\d{1,4})")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.values import Citation, Passage
+from engine.model.values import Citation, Passage
 
 _MARKER = re.compile(
     r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|[\[【［](?P<numbers>\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)[\]】］]", re.DOTALL

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.config import BUILTIN
+from engine.model.config import BUILTIN
+from engine.model.values import Community, PassageId
 from engine.roles import Embedder, PassageStore, Vector
 from engine.samples import embedded_with_shipped
-from engine.values import Community, PassageId
 
 MADE_FROM = 8
 """Passages that stand for a community, the most telling first: as many as its summary is made from."""

@@ -13,16 +13,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.config import RoleModel
 from engine.errors import (
     CrossEncoderMisnamed,
     CrossEncoderMissing,
     CrossEncoderPackageMissing,
     CrossEncoderUnusable,
 )
+from engine.model.config import RoleModel
+from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.retrieval.rerank import BATCH, by_relevance, scored_verdict
 from engine.roles import SILENT, Trace
-from engine.values import Message, ModelCall, Passage, PassageId, Verdict
 
 if TYPE_CHECKING:
     from fastembed.rerank.cross_encoder import TextCrossEncoder

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.config import RunConfig
-from engine.decide import gate_of
-from engine.values import SOURCE_KINDS, Candidate, Passage, PassageId, Routing, SourceKind
+from engine.model.config import RunConfig
+from engine.model.decide import gate_of
+from engine.model.values import SOURCE_KINDS, Candidate, Passage, PassageId, Routing, SourceKind
 
 RANK_CONSTANT = 60
 """``k`` of reciprocal rank fusion, 1 / (k + rank), as in Cormack, Clarke and Büttcher 2009."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.model.values import Entity, GraphContext, Relationship
 from engine.retrieval.cells import column_letters
 from engine.roles import TableGiven
-from engine.values import Entity, GraphContext, Relationship
 
 
 def graph_text(graph: GraphContext) -> str:

@@ -9,13 +9,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.config import GraphOptions, RunConfig
-from engine.retrieval.assemble import assemble
-from engine.retrieval.given import entity_line, relationship_line
-from engine.retrieval.refine import given_text, refined
-from engine.retrieval.table_rows import table_given
-from engine.roles import TableGiven
-from engine.values import (
+from engine.model.config import GraphOptions, RunConfig
+from engine.model.values import (
     Attachment,
     Context,
     ContextPart,
@@ -28,6 +23,11 @@ from engine.values import (
     Round,
     Sentence,
 )
+from engine.retrieval.assemble import assemble
+from engine.retrieval.given import entity_line, relationship_line
+from engine.retrieval.refine import given_text, refined
+from engine.retrieval.table_rows import table_given
+from engine.roles import TableGiven
 
 GRAPH_SHARE = 0.25
 """Most of the budget that the graph may take: it says what belongs together, and passages are what is cited."""

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.model.values import Community
 from engine.retrieval.community_vectors import community_vectors
 from engine.roles import Embedder, PassageStore, Vector
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.values import Community
 
 _KEPT = 8
 """Graphs whose names and vectors are kept."""

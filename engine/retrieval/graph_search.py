@@ -7,8 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.nodes.run_context import Retrieval
-from engine.policies.graph import (
+from engine.model.values import Entity, FoundCommunity, FoundEntity, LinkedBy, ModeNote, PassageId, Relationship
+from engine.retrieval.graph_looks import GraphLooks
+from engine.retrieval.linking import mentions
+from engine.retrieval.mode_values import ModeRequest
+from engine.retrieval.ordering import Found, graph_options
+from engine.retrieval.search import CollectionRetriever
+from engine.roles.graph import GraphInfo, GraphStore
+from engine.running.context import Retrieval
+from engine.workflows.graph_hybrid.policy import (
     LINK_SCORES,
     GraphPassage,
     best_entities,
@@ -17,21 +24,6 @@ from engine.policies.graph import (
     most_important,
     spread,
     told_by,
-)
-from engine.policies.ordering import Found, graph_options
-from engine.retrieval.graph_looks import GraphLooks
-from engine.retrieval.linking import mentions
-from engine.retrieval.mode_values import ModeRequest
-from engine.retrieval.search import CollectionRetriever
-from engine.roles.graph import GraphInfo, GraphStore
-from engine.values import (
-    Entity,
-    FoundCommunity,
-    FoundEntity,
-    LinkedBy,
-    ModeNote,
-    PassageId,
-    Relationship,
 )
 
 MOST_PASSAGES = 200

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.config import Mode, RunConfig
 from engine.errors import WorkbenchError
-from engine.policies.ordering import Found
+from engine.model.config import Mode, RunConfig
+from engine.model.values import GraphEvidence, RetrievalList
+from engine.retrieval.ordering import Found
 from engine.roles import StoredPassage
-from engine.values import GraphEvidence, RetrievalList
 
 
 @dataclass(frozen=True, slots=True)

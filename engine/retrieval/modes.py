@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from engine.config import Mode
 from engine.errors import GraphStoreError, StoreSlow, WorkbenchError
-from engine.nodes.run_context import Retrieval
-from engine.policies.graph import SEARCHING_MODES, lists_of_mode
-from engine.policies.ordering import Found
+from engine.model.config import Mode
+from engine.model.values import GraphEvidence, ModeNote, RetrievalList
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.graph_search import GraphPart, GraphSearch, Near
 from engine.retrieval.linking import mentions
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
+from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.values import GraphEvidence, ModeNote, RetrievalList
+from engine.running.context import Retrieval
+from engine.workflows.graph_hybrid.policy import SEARCHING_MODES, lists_of_mode
 
 MANIFEST_S = 2.0
 """Longest wait for what the manifest says of a graph."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.config import SearchMethod
-from engine.values import Passage, PassageId
+from engine.model.config import SearchMethod
+from engine.model.values import Passage, PassageId
 
 RANK_CONSTANT = 1
 """``k`` of 1 / (k + rank). Everything from 1 to 5 with weights of 0.5 to 0.8 was as good as the better list alone."""

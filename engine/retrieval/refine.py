@@ -14,8 +14,8 @@ from engine.builtin.answer_kind import answer_strength
 from engine.builtin.evidence import HARD_KINDS, weigh
 from engine.builtin.generator import Asking
 from engine.builtin.quotable import leans_on_previous
-from engine.language import language_of
-from engine.values import Passage, PassageId, Sentence
+from engine.model.language import language_of
+from engine.model.values import Passage, PassageId, Sentence
 
 _BOUNDARY = re.compile(
     r"(?<=[。！？；])(?![”’」』）》】)\"'])|(?<=[.!?;])(?=[ \t])|(?<=\n)(?!\n)|(?<=[。！？；.!?][”’」』）》】)\"'])"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from engine.model.values import Passage, PassageId, Verdict
 from engine.roles import SILENT, Grader, Trace
-from engine.values import Passage, PassageId, Verdict
 
 BATCH = 8
 """Passages that a cross encoder scores at a time: after each batch the time that is left is looked at again."""

@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 
+from engine.model.values import Language
 from engine.roles import Embedder, Vector
-from engine.values import Language
 
 AnchorLanguage = Literal["en", "zh"]
 

@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from heapq import merge
 
-from engine.config import RunConfig
 from engine.errors import StoreSlow, WorkbenchError
-from engine.nodes.run_context import Retrieval
-from engine.policies.ordering import Found
+from engine.model.config import RunConfig
+from engine.model.values import SOURCE_KINDS, Passage, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.graph_search import SEEDING_PASSAGES, GraphSearch
 from engine.retrieval.mode_values import ModeRequest
+from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import StoredPassage, Vector
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.values import SOURCE_KINDS, Passage, SourceKind
+from engine.running.context import Retrieval
 
 GRAPH_S = 3.0
 """Longest wait for the graph: a round waits for its slowest list, and has ten seconds for everything."""

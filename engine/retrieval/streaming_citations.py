@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import MARKER, Statement
 from engine.builtin.answer_support import BORNE_OUT, FOREIGN_TO, Shown, figures_in, shown_passages
+from engine.model.values import Attachment, CellCitation, Citation, Passage, UnsupportedMarker
 from engine.retrieval.cells import CELL, cell_named, citation_of, spoken_of
 from engine.retrieval.citations import cited
-from engine.values import Attachment, CellCitation, Citation, Passage, UnsupportedMarker
 
 _ONE = rf"(?:\d{{1,3}}|{CELL})"
 _BETWEEN = r"\s*[,，、;；]\s*"

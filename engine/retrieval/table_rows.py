@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.terms import Idf
+from engine.model.values import Attachment
 from engine.retrieval.given import row_line, table_text
 from engine.roles import TableGiven
-from engine.values import Attachment
 
 
 def table_given(

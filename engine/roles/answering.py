@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from engine.values import (
-    Evaluation,
-    GraphContext,
-    Language,
-    Memory,
-    Passage,
-)
+from engine.model.values import Evaluation, GraphContext, Language, Memory, Passage
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

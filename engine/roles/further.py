@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from engine.values import (
-    Memory,
-)
+from engine.model.values import Memory
 
 if TYPE_CHECKING:
     pass

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from engine.values import (
-    Passage,
-    Verdict,
-)
+from engine.model.values import Passage, Verdict
 
 if TYPE_CHECKING:
     pass

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.config import Mode
+from engine.model.config import Mode
+from engine.model.values import Community, Entity, PassageId, QueryAnalysis, Relationship
 from engine.roles.store import StoredPassage
 from engine.roles.trace import SILENT, Trace
-from engine.values import Community, Entity, PassageId, QueryAnalysis, Relationship
 
 
 @dataclass(frozen=True, slots=True)

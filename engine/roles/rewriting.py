@@ -7,9 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from engine.values import (
-    PassageId,
-)
+from engine.model.values import PassageId
 
 if TYPE_CHECKING:
     pass

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from engine.values import (
-    Memory,
-    RouteChoice,
-    Routing,
-    SourceKind,
-    Strategy,
-)
+from engine.model.values import Memory, RouteChoice, Routing, SourceKind, Strategy
 
 if TYPE_CHECKING:
     pass

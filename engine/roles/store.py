@@ -6,13 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from engine.model.values import Fault, PassageId, SourceKind, kind_named
 from engine.roles.trace import Vector
-from engine.values import (
-    Fault,
-    PassageId,
-    SourceKind,
-    kind_named,
-)
 
 
 class Embedder(Protocol):

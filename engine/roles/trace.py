@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.values import (
-    ModelCall,
-    PassageId,
-    Verdict,
-)
+from engine.model.values import ModelCall, PassageId, Verdict
 
 if TYPE_CHECKING:
     pass

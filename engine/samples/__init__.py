@@ -20,10 +20,10 @@ from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
+from engine.model.values import PassageId
 from engine.retrieval.similarity import slug
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
 from engine.samples.stored import noted
-from engine.values import PassageId
 
 _log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from engine.config import DualLoopOptions, RunConfig, SelfCorrectiveOptions, WorkflowName
 from engine.errors import UnknownRun
-from engine.events import Event, fold_all
+from engine.model.config import DualLoopOptions, RunConfig, SelfCorrectiveOptions, WorkflowName
+from engine.model.events import Event, fold_all
+from engine.model.values import RunId, RunRecord
 from engine.records.codec import event_from_json
-from engine.values import RunId, RunRecord
 
 DEMO_PREFIX = "demo-"
 Scenario = Literal["passes", "noise", "rescue", "forced", "abstains", "quality", "correction", "revision", "chain"]

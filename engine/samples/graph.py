@@ -17,11 +17,11 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from engine.knowledge.graph.names import normalised
+from engine.model.values import Community, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, PassageGraph, ReadEntity, ReadRelationship
 from engine.samples import SAMPLE_COLLECTION, SAMPLES_CREATED_AT, sample_sources
 from engine.samples.stored import graph_told, noted
-from engine.values import Community, PassageId
 
 SAMPLE_EXTRACTOR = "samples"
 """What a graph says that was written by hand."""

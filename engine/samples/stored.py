@@ -20,7 +20,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.values import Community, PassageId
+from engine.model.values import Community, PassageId
 
 ARCHIVE, NOTED = "stored.zip", "stored.json"
 STORE, GRAPHS = "knowledge.db", "graphs.db"

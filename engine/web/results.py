@@ -9,8 +9,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from engine.model.values import PassageId
 from engine.roles import StoredPassage
-from engine.values import PassageId
 
 _LONGEST_TITLE = 300
 _LONGEST_TEXT = 2_000

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Protocol, cast
 
-from engine.config import RunConfig, WorkflowName
 from engine.errors import InvalidConfig
-from engine.values import Outcome, RunRecord
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import Outcome, RunRecord
 from engine.workflows.flow import Flow
 
 
@@ -29,11 +29,11 @@ class Workflow(Protocol):
 
 
 MODULES: Mapping[WorkflowName, str] = {
-    "self_corrective": "engine.workflows.self_corrective",
-    "quality_loop": "engine.workflows.quality_loop",
-    "dual_loop": "engine.workflows.dual_loop",
-    "answer_evaluation": "engine.workflows.answer_evaluation",
-    "graph_hybrid": "engine.workflows.graph_hybrid",
+    "self_corrective": "engine.workflows.self_corrective.workflow",
+    "quality_loop": "engine.workflows.quality_loop.workflow",
+    "dual_loop": "engine.workflows.dual_loop.workflow",
+    "answer_evaluation": "engine.workflows.answer_evaluation.workflow",
+    "graph_hybrid": "engine.workflows.graph_hybrid.workflow",
 }
 """Workflows that exist; a further one is added by its line here and its module."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.nodes.run_context import RunContext, Step, visit
+from engine.running.context import RunContext, Step, visit
 
 END = "end"
 """Where a route leads that ends the run."""

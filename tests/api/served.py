@@ -20,8 +20,8 @@ from engine.engine import Engine
 from engine.errors import UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.resources import Resources
 from engine.roles import CollectionInfo, Embedder, SourceInfo
+from engine.running.resources import Resources
 from engine.settings import Settings
 from tests.support.fake_memory import FakeMemory
 from tests.support.fakes import FakeGrader, FakeKnowledge, FakeResources

@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import pytest
 
-from engine import cli
-from engine.config import RoleModel, RoleModels, RoleName, RunConfig, config_from_dict
+from engine.cli import main as cli
 from engine.errors import InvalidSettings
 from engine.evaluation.command import read_config
+from engine.model.config import RoleModel, RoleModels, RoleName, RunConfig, config_from_dict
 from engine.settings import Settings
 from tests.api.served import calling
 

@@ -10,9 +10,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.api import middleware
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
 from engine.settings import Settings
 from tests.api.served import ADDRESS
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import StoreLocked, UnknownMemory
+from engine.model.values import Memory
 from engine.settings import Settings
-from engine.values import Memory
 from tests.api.served import FakeCollections, calling, relevant
 from tests.support.fake_memory import FakeMemory
 from tests.support.fakes import FakeResources

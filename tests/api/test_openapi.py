@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, RunConfig
+from engine.model.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, RunConfig
 from engine.records.tagging import LONGEST_TAG
 from tests.api.served import calling
 

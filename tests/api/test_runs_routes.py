@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from engine.api import waiting
 from engine.engine import Engine
 from engine.errors import StoreLocked
-from engine.events import Event, RunFinished
+from engine.model.events import Event, RunFinished
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from tests.api.served import (
     FakeCollections,

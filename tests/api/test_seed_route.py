@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engine.config import RunConfig
-from engine.decide import gated
+from engine.api.responses import seed_response
 from engine.errors import (
     EmbeddingMismatch,
     ModelError,
@@ -25,8 +24,9 @@ from engine.errors import (
     UnknownCollection,
     WorkbenchError,
 )
-from engine.responses import seed_response
-from engine.values import Round, RunId, RunRecord
+from engine.model.config import RunConfig
+from engine.model.decide import gated
+from engine.model.values import Round, RunId, RunRecord
 from tests.api.served import ALL, calling, relevant
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter
 from tests.support.gates import Gate

@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from engine.api.partial_config import config_over
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.errors import InvalidConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from tests.api.served import calling, relevant
 from tests.support.fakes import FakeRetriever
 from tests.support.gates import Gate

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from tests.api.served import app_of, calling, dial, engine_of, raw, received, relevant, serving
 from tests.support.fakes import FakeGenerator, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate

@@ -16,9 +16,9 @@ from engine.attachments.admission import (
     attachment_line,
     fitted,
 )
-from engine.config import RunConfig
 from engine.errors import AttachmentEmpty, AttachmentsNotTaken, TooManyAttachments
-from engine.values import Attachment
+from engine.model.config import RunConfig
+from engine.model.values import Attachment
 
 GRAPH = RunConfig(workflow="graph_hybrid")
 NOTE = Attachment("image", "note.png", text="Check kidney function.", read_by="ocr")

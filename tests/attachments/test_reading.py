@@ -29,7 +29,7 @@ from engine.errors import (
     SourceBomb,
     SourceEmpty,
 )
-from engine.values import Attachment
+from engine.model.values import Attachment
 from tests.support.office_files import xlsx
 
 ROWS = [["drug", "dose"], ["metformin", "500 mg"], ["二甲双胍", "0.5 g"]]

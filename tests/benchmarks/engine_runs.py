@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.events import Event, NodeStarted, RunStarted
+from engine.model.config import RunConfig
+from engine.model.events import Event, NodeStarted, RunStarted
+from engine.model.values import RunId
 from engine.records.store import RunStore
-from engine.resources import Resources
+from engine.running.resources import Resources
 from engine.settings import Settings
-from engine.values import RunId
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.recorded import recorded_run

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from engine.config import GatePolicy, RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
+from engine.model.config import GatePolicy, RunConfig
+from engine.model.values import RunRecord
 from engine.samples import SAMPLE_COLLECTION, sample_questions
 from engine.settings import Settings
-from engine.values import RunRecord
 from tests.benchmarks.harness import Bench, Row
 
 _LANGUAGES = ("en", "zh")

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 import httpx
 
-from engine.config import RoleModel
 from engine.llm.grader import ChatGrader
+from engine.model.config import RoleModel
+from engine.model.values import Passage, PassageId
 from engine.settings import Settings
-from engine.values import Passage, PassageId
 from tests.benchmarks.harness import Bench, Row, in_turn_async, ratio
 from tests.support.ollama_stand_in import OllamaStandIn, Reply, Slow
 from tests.support.ollama_stand_in.text import pieces

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.config import SearchMethod
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.config import SearchMethod
+from engine.model.values import SOURCE_KINDS, PassageId
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage, Vector
-from engine.values import SOURCE_KINDS, PassageId
 from tests.benchmarks.harness import Bench, Row, prefixed, shown
 from tests.support import milvus_server
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from engine.config import DualLoopOptions, RunConfig, WorkflowName
 from engine.engine import Engine
+from engine.model.config import DualLoopOptions, RunConfig, WorkflowName
+from engine.model.values import RunRecord
+from engine.replay.side_by_side import side_by_side
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
-from engine.side_by_side import side_by_side
-from engine.values import RunRecord
 from engine.workflows import MODULES
 from tests.benchmarks.harness import Bench, Row, prefixed
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import get_args
 
-from engine.config import GraphOptions, Mode, RunConfig
 from engine.engine import Engine
+from engine.model.config import GraphOptions, Mode, RunConfig
+from engine.model.values import PassageId, RunRecord
 from engine.samples import SampleQuestion, multi_hop_questions
 from engine.settings import Settings
-from engine.values import PassageId, RunRecord
 from tests.benchmarks.dumbbells import Measure, Pair, chart
 from tests.benchmarks.harness import Bench, Row
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from components.i18n import words_for
 from components.live_view import moment
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.events import Event, fold, fold_all
+from engine.model.config import RunConfig
+from engine.model.events import Event, fold, fold_all
 from engine.settings import Settings
 from engine.workflows import MODULES
 from engine.workflows.graph import WorkflowGraph

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.config import RunConfig
 from engine.engine import Engine
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
-from engine.values import RunRecord
 from tests.benchmarks.harness import Bench, Row
 
 Asked = tuple[SampleQuestion, RunRecord]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.policies.quality import check_quality
+from engine.model.config import RunConfig
+from engine.model.values import QualityGrade, RunRecord
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
-from engine.values import QualityGrade, RunRecord
+from engine.workflows.quality_loop.policy import check_quality
 from tests.benchmarks.dumbbells import Measure, Pair, chart
 from tests.benchmarks.harness import Bench, Row, in_turn
 from tests.benchmarks.vague import MORE_VAGUE

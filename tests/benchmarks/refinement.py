@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.builtin.generator import Asking, BuiltinGenerator, choose
-from engine.config import GRAPH_PARAMETERS
+from engine.model.config import GRAPH_PARAMETERS
+from engine.model.values import Passage
 from engine.retrieval.refine import given_text, refined
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions, sample_sources
-from engine.values import Passage
 from tests.benchmarks.harness import Bench, Row
 
 THRESHOLDS = (0.2, GRAPH_PARAMETERS["sentence_threshold"].default, 0.5)

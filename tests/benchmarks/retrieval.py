@@ -12,10 +12,10 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.knowledge.milvus_schema import own_layout
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage, Vector
-from engine.values import PassageId
 from tests.benchmarks.harness import Bench, Row, in_turn_async, prefixed, ratio
 from tests.support import milvus_server
 

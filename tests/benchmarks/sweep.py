@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from engine.config import RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import gather
 from engine.evaluation.flips import flips_between
 from engine.evaluation.recommend import recommend
 from engine.evaluation.sweep import sweep
 from engine.evaluation.sweep_values import Axis
+from engine.model.config import RunConfig
 from tests.benchmarks.harness import Bench, Row, in_turn
 from tests.evaluation.gathered import questions
 

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
-from engine.config import RunConfig
+from engine.model.config import RunConfig
+from engine.model.values import PassageId, RunRecord
 from engine.samples import SampleQuestion
-from engine.values import PassageId, RunRecord
 from tests.benchmarks.dumbbells import Measure, Pair, chart
 from tests.benchmarks.quality_loop import Compared, Measured, gains
 from tests.support.loop_fakes import LoopResources, ScriptedReranker, finished

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config import GraphOptions
+from engine.model.config import GraphOptions
 from tests.benchmarks.refinement import measured
 
 

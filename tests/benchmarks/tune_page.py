@@ -10,14 +10,14 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.values import Batch
-from engine.events import RunStarted
+from engine.model.config import RunConfig
+from engine.model.events import RunStarted
+from engine.model.values import RunId
 from engine.records.store import RunStore
 from engine.settings import Settings
-from engine.values import RunId
 from tests.benchmarks.harness import Bench, Row
 from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
 from tests.browser.server import started_app

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.model.values import PassageId
 from engine.samples import SampleQuestion
-from engine.values import PassageId
 
 _SUBJECTS = (
     ("sets", "dm-sets.en.md"),

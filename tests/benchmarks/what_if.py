@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from engine.config import RunConfig
-from engine.values import RunRecord, Verdict
-from engine.whatif import what_if
-from engine.whatif.decision_map import decision_map
-from engine.whatif.flips import nearest_flips
-from engine.whatif.grid import SettingsGrid, paths
-from engine.whatif.table import run_table
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord, Verdict
+from engine.replay import what_if
+from engine.replay.decision_map import decision_map
+from engine.replay.flips import nearest_flips
+from engine.replay.grid import SettingsGrid, paths
+from engine.replay.table import run_table
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.engine.whatif.world import World, run_in
 

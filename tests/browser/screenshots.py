@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
-from engine.config import Mode, RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET
+from engine.model.config import Mode, RunConfig
 from engine.records import PINNED
 from engine.settings import Settings
 from engine.workflows import MODULES

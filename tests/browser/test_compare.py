@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Dialog, expect
 
 from components.i18n import UiLanguage, words_for
 from components.report import report_html
+from engine.model.values import RunRecord
 from engine.samples.demos import demo_record
-from engine.values import RunRecord
 from tests.browser.conftest import OpenTab
 from tests.components.laced_run import HOSTILE, laced
 from tests.components.test_workflow_export import LOOP

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.builtin.answer_kind import answer_strength, asked_by
-from engine.values import AnswerKind
+from engine.model.values import AnswerKind
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from engine.builtin.answer_poles import asks_what_is_not, denies, other_pole
 from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Evaluation, Passage, PassageId
 from engine.roles import EvaluationRequest, GenerationRequest
 from engine.samples import sample_questions, sample_sources
-from engine.values import Evaluation, Passage, PassageId
 
 _STORED = {item.id: item for source in sample_sources() for item in source.passages}
 

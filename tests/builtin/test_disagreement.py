@@ -6,9 +6,9 @@ import asyncio
 
 from engine.builtin.answer_reading import statements
 from engine.builtin.generator import BuiltinGenerator
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Passage, PassageId
 from engine.roles import GenerationRequest
-from engine.values import Passage, PassageId
 
 VALID = "Diabetes is diagnosed when the fasting plasma glucose is 7.0 mmol/L or more."
 LEAFLET = (

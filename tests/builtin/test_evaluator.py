@@ -15,12 +15,12 @@ from components.suggestions import suggestion_said
 from engine.builtin.answer_reading import statements
 from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose
-from engine.language import language_of
-from engine.policies.answers import excerpts
+from engine.model.language import language_of
+from engine.model.suggestion_wording import DIMENSION_OF, SUGGESTIONS, suggested
+from engine.model.values import Evaluation, Passage, PassageId, Suggestion
 from engine.roles import EvaluationRequest, GenerationRequest
 from engine.samples import sample_sources
-from engine.suggestion_wording import DIMENSION_OF, SUGGESTIONS, suggested
-from engine.values import Evaluation, Passage, PassageId, Suggestion
+from engine.workflows.answer_evaluation.policy import excerpts
 
 
 def passage(text: str, similarity: float = 0.6, section: str = "") -> Passage:

@@ -14,10 +14,10 @@ from engine.builtin.abstain import abstained_answer, abstention
 from engine.builtin.answer_form import form_of, says_what
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.quotable import quotable_sentences, shortened
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Candidate, Gate, Language, Passage, PassageId, Round
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest
-from engine.values import Candidate, Gate, Language, Passage, PassageId, Round
 from tests.support.listening import Listening
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.builtin.evidence import FEATURES, read_question, weigh
 from engine.builtin.grader import BuiltinGrader, load_coefficients, model_for, reason_of, verdict_of
 from engine.builtin.terms import Idf
-from engine.values import Passage, PassageId, Verdict
+from engine.model.values import Passage, PassageId, Verdict
 from tests.support.listening import Listening
 
 TABLES = (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter, propose, strategy_of
 from engine.builtin.wishes import wishes_in, without_wishes
-from engine.language import language_of, normalised_query
+from engine.model.language import language_of, normalised_query
+from engine.model.values import PassageId
 from engine.roles import NearPassage, RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
-from engine.values import PassageId
 
 NEAR_ZH = NearPassage(PassageId("p1"), "图论研究顶点和边。图论里的连通图任意两个顶点之间都有路径，树没有回路。", 0.28)
 NEAR_EN = NearPassage(PassageId("p1"), "Graphs have vertices and edges. Graphs without cycles are trees.", 0.28)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from engine.builtin.reading import asking_clauses, other_names, read
 from engine.builtin.rewriter import BuiltinRewriter, failure_of, proposals, propose, tried_queries
 from engine.builtin.terms import question_terms, terms
-from engine.language import normalised_query
+from engine.model.language import normalised_query
+from engine.model.values import PassageId
 from engine.roles import FailedPassage, RewriteRequest, TriedRewrite
-from engine.values import PassageId
 from tests.support.listening import Listening
 
 INSULIN = FailedPassage(

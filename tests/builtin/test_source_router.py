@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from engine.builtin.source_router import LEAST_SHARE, everywhere, honouring, routed
 from engine.builtin.wishes import WISHES, about_weak_points, wishes_in, with_wishes, without_wishes
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import SOURCE_KINDS, Routing, SourceKind
 from engine.roles import RoutingRequest
-from engine.values import SOURCE_KINDS, Routing, SourceKind
 
 
 def routing(question: str, query: str | None = None, kinds: tuple[SourceKind, ...] = SOURCE_KINDS) -> Routing:

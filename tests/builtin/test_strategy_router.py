@@ -12,11 +12,11 @@ from engine.builtin.direct import direct_answer
 from engine.builtin.dual_rewriter import BuiltinDualRewriter, cleared, corrected
 from engine.builtin.fallback import fallback_answer
 from engine.builtin.strategy_router import choose
-from engine.language import language_of, normalised_query
-from engine.nodes.dual.rewrite_query import INITIAL_ISSUE
+from engine.model.language import language_of, normalised_query
+from engine.model.small_talk import small_talk, without_small_talk
+from engine.model.values import STRATEGIES, Memory, RouteChoice, Strategy, TriedRoute
 from engine.roles import DirectRequest, RewriteIssue, RewriteRequest, StrategyRequest
-from engine.small_talk import small_talk, without_small_talk
-from engine.values import STRATEGIES, Memory, RouteChoice, Strategy, TriedRoute
+from engine.workflows.dual_loop.steps.rewrite_query import INITIAL_ISSUE
 from tests.support.dual_fakes import memory
 from tests.support.listening import Listening
 

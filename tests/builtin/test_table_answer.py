@@ -8,9 +8,9 @@ import pytest
 
 from engine.builtin.generator import compose
 from engine.builtin.table_answer import number_in, table_sentences
+from engine.model.values import Attachment, Language
 from engine.retrieval.streaming_citations import attached
 from engine.roles import GenerationRequest, TableGiven
-from engine.values import Attachment, Language
 
 DOSES = Attachment(
     "table",

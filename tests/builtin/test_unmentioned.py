@@ -8,9 +8,9 @@ import pytest
 
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.unmentioned import stands_in
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Passage, PassageId
 from engine.roles import GenerationRequest
-from engine.values import Passage, PassageId
 
 DOCS_ZH = "FastAPI 可以用 WebSocket 连接客户端。要连接数据库，请先创建引擎。消息会放进后台任务的队列。"
 DOCS_EN = "FastAPI can connect clients with WebSockets. To connect a database, create an engine first."

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
-from engine.answer_difference import answer_difference
 from engine.builtin.answer_reading import statements
 from engine.builtin.generator import compose
 from engine.builtin.revision import pieces, revise
 from engine.builtin.writer import BuiltinWriter
-from engine.config import RunConfig
-from engine.conversation import Revision, newest_answer, request_of
-from engine.language import language_of
 from engine.llm.writer_prompts import first_messages
+from engine.model.config import RunConfig
+from engine.model.language import language_of
+from engine.model.suggestion_wording import DIMENSION_OF, suggested
+from engine.model.values import Evaluation, EvaluationDimension, Passage, RunId, RunRecord, Suggestion
+from engine.replay.answer_difference import answer_difference
 from engine.roles import GenerationRequest
-from engine.suggestion_wording import DIMENSION_OF, suggested
-from engine.values import Evaluation, EvaluationDimension, Passage, RunId, RunRecord, Suggestion
+from engine.roles.conversation import Revision, newest_answer, request_of
 from tests.builtin.test_evaluator import EDGES, KEEP, KEPT, LONG, RIGHT, STORE, SUGAR, TREE
 
 LEAD = "Here is what the sources say:"

@@ -6,8 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
-from engine import cli
-from engine.config import (
+from engine.cli import main as cli
+from engine.errors import InvalidConfig
+from engine.model.config import (
     PARAMETERS,
     ContextPolicy,
     GatePolicy,
@@ -17,7 +18,6 @@ from engine.config import (
     SearchMethod,
     config_from_dict,
 )
-from engine.errors import InvalidConfig
 
 
 def config_of(*flags: str) -> RunConfig:

@@ -14,9 +14,9 @@ import uvicorn
 from starlette.applications import Starlette
 
 from engine.api import middleware
-from engine.cli import main
+from engine.cli.main import main
+from engine.cli.running_app import NOTE, RunningApp
 from engine.engine import Engine
-from engine.running_app import NOTE, RunningApp
 from engine.settings import Settings
 
 

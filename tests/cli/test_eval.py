@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from engine.cli import main
-from engine.config import RunConfig
+from engine.cli.main import main
 from engine.errors import InvalidConfig, UnknownMeasure
 from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.bars import bar_of, measure_of
 from engine.evaluation.cases import Case
 from engine.evaluation.command import read_config
+from engine.model.config import RunConfig
 from engine.records import BATCH
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant
 from tests.cli.test_handing_over import InterruptsWhoFollows, data_dir, handed_over, interruptible, noted, said

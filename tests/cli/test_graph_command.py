@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
+from engine.cli.main import main
 from engine.engine import Engine
 from tests.cli.test_handing_over import handed_over
 from tests.support.graph_knowledge import GraphCollections

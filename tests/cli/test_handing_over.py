@@ -20,13 +20,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.api.knowledge_routes import AT_ONCE
-from engine.cli import main
-from engine.config import RunConfig
+from engine.cli.ingest import ingest_there
+from engine.cli.main import main
+from engine.cli.running_app import NOTE, RunningApp
 from engine.engine import Engine
 from engine.errors import AppRefused, AppUnreachable, JobDiskFull
-from engine.ingest_command import ingest_there
 from engine.knowledge.ingest import IngestItem
-from engine.running_app import NOTE, RunningApp
+from engine.model.config import RunConfig
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant, serving
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate

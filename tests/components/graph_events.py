@@ -10,16 +10,9 @@ from typing import Any
 from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.unsearched import BuiltinUnsearched
-from engine.config import RunConfig
-from engine.events import Event
-from engine.execution import execute
-from engine.nodes.run_context import GraphRoles, Roles
-from engine.policies.ordering import Found
-from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
-from engine.retrieval.rerank import GraderReranker
-from engine.runs import LiveRun
-from engine.settings import Settings
-from engine.values import (
+from engine.model.config import RunConfig
+from engine.model.events import Event
+from engine.model.values import (
     Attachment,
     Community,
     Entity,
@@ -31,6 +24,13 @@ from engine.values import (
     Relationship,
     RunId,
 )
+from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
+from engine.retrieval.ordering import Found
+from engine.retrieval.rerank import GraderReranker
+from engine.running.context import GraphRoles, Roles
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
+from engine.settings import Settings
 from engine.workflows import compiled
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import passage

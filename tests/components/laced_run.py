@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.values import Fault, RunRecord, Verdict
+from engine.model.values import Fault, RunRecord, Verdict
 from tests.components.sample_run import sample_record
 
 HOSTILE = (

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
-from engine.config import QualityOptions, RunConfig, WorkflowName
 from engine.errors import ModelUnreachable
-from engine.events import Event
-from engine.values import Evaluation, RouteChoice
+from engine.model.config import QualityOptions, RunConfig, WorkflowName
+from engine.model.events import Event
+from engine.model.values import Evaluation, RouteChoice
 from engine.workflows import compiled
 from engine.workflows.graph import WorkflowGraph, graph_of
 from tests.components.graph_events import FELL_BACK, graph_run

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
-from engine.decide import Evidence, gated
-from engine.policies.answers import excerpts
-from engine.policies.quality import check_quality, decide_quality
-from engine.retrieval.fuse import fuse
-from engine.suggestion_wording import suggested
-from engine.values import (
+from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
+from engine.model.decide import Evidence, gated
+from engine.model.suggestion_wording import suggested
+from engine.model.values import (
     Candidate,
     Citation,
     Comparison,
@@ -37,6 +34,9 @@ from engine.values import (
     TriedRoute,
     Verdict,
 )
+from engine.retrieval.fuse import fuse
+from engine.workflows.answer_evaluation.policy import excerpts
+from engine.workflows.quality_loop.policy import check_quality, decide_quality
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> ![pixel](http://127.0.0.1:9/leak.png)"
 QUESTION = "血糖太高身体会有什么感觉？"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.decide import Evidence, decide, gated
-from engine.events import (
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.decide import Evidence, decide, gated
+from engine.model.events import (
     AnswerCompleted,
     ContextAssembled,
     Decided,
@@ -22,7 +22,7 @@ from engine.events import (
     Warned,
     fold_all,
 )
-from engine.values import (
+from engine.model.values import (
     Citation,
     Context,
     Fault,

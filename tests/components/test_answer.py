@@ -9,7 +9,7 @@ import pytest
 from components.answer import answer_badge, copied_text
 from components.answer_text import Block, answer_blocks
 from components.i18n import words_for
-from engine.values import Outcome
+from engine.model.values import Outcome
 from tests.components.sample_run import ANSWER, sample_record
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -6,8 +6,8 @@ from components.answer_text import answer_blocks, answer_prose
 from components.html_text import html_of
 from components.markup import Node, node
 from engine.builtin.answer_reading import statements
+from engine.model.values import Passage, PassageId
 from engine.retrieval.citations import resolve
-from engine.values import Passage, PassageId
 
 ANSWER = (
     "Use `rows[1]` like this: [1]\n\n```py\nx = rows[1]  # **no** [link](y) <b>\n- not a list\n```\n\nThen **go**. [1]"

@@ -9,8 +9,8 @@ import pytest
 from components.answer import answer_badge, opened_passage
 from components.answer_marks import WHY_STANDING, answer_notes, standing_chips, writing_text
 from components.i18n import Words, words_for
-from engine.config import QualityOptions
-from engine.values import Recall, RouteChoice, RunRecord
+from engine.model.config import QualityOptions
+from engine.model.values import Recall, RouteChoice, RunRecord
 from tests.components.loop_runs import (
     QUALITY,
     STALE,

@@ -9,7 +9,7 @@ import pytest
 from components.badge import badge_help, badge_text
 from components.i18n import UiLanguage, words_for
 from components.settings_of import ALL_ROLES
-from engine.config import RoleModel, RoleModels
+from engine.model.config import RoleModel, RoleModels
 
 EN, ZH = words_for("en"), words_for("zh")
 _ROOM = 18

@@ -12,10 +12,10 @@ from components.figures import measured, shared_measures
 from components.i18n import UiLanguage, words_for
 from components.markup import Node
 from components.setting_words import setting_label, setting_text
-from engine.config import RoleModel, RoleModels
-from engine.difference import difference
-from engine.events import fold_all
-from engine.values import RunId, RunRecord
+from engine.model.config import RoleModel, RoleModels
+from engine.model.events import fold_all
+from engine.model.values import RunId, RunRecord
+from engine.replay.difference import difference
 from tests.components.loop_runs import answers_record, dual_record, quality_record
 from tests.components.sample_run import CONFIG, HOSTILE, sample_record
 from tests.support.recorded import recorded_run

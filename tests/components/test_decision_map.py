@@ -11,15 +11,15 @@ from components.decision_map_view import coupling_text, look_of, map_view, pairs
 from components.flips import flip_text, setting_of
 from components.i18n import UiLanguage, words_for
 from components.remedy import effect_text, title, why_text
-from engine.config import RunConfig
-from engine.pinned import PinnedEffect
+from engine.model.config import RunConfig
+from engine.model.values import Outcome, RunRecord
+from engine.replay import what_if
+from engine.replay.decision_map import Cell, DecisionMap, decision_map
+from engine.replay.diagnosis import Diagnosis, Failure, diagnose
+from engine.replay.flips import Flip, nearest_flips
+from engine.replay.pinned import PinnedEffect
+from engine.replay.remedy import remedy
 from engine.samples.demos import demo_record
-from engine.values import Outcome, RunRecord
-from engine.whatif import what_if
-from engine.whatif.decision_map import Cell, DecisionMap, decision_map
-from engine.whatif.diagnosis import Diagnosis, Failure, diagnose
-from engine.whatif.flips import Flip, nearest_flips
-from engine.whatif.remedy import remedy
 
 EN, ZH = words_for("en"), words_for("zh")
 FORCED = demo_record("demo-forced-en")

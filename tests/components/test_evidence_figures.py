@@ -9,7 +9,7 @@ from components.figures import figures_of
 from components.i18n import words_for
 from components.model_calls import call_row
 from components.timeline import spans, timeline_figure
-from engine.values import Fault, RunRecord
+from engine.model.values import Fault, RunRecord
 from tests.components.sample_run import CONFIG, sample_record
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -19,7 +19,7 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         from components.passages import passages_table
         from components.rewrites import rewrite_history
         from components.timeline import timeline
-        from engine.values import Fault, PassageId
+        from engine.model.values import Fault, PassageId
         from tests.components.sample_run import sample_record
 
         words, record = words_for("zh" if language == "zh" else "en"), sample_record()
@@ -93,7 +93,7 @@ def test_empty_states_say_what_will_come() -> None:
         from components.passages import passages_table
         from components.rewrites import rewrite_history
         from components.timeline import timeline
-        from engine.events import fold_all
+        from engine.model.events import fold_all
         from tests.components.sample_run import sample_events
 
         words, record = words_for("en"), fold_all(sample_events()[:1])

@@ -18,7 +18,7 @@ from engine.errors import (
     WorkbenchError,
     classes,
 )
-from engine.values import Fault
+from engine.model.values import Fault
 
 EN, ZH = words_for("en"), words_for("zh")
 

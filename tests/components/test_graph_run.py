@@ -18,11 +18,11 @@ from components.mode_notes import mode_note_nodes, note_texts
 from components.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
 from components.passages import passage_row
 from components.presenter_sentences import sentence
-from engine.config import GraphOptions, RoleModel, RoleModels, RunConfig
-from engine.events import fold_all
-from engine.replay import steps
-from engine.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
-from engine.values.graphs import GraphEvidence, ModeNote
+from engine.model.config import GraphOptions, RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
+from engine.model.values.graphs import GraphEvidence, ModeNote
+from engine.replay.playback import steps
 from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
 from tests.support.fakes import FakeGrader
 

@@ -16,9 +16,8 @@ from components.i18n import UiLanguage, words_for
 from components.labels.runs import GRAPH_LISTS
 from components.markup import script
 from engine.library.graph_values import GraphState
-from engine.roles.graph import GraphInfo
-from engine.values import PassageId
-from engine.values.graphs import (
+from engine.model.values import PassageId
+from engine.model.values.graphs import (
     RETRIEVAL_LISTS,
     Community,
     Entity,
@@ -29,6 +28,7 @@ from engine.values.graphs import (
     ModeNoteCode,
     Relationship,
 )
+from engine.roles.graph import GraphInfo
 from tests.components.sample_run import HOSTILE
 
 EN, ZH = words_for("en"), words_for("zh")

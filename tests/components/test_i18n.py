@@ -23,20 +23,11 @@ from components.phrases import (
     reason_text,
     verdict_reason,
 )
-from engine.config import RoleName
 from engine.messages import NC_
-from engine.values import (
-    AnswerKind,
-    Comparison,
-    Decision,
-    Gate,
-    Outcome,
-    Quantity,
-    Reason,
-    Verdict,
-)
-from engine.waste import GateWaste
-from engine.wording import QUANTITIES
+from engine.model.config import RoleName
+from engine.model.values import AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict
+from engine.model.wording import QUANTITIES
+from engine.replay.gate_cost import GateWaste
 
 EN, ZH = words_for("en"), words_for("zh")
 

@@ -29,8 +29,8 @@ from engine.library.values import (
     ProposedModel,
     SourceNote,
 )
+from engine.model.values import Fault, PassageId
 from engine.roles import CollectionInfo, StoredPassage
-from engine.values import Fault, PassageId
 
 EN, ZH = words_for("en"), words_for("zh")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.events import fold_all
+from engine.model.events import fold_all
 from tests.pages.driving import inline
 from tests.support.recorded import recorded_run
 
@@ -15,7 +15,7 @@ def page(state: str, language: str) -> None:
 
     from components.i18n import words_for
     from components.live_run import live_run
-    from engine.events import fold_all
+    from engine.model.events import fold_all
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run
 

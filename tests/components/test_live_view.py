@@ -18,10 +18,10 @@ from components.live_view import PLANS, line_of, moment, plan_of
 from components.markup import Node
 from components.workflow_drawing import painted, shapes_of, width_of
 from components.workflow_picture import PictureView, picture_of
-from engine.config import SearchMethod
-from engine.events import Event, fold, fold_all
-from engine.values import Outcome, RunRecord
-from engine.wording import Change, change_of
+from engine.model.config import SearchMethod
+from engine.model.events import Event, fold, fold_all
+from engine.model.values import Outcome, RunRecord
+from engine.model.wording import Change, change_of
 from engine.workflows.graph import WorkflowGraph
 from tests.components.loop_events import RUNS as LOOPS
 from tests.components.loop_events import drawn

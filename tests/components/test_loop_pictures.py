@@ -17,9 +17,9 @@ from components.words_live import PICTURE
 from components.workflow_export import decision_path_dot, workflow_svg
 from components.workflow_layout import layout_of
 from components.workflow_picture import PictureView, picture_of
-from engine.config import WorkflowName
-from engine.events import Event, fold_all
-from engine.values import Outcome, Quantity, RunRecord, SourceKind, Strategy
+from engine.model.config import WorkflowName
+from engine.model.events import Event, fold_all
+from engine.model.values import Outcome, Quantity, RunRecord, SourceKind, Strategy
 from engine.workflows.graph import END
 from tests.components.loop_events import RUNS, drawn
 from tests.components.test_workflow_layout import flaws

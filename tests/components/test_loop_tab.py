@@ -15,10 +15,10 @@ from components.markup import Node
 from components.quality_chart import ISSUES, issue_inequality
 from components.scores import score_text
 from components.suggestions import suggestion_said
-from engine.config import QualityOptions
-from engine.policies.suggestions import suggestion_states
-from engine.suggestion_wording import DIMENSION_OF, suggested
-from engine.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
+from engine.model.config import QualityOptions
+from engine.model.suggestion_wording import DIMENSION_OF, suggested
+from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
+from engine.workflows.answer_evaluation.suggestions import suggestion_states
 from tests.components.loop_runs import (
     FRESH,
     HOSTILE,

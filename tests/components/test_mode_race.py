@@ -12,8 +12,8 @@ from components.labels.settings import MODE_SUMMARIES, SETTING_OPTIONS
 from components.markup import Node
 from components.mode_race import FINDINGS, mode_race_nodes
 from engine.messages import NC_
-from engine.mode_race import MODES, Finding, mode_race
-from engine.values import RunRecord
+from engine.model.values import RunRecord
+from engine.running.mode_race import MODES, Finding, mode_race
 from tests.components.sample_run import HOSTILE
 from tests.engine.test_mode_race import GLOBAL, LOCAL, LOST, NAIVE, run
 

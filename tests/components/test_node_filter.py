@@ -9,8 +9,8 @@ import pytest
 from components.life_lines import life_lines
 from components.loop_tab import LOOP_WORKFLOWS
 from components.node_filter import Tab, concerns, tab_of
-from engine.config import WorkflowName
-from engine.values import RunRecord
+from engine.model.config import WorkflowName
+from engine.model.values import RunRecord
 from engine.workflows import compiled
 from engine.workflows.graph import END, START, graph_of
 from tests.components.loop_runs import answers_record, quality_record

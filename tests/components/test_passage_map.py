@@ -10,7 +10,7 @@ from components.i18n import words_for
 from components.life_lines import Fate
 from components.passage_map import Look, counts_text, looks_of, map_figure, share_text
 from engine.library.values import MapPoint, PassageMap
-from engine.values import PassageId
+from engine.model.values import PassageId
 
 EN = words_for("en")
 HOSTILE = "<b>bold</b><br>![x](http://evil.example)<a href='javascript:1'>x</a>"

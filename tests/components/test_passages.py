@@ -15,10 +15,10 @@ from components.life_lines import LifeLine, life_lines
 from components.passages import drop_reason, passage_row, passages_csv
 from components.phrases import verdict_label
 from components.terms import question_terms, segments
-from engine.config import RunConfig, SearchMethod
-from engine.decide import gated
+from engine.model.config import RunConfig, SearchMethod
+from engine.model.decide import gated
+from engine.model.values import PassageId, Round, RunId, RunRecord, Verdict
 from engine.samples.demos import demo_record
-from engine.values import PassageId, Round, RunId, RunRecord, Verdict
 from tests.components.loop_runs import dual_record, quality_record
 from tests.components.sample_run import CONFIG, HOSTILE, passage, sample_record
 

@@ -12,8 +12,8 @@ from components.i18n import words_for
 from components.live_view import plan_of
 from components.workflow_drawing import painted
 from components.workflow_picture import picture_of
-from engine.events import PassageGraded, fold_all
-from engine.values import Outcome
+from engine.model.events import PassageGraded, fold_all
+from engine.model.values import Outcome
 from tests.components.test_live_view import FOUR_NODES
 from tests.components.test_workflow_export import LOOP
 from tests.pages.driving import inline
@@ -70,8 +70,8 @@ def stage_of(app: AppTest) -> dict[str, Any]:
 def staged(rewrites: int, outcome: str) -> None:
     from components.i18n import words_for
     from components.presenter import presenter
-    from engine.events import fold_all
-    from engine.replay import steps
+    from engine.model.events import fold_all
+    from engine.replay.playback import steps
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run
 
@@ -84,8 +84,8 @@ def page(language: str, told: dict[str, object] | None) -> None:
 
     from components.i18n import words_for
     from components.presenter import demo_buttons, presenter
-    from engine.events import fold_all
-    from engine.replay import steps
+    from engine.model.events import fold_all
+    from engine.replay.playback import steps
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run
 

@@ -8,10 +8,10 @@ import pytest
 
 from components.i18n import UiLanguage, words_for
 from components.presenter_sentences import sentence
-from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
-from engine.events import Event, fold_all
-from engine.replay import steps
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.events import Event, fold_all
+from engine.replay.playback import steps
 from engine.settings import Settings
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")

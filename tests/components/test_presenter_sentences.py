@@ -11,11 +11,9 @@ import pytest
 from components.i18n import UiLanguage, words_for
 from components.presenter_loops import number
 from components.presenter_sentences import percent, sentence, what_if_sentence
-from engine.config import RunConfig
-from engine.decide import gated
-from engine.replay import ReplayStep, steps
-from engine.samples.demos import demo_events, demo_record
-from engine.values import (
+from engine.model.config import RunConfig
+from engine.model.decide import gated
+from engine.model.values import (
     Comparison,
     Decision,
     Fault,
@@ -30,7 +28,9 @@ from engine.values import (
     RunId,
     RunRecord,
 )
-from engine.whatif import what_if
+from engine.replay import what_if
+from engine.replay.playback import ReplayStep, steps
+from engine.samples.demos import demo_events, demo_record
 
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
 UNMET = Comparison("pass_rate", 0.4, "<", 0.6)
@@ -196,7 +196,7 @@ def test_a_failed_run_says_what_failed() -> None:
 
 def test_grading_that_was_cut_off_says_how_far_it_came() -> None:
     events = demo_events("demo-noise-en")
-    from engine.events import fold_all
+    from engine.model.events import fold_all
 
     cut = [event for event in events if event.seq <= [e.seq for e in events if e.kind == "passage_graded"][2]]
     said = sentence(steps(cut)[-1], fold_all(cut), words_for("en"))

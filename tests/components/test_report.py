@@ -19,8 +19,8 @@ from components.markup import node
 from components.phrases import OUTCOMES
 from components.report import report_html
 from components.report_charts import ReportMap
-from engine.events import fold_all
-from engine.values import Candidate, RunRecord
+from engine.model.events import fold_all
+from engine.model.values import Candidate, RunRecord
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
 from tests.components.laced_run import HOSTILE, laced

@@ -13,10 +13,8 @@ from components.compare import comparison_nodes
 from components.html_text import html_of
 from components.i18n import UiLanguage, words_for
 from components.report import report_html
-from engine.difference import difference
-from engine.events import fold_all
-from engine.records.codec import record_from_dict
-from engine.values import (
+from engine.model.events import fold_all
+from engine.model.values import (
     Attachment,
     CellCitation,
     Entity,
@@ -27,6 +25,8 @@ from engine.values import (
     Sentence,
     UnsupportedMarker,
 )
+from engine.records.codec import record_from_dict
+from engine.replay.difference import difference
 from engine.workflows import compiled
 from engine.workflows.graph import WorkflowGraph, graph_of
 from tests.components.graph_events import FELL_BACK, TABLE, graph_run

@@ -13,9 +13,9 @@ from components.i18n import words_for
 from components.rewrites import ISSUE_NAMES, WISH_NAMES, Change, is_initial, issues_answered, rewrite_why, word_diff
 from engine.builtin.quality_rewriter import SHARPER
 from engine.builtin.wishes import WISHES
-from engine.config import RoleModel, RoleModels
+from engine.model.config import RoleModel, RoleModels
+from engine.model.values import QualityIssueCode, Rewrite, Routing
 from engine.samples.demos import demo_record
-from engine.values import QualityIssueCode, Rewrite, Routing
 from tests.components.loop_runs import dual_record, quality_record
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.i18n import words_for
 from components.run_differences import told_apart
-from engine.config import QualityOptions, RoleModel, RoleModels, RunConfig
-from engine.values import RunId
+from engine.model.config import QualityOptions, RoleModel, RoleModels, RunConfig
+from engine.model.values import RunId
 
 EN, ZH = words_for("en"), words_for("zh")
 

@@ -12,7 +12,7 @@ from components.life_lines import life_lines
 from components.passages import passages_csv
 from components.phrases import section_text
 from components.report import report_html
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from tests.components.sample_run import sample_record
 from tests.components.test_workflow_export import LOOP
 

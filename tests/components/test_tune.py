@@ -18,13 +18,13 @@ from components.run_link import run_link, settings_in_url
 from components.tune_charts import clicked, scale_of
 from components.tune_figures import cards_of, value_text
 from components.tune_flips import change_text, flips_csv, side_text
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
 from engine.evaluation.flip_values import Flip, FlipReason, Flips, Side
 from engine.evaluation.flips import flips
-from engine.values import RunId
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import RunId
 from tests.evaluation.gathered import evidence_of, questions
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -164,8 +164,8 @@ def drawn_heat(values: list[list[float]], known: list[list[int]]) -> Any:
 
         from components.i18n import words_for
         from components.tune_charts import heat_map
-        from engine.config import RunConfig
         from engine.evaluation.sweep_values import Axis, HeatMap
+        from engine.model.config import RunConfig
 
         heat = HeatMap(
             measure="quality",
@@ -235,10 +235,10 @@ def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
 
         from components.i18n import words_for
         from components.tune_recommendation import recommendation_card
-        from engine.config import RunConfig
         from engine.evaluation.recommend import recommend
         from engine.evaluation.sweep import sweep
         from engine.evaluation.sweep_values import Axis
+        from engine.model.config import RunConfig
         from tests.evaluation.gathered import evidence_of
 
         base = RunConfig(gate="pass_rate", grade_probe=True)

@@ -14,10 +14,10 @@ from components.slider_marks import Alike, mark_rules, note_text
 from components.what_if import card_nodes, ungraded_passages
 from components.what_if_text import changes_text, consequence_text, price_text, value_text
 from components.would import would_notes
-from engine.config import RoleModel, RoleModels
-from engine.events import fold_all
-from engine.values import Outcome, PassageId, RunRecord
-from engine.whatif import Price, WhatIf, what_if
+from engine.model.config import RoleModel, RoleModels
+from engine.model.events import fold_all
+from engine.model.values import Outcome, PassageId, RunRecord
+from engine.replay import Price, WhatIf, what_if
 from tests.components.sample_run import CONFIG, sample_record
 from tests.support.recorded import recorded_run
 

@@ -12,7 +12,7 @@ from components.i18n import Words, words_for
 from components.what_if import card_nodes, said
 from components.what_if_text import consequence_text, gap_text
 from components.would import would_notes
-from engine.config import (
+from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
     QualityOptions,
@@ -21,8 +21,8 @@ from engine.config import (
     WorkflowName,
     WorkflowOptions,
 )
-from engine.values import RunRecord
-from engine.whatif import Gap, WhatIf, what_if
+from engine.model.values import RunRecord
+from engine.replay import Gap, WhatIf, what_if
 from tests.engine.whatif.loops import LoopWorld, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")

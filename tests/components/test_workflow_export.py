@@ -15,8 +15,8 @@ from components.picture_words import title_of, word
 from components.workflow_drawing import fit, width_of
 from components.workflow_export import darkened, decision_path_dot, workflow_svg
 from components.workflow_picture import picture_of
-from engine.events import fold_all
-from engine.values import Outcome, RunRecord
+from engine.model.events import fold_all
+from engine.model.values import Outcome, RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 from tests.support.recorded import recorded_run
 

@@ -9,8 +9,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-from engine.config import RoleModel
-from engine.language import language_of
 from engine.llm.direct import ChatDirectAnswerer
 from engine.llm.distiller import ChatDistiller
 from engine.llm.dual_rewriter import ChatDualRewriter
@@ -27,6 +25,8 @@ from engine.llm.source_router import ChatSourceRouter
 from engine.llm.strategy_router import ChatStrategyRouter
 from engine.llm.unsearched import ChatUnsearched
 from engine.llm.writer import ChatWriter
+from engine.model.config import RoleModel
+from engine.model.language import language_of
 from engine.roles import (
     DirectAnswerer,
     Distiller,

@@ -21,6 +21,7 @@ from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.builtin.writer import BuiltinWriter
 from engine.memory.distil import ExtractiveDistiller
+from engine.model.values import Passage
 from engine.roles import (
     DirectAnswerer,
     Distiller,
@@ -33,7 +34,6 @@ from engine.roles import (
     Writer,
 )
 from engine.roles.graph import Extractor, QueryAnalyst
-from engine.values import Passage
 from tests.contracts.chat_models import (
     ollama_direct,
     ollama_distiller,

@@ -10,8 +10,8 @@ import numpy as np
 
 from engine.knowledge.milvus_connection import connect
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage, Vector
-from engine.values import PassageId
 
 DIM = 8
 

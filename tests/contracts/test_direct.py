@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Memory
 from engine.roles import DirectAnswerer, DirectRequest
-from engine.values import Memory
 from tests.contracts.implementations import DIRECT_ANSWERERS, UNSEARCHED
 from tests.support.dual_fakes import memory
 from tests.support.listening import Listening

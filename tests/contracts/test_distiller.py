@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from engine.language import language_of
 from engine.memory.distil import formless, unsaid
+from engine.model.language import language_of
 from engine.roles import Distiller, DistilRequest
 from tests.contracts.implementations import DISTILLERS
 from tests.support.listening import Listening

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from engine.model.values import Evaluation, Passage, PassageId
 from engine.roles import EvaluationRequest, Evaluator
-from engine.values import Evaluation, Passage, PassageId
 from tests.contracts.implementations import EVALUATORS
 from tests.support.listening import Listening
 

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Entity, PassageId, Relationship
 from engine.roles import StoredPassage
 from engine.roles.graph import Extractor, PassageGraph, text_hash
-from engine.values import Entity, PassageId, Relationship
 from tests.contracts.implementations import EXTRACTORS
 
 ENGLISH = "Metformin treats diabetes. Insulin helps Metformin. Frederick Banting discovered insulin."

@@ -16,15 +16,15 @@ from starlette.testclient import TestClient
 from components.i18n import words_for
 from components.report import report_html
 from engine.api import middleware
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import CollectionExists, ForeignCollection, UnknownCollection, UnknownDatabase
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place, RemoteCollection
+from engine.model.config import RunConfig
+from engine.model.values import PassageId
 from engine.records.codec import record_to_dict
 from engine.settings import Settings
-from engine.values import PassageId
 from tests.support.foreign_milvus import (
     MODEL,
     QUESTION,

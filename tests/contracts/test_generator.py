@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from engine.language import language_of
+from engine.model.language import language_of
+from engine.model.values import Passage, PassageId
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest, Generator
-from engine.values import Passage, PassageId
 from tests.contracts.implementations import GENERATORS
 from tests.support.listening import Listening
 

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Grader, Trace
-from engine.values import Message, ModelCall, Passage, PassageId, Verdict
 from tests.contracts.chat_models import ollama_grader, openai_grader
 from tests.support.listening import Listening
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engine.errors import GraphMissing
+from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
-from engine.values import Community, Entity, PassageId, Relationship
 from tests.contracts.graph_stores import GraphCase, graphs
 from tests.support.graphs import told
 

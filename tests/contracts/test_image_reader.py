@@ -16,7 +16,6 @@ from engine.attachments.image_header import image_header
 from engine.attachments.readers import image_reader
 from engine.builtin import ocr
 from engine.builtin.ocr import OcrReader
-from engine.config import RoleModel
 from engine.errors import (
     AttachmentDamaged,
     ModelCannotSee,
@@ -28,9 +27,10 @@ from engine.errors import (
 from engine.knowledge.loaders.apart import Readers
 from engine.llm.discovery import ollama_status
 from engine.llm.vision import ChatVision
+from engine.model.config import RoleModel
+from engine.model.values import ModelCall
 from engine.roles import ImageReader, SilentTrace
 from engine.settings import Settings
-from engine.values import ModelCall
 from tests.attachments.pages import NOTE_EN, NOTE_ZH, UPSIDE_DOWN, image, likeness
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, Reply, ServerError
 

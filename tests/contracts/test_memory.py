@@ -18,10 +18,10 @@ from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.milvus_connection import connect
 from engine.memory.milvus_memory import MilvusMemory
 from engine.memory.milvus_rows import FAILED, PASSED_PREFIX
+from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration, slug
 from engine.roles import Embedder, LongTermMemory, Vector
 from engine.settings import Settings
-from engine.values import Memory
 from tests.support.fake_memory import FakeMemory
 
 _HASHING = HashingEmbedder(64)

@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from engine.config import Mode
+from engine.model.config import Mode
+from engine.model.values import Complexity, QueryAnalysis
 from engine.roles import AnalysisRequest, QueryAnalyst
-from engine.values import Complexity, QueryAnalysis
 from tests.contracts.implementations import QUERY_ANALYSTS
 from tests.support.listening import Listening
 

@@ -13,11 +13,11 @@ from tempfile import mkdtemp
 
 import pytest
 
-from engine.config import RoleModel
+from engine.model.config import RoleModel
+from engine.model.values import Passage, PassageId, Verdict
 from engine.retrieval.cross_encoder import cross_encoder
 from engine.retrieval.rerank import GraderReranker, by_relevance, scores_of
 from engine.roles import SILENT, Reranker, Trace
-from engine.values import Passage, PassageId, Verdict
 from tests.contracts.chat_models import ollama_reranker
 from tests.contracts.test_grader import GRADERS
 from tests.support.listening import Listening

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.language import language_of, normalised_query
+from engine.model.language import language_of, normalised_query
+from engine.model.values import PassageId
 from engine.roles import FailedPassage, RewriteProposal, Rewriter, RewriteRequest, TriedRewrite
-from engine.values import PassageId
 from tests.contracts.implementations import REWRITERS
 from tests.support.listening import Listening
 

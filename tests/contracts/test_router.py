@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from engine.model.values import SOURCE_KINDS, Routing, SourceKind
 from engine.roles import RoutingRequest, SourceRouter
-from engine.values import SOURCE_KINDS, Routing, SourceKind
 from tests.contracts.implementations import SOURCE_ROUTERS
 from tests.support.listening import Listening
 

@@ -20,8 +20,8 @@ from engine.errors import (
     UnknownCollection,
 )
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, Summaries
-from engine.values import PassageId
 from tests.contracts.stores import DIM, Case, axes, passage
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from engine.errors import EmbeddingMismatch, StoreError, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.roles import StoredPassage, Summaries, Within
-from engine.values import PassageId
 from tests.contracts.stores import DIM, Case, axes, passage
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.model.values import SOURCE_KINDS, PassageId, SourceKind
 from engine.roles import StoredPassage, Within
-from engine.values import SOURCE_KINDS, PassageId, SourceKind
 from tests.contracts.stores import DIM, Case, axes, passage
 
 HOSTILE = ("a'b", 'a"b', "a\\", '" or source != "', "a\nb", '"] or ("" == "', "中文😀", "%")

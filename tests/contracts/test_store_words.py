@@ -15,8 +15,8 @@ from engine.errors import EmbeddingMismatch, FullTextMissing, StoreError
 from engine.knowledge import milvus_session, milvus_words
 from engine.knowledge.full_text import SEGMENTING
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage, Summaries, Within
-from engine.values import PassageId
 from tests.contracts.stores import DIM, Case, axes, passage
 
 TEXTS = (

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from engine.model.values import STRATEGIES, Memory, RouteChoice, Strategy
 from engine.roles import StrategyRequest, StrategyRouter
-from engine.values import STRATEGIES, Memory, RouteChoice, Strategy
 from tests.contracts.implementations import STRATEGY_ROUTERS
 from tests.support.dual_fakes import memory
 from tests.support.listening import Listening

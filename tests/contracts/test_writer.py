@@ -8,13 +8,13 @@ import re
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from engine.conversation import Revision
-from engine.language import language_of
 from engine.llm.writer_prompts import first_messages, revision_message
+from engine.model.language import language_of
+from engine.model.suggestion_wording import suggested
+from engine.model.values import Evaluation
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest, Writer
-from engine.suggestion_wording import suggested
-from engine.values import Evaluation
+from engine.roles.conversation import Revision
 from tests.contracts.implementations import WRITERS
 from tests.contracts.test_generator import CHINESE, ENGLISH
 from tests.support.listening import Listening

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from components.i18n import words_for
 from components.labels.settings import SETTING_HELPS
 from components.workflow_export import workflow_svg
-from engine.config import (
+from engine.model.config import (
     OPTION_PARAMETERS,
     OPTIONS,
     PARAMETERS,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import cli
+from engine.cli import main as cli
 from engine.settings import Settings
 from tests.docs import PAGES, README, TABLES, parameters_table, settings_table, tables_in, with_tables
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import cli
 from engine.api.bodies import RunRequest
-from engine.config import config_from_dict
+from engine.cli import main as cli
+from engine.model.config import config_from_dict
 from engine.workflows import MODULES, compiled
 from engine.workflows.graph import graph_of
 from tests.docs import WORKFLOW_PAGES, pictures

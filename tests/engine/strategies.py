@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
-from engine.decide import gated, kept_passages
-from engine.values import Passage, PassageId, Round, Verdict
+from engine.model.config import RunConfig
+from engine.model.decide import gated, kept_passages
+from engine.model.values import Passage, PassageId, Round, Verdict
 
 fractions = st.floats(0, 1).map(lambda value: round(value, 4))
 

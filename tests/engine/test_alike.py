@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from engine.alike import alike_ranges
-from engine.config import RunConfig
-from engine.pinned import pinned_effect
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+from engine.replay import what_if
+from engine.replay.lines import NUMBERS
+from engine.replay.pinned import pinned_effect
+from engine.replay.settings import Column
+from engine.replay.stable_ranges import alike_ranges
+from engine.replay.table import run_table
 from engine.samples.demos import demo_record, demos
-from engine.values import RunRecord
-from engine.whatif import what_if
-from engine.whatif.lines import NUMBERS
-from engine.whatif.settings import Column
-from engine.whatif.table import run_table
 
 RECORDS = [demo_record(item.id) for item in demos() if item.language == "en"]
 FORCED = demo_record("demo-forced-en")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
-from engine.decide import gated, passed_ids
+from engine.model.config import RunConfig
+from engine.model.decide import gated, passed_ids
+from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import resolve
 from engine.retrieval.streaming_citations import AttachingCitations
-from engine.values import Passage, PassageId, Round, Verdict
 from tests.engine.strategies import configs, rounds
 
 

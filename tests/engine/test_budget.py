@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.budget import measured_tariff, worst_case
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.events import fold_all
-from engine.values import ModelCall, RunRecord
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import ModelCall, RunRecord
+from engine.running.budget import measured_tariff, worst_case
 from engine.workflows import workflow
 from tests.support.recorded import GRADER, recorded_run
 

@@ -8,8 +8,8 @@ import pytest
 
 from components.figures import figures_of
 from components.i18n import words_for
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import Gate, OllamaStandIn, Slow

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import MODEL_PARAMETERS, PARAMETERS, PRESETS, RoleModel, RunConfig, config_from_dict
 from engine.errors import InvalidConfig
+from engine.model.config import MODEL_PARAMETERS, PARAMETERS, PRESETS, RoleModel, RunConfig, config_from_dict
 from engine.settings import Settings
 from tests.engine.strategies import configs
 

@@ -15,8 +15,7 @@ import pytest
 
 from engine.api import create_api
 from engine.builtin.embedder import HashingEmbedder
-from engine.cli import main
-from engine.config import RunConfig
+from engine.cli.main import main
 from engine.engine import Engine
 from engine.errors import (
     EmbeddingMismatch,
@@ -34,9 +33,10 @@ from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.knowledge.milvus_store import MilvusStore
 from engine.library.values import Connection, FieldMap, Place
+from engine.model.config import RunConfig
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.settings import Settings
-from engine.values import PassageId
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill, make_wiki, vectors
 from tests.support.ollama_stand_in import OllamaStandIn, embed
 

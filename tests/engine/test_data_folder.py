@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.data_folder import DataFolder, require_writable
 from engine.engine import Engine
 from engine.errors import DataFolderGone, DataFolderUnwritable, GraphDamaged, StoreDamaged, StoreHalfMade
 from engine.knowledge.items import IngestItem
+from engine.records.data_folder import DataFolder, require_writable
 from engine.settings import Settings
 from tests.api.served import calling
 
@@ -134,7 +134,7 @@ def test_a_read_only_folder_ends_the_start_with_a_remedy_and_no_traceback(tmp_pa
     # Whoever runs as root may write everywhere, so the program is run as somebody else then.
     script = """
 import os, sys
-import engine.serving
+import engine.cli.serve
 if os.geteuid() == 0:
     os.setuid(65534)
 from engine.__main__ import _main

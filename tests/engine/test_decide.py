@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
-from engine.decide import Evidence, decide, gate_of, gated, kept_passages, outcome_of, passed_ids
-from engine.values import Comparison, Context, Decision, Passage, PassageId, Round, Verdict
-from engine.wording import inequality, operands
+from engine.model.config import RunConfig
+from engine.model.decide import Evidence, decide, gate_of, gated, kept_passages, outcome_of, passed_ids
+from engine.model.values import Comparison, Context, Decision, Passage, PassageId, Round, Verdict
+from engine.model.wording import inequality, operands
 from tests.engine.strategies import configs, rounds
 
 

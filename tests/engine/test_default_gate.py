@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import GatePolicy, RunConfig, config_from_dict
-from engine.decide import Evidence, decide, gated
+from engine.api.responses import seed_response
 from engine.evaluation.command import read_config
 from engine.evaluation.store import EvaluationStore
-from engine.gate_reach import gate_warnings
+from engine.model.config import GatePolicy, RunConfig, config_from_dict
+from engine.model.decide import Evidence, decide, gated
+from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
-from engine.responses import seed_response
+from engine.running.gate_reach import gate_warnings
 from engine.samples.demos import demo_events, demo_record
-from engine.values import Passage, PassageId, Round, Verdict
 
 _DEMO = "demo-forced-en"
 BY_RATE = RunConfig(gate="pass_rate")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.answer_difference import answer_difference
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.difference import RunDifference, difference
-from engine.events import fold_all
-from engine.settings_difference import settings_difference
-from engine.values import Citation, PassageId, RunRecord, Verdict
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.settings_difference import settings_difference
+from engine.model.values import Citation, PassageId, RunRecord, Verdict
+from engine.replay.answer_difference import answer_difference
+from engine.replay.difference import RunDifference, difference
 from tests.components.sample_run import CONFIG, sample_record
 from tests.support.recorded import recorded_run
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import DualLoopOptions, RunConfig
 from engine.engine import Engine
+from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.values import RunRecord
 from engine.settings import Settings
-from engine.values import RunRecord
 from tests.support.searxng_stand_in import HOSTILE, Behaviour, Hangs, SearxngStandIn, Status, found
 
 QUESTION = "How much does a box of insulin glargine pens cost?"

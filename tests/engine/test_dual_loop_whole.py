@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from engine.builtin.direct import without_markers
-from engine.config import RoleModel, RoleModels
 from engine.engine import Engine
 from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.cases import Case
-from engine.language import sentences
+from engine.model.config import RoleModel, RoleModels
+from engine.model.language import sentences
+from engine.model.values import RunRecord
 from engine.records.codec import record_from_dict
 from engine.settings import Settings
-from engine.values import RunRecord
 from pages.started_together import start_all
 from tests.contracts.chat_models import obedient
 from tests.support.dual_fakes import dual, path

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.errors import (
     EngineClosed,
@@ -22,8 +21,9 @@ from engine.errors import (
     UnknownRun,
     WorkbenchError,
 )
-from engine.events import RunFinished, fold_all
 from engine.knowledge.ingest import IngestItem
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import RunFinished, fold_all
 from engine.workflows import MODULES
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support.fakes import FakeGenerator, FakeResources, FakeRetriever
@@ -227,7 +227,7 @@ def test_what_does_not_exist_is_unknown_whatever_is_asked_of_it(engine: Engine) 
 
 
 def test_a_record_that_left_memory_comes_from_the_store(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.live_runs.KEPT_IN_MEMORY", 3)
+    monkeypatch.setattr("engine.running.live_runs.KEPT_IN_MEMORY", 3)
     records = [engine.run(f"question {place}") for place in range(8)]
     oldest = records[0]
     assert engine._runs.find(oldest.id) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import engine.errors
 from engine.errors import Message, WorkbenchError, classes, message_of
-from engine.values import Fault
+from engine.model.values import Fault
 
 ROOT = Path(engine.errors.__file__).parents[2]
 KINDS = {kind.__name__: kind for kind in classes(WorkbenchError)}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
-from engine.events import (
+from engine.model.config import RunConfig
+from engine.model.events import (
     Analysed,
     AnswerBegun,
     AnswerCompleted,
@@ -42,7 +42,7 @@ from engine.events import (
     fold,
     fold_all,
 )
-from engine.values import (
+from engine.model.values import (
     Candidate,
     Citation,
     Comparison,

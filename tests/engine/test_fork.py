@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.difference import difference
 from engine.engine import Engine
 from engine.errors import ForkRefused, RunNotOver, UnknownRun
-from engine.fork import branch_off, fork_outlook, fork_price
 from engine.knowledge.ingest import IngestItem
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import BY_HAND, PassageId, RunRecord
+from engine.replay import State, what_if
+from engine.replay.difference import difference
+from engine.replay.fork import branch_off, fork_outlook, fork_price
 from engine.samples import sample_questions
 from engine.settings import Settings
-from engine.values import BY_HAND, PassageId, RunRecord
-from engine.whatif import State, what_if
 from tests.support.same_roles import SameRoles
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.errors import ModelUnreachable
-from engine.fork import fork_price
-from engine.values import Comparison, PassageId, RunRecord
-from engine.whatif import what_if
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import Comparison, PassageId, RunRecord
+from engine.replay import what_if
+from engine.replay.fork import fork_price
 from tests.api.served import engine_of
 from tests.support.fakes import FakeGrader, FakeResources, FakeRewriter
 

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.config import RunConfig, WorkflowName
-from engine.events import fold_all
-from engine.execution import execute
-from engine.fork import branch_off
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.events import fold_all
+from engine.model.values import RunId, RunRecord
+from engine.replay.fork import branch_off
+from engine.running.execution import execute
 from engine.settings import Settings
-from engine.values import RunId, RunRecord
 from tests.engine.whatif.loops import LoopWorld, Resources, TimedRun, loop_settings, loop_worlds, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("self_corrective", "quality_loop", "dual_loop", "answer_evaluation")

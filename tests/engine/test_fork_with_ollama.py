@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
-from engine.fork import fork_price
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import RunRecord
+from engine.replay.fork import fork_price
 from engine.settings import Settings
-from engine.values import RunRecord
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.ingest import IngestItem
+from engine.model.config import RunConfig
 from engine.roles import CollectionInfo
 from engine.samples import SAMPLE_COLLECTION
 from engine.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.language import language_of, normalised_query, sentences
+from engine.model.language import language_of, normalised_query, sentences
 
 
 @pytest.mark.parametrize(

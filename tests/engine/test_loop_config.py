@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api.partial_config import config_over
-from engine.config import (
+from engine.errors import InvalidConfig
+from engine.model.config import (
     OPTIONS,
     QUALITY_WEIGHTS,
     AnswerEvaluationOptions,
@@ -25,10 +26,9 @@ from engine.config import (
     config_from_dict,
     for_workflow,
 )
-from engine.errors import InvalidConfig
-from engine.events import RunStarted
+from engine.model.events import RunStarted
+from engine.model.values import RunId
 from engine.records.codec import event_from_json, event_to_json
-from engine.values import RunId
 
 
 def test_the_quality_loop_has_defaults_of_its_own() -> None:

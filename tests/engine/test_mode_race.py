@@ -6,20 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.config import Mode, RunConfig
-from engine.mode_race import Finding, mode_race
-from engine.values import (
-    Candidate,
-    Citation,
-    Outcome,
-    Passage,
-    PassageId,
-    Round,
-    RunId,
-    RunRecord,
-    Verdict,
-)
-from engine.values.graphs import GraphEvidence, ModeNote, RetrievalList
+from engine.model.config import Mode, RunConfig
+from engine.model.values import Candidate, Citation, Outcome, Passage, PassageId, Round, RunId, RunRecord, Verdict
+from engine.model.values.graphs import GraphEvidence, ModeNote, RetrievalList
+from engine.running.mode_race import Finding, mode_race
 
 
 def found(name: str, rank: int, *lists: RetrievalList, dropped: bool = False) -> Candidate:

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ObservationLost
-from engine.observations import Observations
+from engine.records.observations import Observations
 
 RECORD = {"time": "2026-01-01T00:00:00+00:00", "query": "为什么？", "epoch": 1, "answer": "因为这样。[1]\n第二行"}
 _WRITES_FOREVER = """
 import asyncio, sys
 from pathlib import Path
-from engine.observations import Observations
+from engine.records.observations import Observations
 
 async def main():
     kept = Observations(Path(sys.argv[1]))

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.budget import measured_tariff, worst_case
-from engine.config import (
+from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
     QualityOptions,
@@ -16,12 +15,13 @@ from engine.config import (
     RunConfig,
     WorkflowName,
 )
-from engine.difference import difference
-from engine.pinned import pinned_effect
-from engine.scorecard import scorecard
-from engine.settings_difference import settings_difference
-from engine.values import RunRecord
-from engine.waste import gate_waste
+from engine.model.settings_difference import settings_difference
+from engine.model.values import RunRecord
+from engine.replay.difference import difference
+from engine.replay.gate_cost import gate_waste
+from engine.replay.pinned import pinned_effect
+from engine.replay.scorecard import scorecard
+from engine.running.budget import measured_tariff, worst_case
 from engine.workflows import workflow
 from tests.engine.whatif.loops import LoopWorld, run_in
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.events import fold_all
-from engine.replay import StepKind, steps
+from engine.model.events import fold_all
+from engine.model.values import Outcome
+from engine.replay.playback import StepKind, steps
 from engine.samples.demos import demo_events
-from engine.values import Outcome
 from tests.support.recorded import recorded_run
 
 

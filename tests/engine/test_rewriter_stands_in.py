@@ -11,8 +11,8 @@ import pytest
 
 from components.i18n import words_for
 from components.rewrites import history_nodes
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest

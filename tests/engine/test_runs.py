@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from engine.config import RunConfig
-from engine.events import Event, RunFinished, TokenStreamed, fold_all
-from engine.runs import LiveRun
-from engine.values import RunId
+from engine.model.config import RunConfig
+from engine.model.events import Event, RunFinished, TokenStreamed, fold_all
+from engine.model.values import RunId
+from engine.running.runs import LiveRun
 from tests.support.gates import PATIENCE_S
 
 TOKENS = 300

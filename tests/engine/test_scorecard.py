@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.events import fold_all
-from engine.scorecard import distance_between, scorecard
-from engine.values import Decision, PassageId, Routing, RunRecord
+from engine.model.events import fold_all
+from engine.model.values import Decision, PassageId, Routing, RunRecord
+from engine.replay.scorecard import distance_between, scorecard
 from tests.components.sample_run import sample_record
 from tests.support.recorded import recorded_run
 

@@ -8,12 +8,12 @@ from typing import get_args
 
 import pytest
 
-from engine.config import RunConfig, SearchMethod, WorkflowName
 from engine.engine import Engine
 from engine.knowledge.full_text import SEGMENTING
+from engine.model.config import RunConfig, SearchMethod, WorkflowName
+from engine.model.values import Passage, RunRecord
 from engine.records.codec import record_from_dict, record_to_dict
 from engine.settings import Settings
-from engine.values import Passage, RunRecord
 from tests.support.dual_fakes import dual
 
 LOOPS: tuple[WorkflowName, ...] = ("self_corrective", "quality_loop", "dual_loop", "answer_evaluation")

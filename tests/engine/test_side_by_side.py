@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.config import RunConfig, WorkflowName
-from engine.side_by_side import Enough, shared_time, side_by_side
-from engine.values import Citation, ModelCall, Outcome, PassageId, RunId, RunRecord
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import Citation, ModelCall, Outcome, PassageId, RunId, RunRecord
+from engine.replay.side_by_side import Enough, shared_time, side_by_side
 
 
 def record(

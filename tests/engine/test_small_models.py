@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import OPTIONS, DualLoopOptions, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.engine import Engine
 from engine.llm.examples import given_back
+from engine.model.config import OPTIONS, DualLoopOptions, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.settings import Settings
 from engine.workflows import MODULES
 from tests.contracts.chat_models import obedient

@@ -18,7 +18,7 @@ LATER = (
     "sklearn",
     "networkx",
     "faiss",
-    "engine.whatif.replay",
+    "engine.replay.registry",
 )
 
 
@@ -35,7 +35,7 @@ def said(script: str, **env: str) -> str:
 
 
 def test_pages_are_served_before_tables_of_words_and_large_libraries_are_loaded() -> None:
-    modules = "streamlit, engine.engine, engine.api, engine.process, engine.serving, pages.after_start"
+    modules = "streamlit, engine.engine, engine.api, engine.running.process, engine.cli.serve, pages.after_start"
     assert said(f"import sys, {modules}; print([name for name in {LATER!r} if name in sys.modules])") == "[]"
 
 
@@ -45,7 +45,7 @@ def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> No
         "import os, sys, streamlit.web.cli as cli\n"
         "first = os.getpid()\n"
         "cli.main = lambda **_: print(os.getpid() == first, sys.argv[1], os.environ['STREAMLIT_SERVER_PORT'])\n"
-        "from engine.serving import serve\n"
+        "from engine.cli.serve import serve\n"
         "serve()\n"
     )
     assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "True run 8999"
@@ -54,7 +54,7 @@ def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> No
 def test_the_theme_of_plotly_is_made_for_the_first_chart_and_not_at_the_start() -> None:
     script = (
         "import sys\n"
-        "from engine.serving import import_streamlit\n"
+        "from engine.cli.serve import import_streamlit\n"
         "import_streamlit()\n"
         "at_the_start = 'plotly.io' in sys.modules\n"
         "from components.timeline import Span, timeline_figure\n"

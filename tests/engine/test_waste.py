@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.config import RunConfig
-from engine.events import fold_all
-from engine.waste import gate_waste
+from engine.model.config import RunConfig
+from engine.model.events import fold_all
+from engine.replay.gate_cost import gate_waste
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.workflows.test_self_corrective import events_of, finished
 

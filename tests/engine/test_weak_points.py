@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
-from engine.config import RunConfig
+from engine.cli.main import main
 from engine.engine import Engine
 from engine.errors import UnknownCollection, UnknownWeakPoint, WeakPointsUnusable
 from engine.knowledge.items import IngestItem
+from engine.memory.weak_points import WeakPoint, WeakPoints, weak_point_of
+from engine.model.config import RunConfig
+from engine.model.values import WEAK_POINT
 from engine.settings import Settings
-from engine.values import WEAK_POINT
-from engine.weak_points import WeakPoint, WeakPoints, weak_point_of
 from tests.api.served import app_of
 from tests.cli.test_handing_over import noted
 

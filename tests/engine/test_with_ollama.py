@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import DiesMidStream, Hangs, OllamaStandIn, Reply, ServerError, Slow

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import langchain_openai
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.host.hosting import until

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from engine.config import RunConfig
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.values import RunId, RunRecord, Verdict
+from engine.model.config import RunConfig
+from engine.model.values import RunId, RunRecord, Verdict
 from tests.engine.whatif.world import World, run_in
 
 PASSAGES = 45

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.decide import passed_ids
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import gather
 from engine.evaluation.figures import MEASURES, OUTCOMES, Measure
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import ranking_of, scores_of
-from engine.values import AnswerNote, PassageId, RunRecord
-from engine.whatif import WhatIf, what_if
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.decide import passed_ids
+from engine.model.values import AnswerNote, PassageId, RunRecord
+from engine.replay import WhatIf, what_if
 from tests.engine.whatif.world import run_in, settings, variations, worlds
 from tests.evaluation.gathered import evidence_of, questions
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import (
     BatchActive,
@@ -23,6 +22,7 @@ from engine.errors import (
 )
 from engine.evaluation.batch import BatchRunner
 from engine.evaluation.cases import Case, QuerySet
+from engine.model.config import RunConfig
 from engine.records import BATCH
 from engine.records.instance import Instance
 from tests.api.served import ALL, engine_of, relevant

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.config import RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.flip_values import Flip
 from engine.evaluation.flips import flips, flips_between
-from engine.values import RunRecord, Verdict
-from engine.whatif import what_if
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord, Verdict
+from engine.replay import what_if
 from tests.engine.whatif.world import World, run_in
 from tests.evaluation.gathered import evidence_of
 

@@ -19,13 +19,13 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from engine.config import RunConfig
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.grader_bench import compare, cut_for_precision, figures
 from engine.evaluation.grader_pairs import Pair, pairs
 from engine.evaluation.noise import coin_flip, noise
 from engine.evaluation.values import Label
-from engine.values import BY_HAND, PassageId, RunId, Verdict
+from engine.model.config import RunConfig
+from engine.model.values import BY_HAND, PassageId, RunId, Verdict
 from tests.engine.whatif.world import CHAT, World, run_in
 
 

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import engine
-from engine.config import RunConfig
 from engine.evaluation.cases import QuerySet, sample_set
+from engine.model.config import RunConfig
 from tests.api.served import engine_of, relevant
 from tests.support.fakes import FakeRetriever
 from tests.support.gates import PATIENCE_S
@@ -21,7 +21,7 @@ SIXTY = sample_set().cases[:60]
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from engine.config import RunConfig
+from engine.model.config import RunConfig
 from tests.api.served import engine_of, relevant
 from tests.support.fakes import FakeRetriever
 

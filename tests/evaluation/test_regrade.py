@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.evaluation.noise import noise
 from engine.evaluation.regrade import judged_passages
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn

@@ -14,7 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import RoleModel, RoleModels, RunConfig
-from engine.config import (
+from engine.errors import InvalidConfig
+from engine.evaluation.command import read_config
+from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
+from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
     QualityOptions,
@@ -24,9 +27,6 @@ from engine.config import (
     config_from_dict,
     config_from_stored,
 )
-from engine.errors import InvalidConfig
-from engine.evaluation.command import read_config
-from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from tests.engine.whatif.world import settings
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

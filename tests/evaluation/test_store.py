@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.evaluation.schema import FORMAT
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch
-from engine.values import Fault
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import Fault
 
 CASES = (
     Case("a", "How hot?", (Expectation("source", "tea.md"),), "en", answerable=True),

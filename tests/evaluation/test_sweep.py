@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.config import RunConfig
 from engine.errors import InvalidConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
@@ -15,7 +14,8 @@ from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.recommend import distance_to_defaults, enough_known, recommend
 from engine.evaluation.sweep import front, rows, sweep
 from engine.evaluation.sweep_values import Axis, Sweep
-from engine.values import RunId, Verdict
+from engine.model.config import RunConfig
+from engine.model.values import RunId, Verdict
 from tests.engine.whatif.world import World, run_in
 from tests.evaluation.gathered import evidence_of
 

@@ -26,7 +26,7 @@ from sklearn.model_selection import GroupKFold
 
 from engine.builtin.evidence import FEATURES, Question, read_question, weigh
 from engine.builtin.terms import Idf
-from engine.language import sentences
+from engine.model.language import sentences
 
 Kind = Literal["right", "top", "article", "cut", "part_right", "part_wrong"]
 """Where a pair comes from: the right paragraph; others of the five nearest; others of the article; the right one

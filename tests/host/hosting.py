@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.host.host import Host
-from engine.loop_thread import LoopThread
-from engine.resources import Resources
+from engine.model.values import Fault
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
 from engine.settings import Settings
-from engine.values import Fault
 
 T = TypeVar("T")
 NOWHERE = "http://127.0.0.1:1"

@@ -16,10 +16,10 @@ from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.host import health as healths
 from engine.host.host import Host
+from engine.host.noted_faults import NotedFaults
 from engine.host.values import PartHealth, PartName
-from engine.noted_faults import NotedFaults
+from engine.model.values import Fault
 from engine.settings import Settings
-from engine.values import Fault
 from tests.host.hosting import NOWHERE, hosting
 from tests.support.ollama_stand_in import Hangs, OllamaStandIn
 from tests.support.openai_stand_in import OpenAIStandIn

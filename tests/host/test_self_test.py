@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.config import BUILTIN
 from engine.engine import Engine
 from engine.errors import HostBusy, InvalidConfig, NothingToTest, UnknownCollection
 from engine.host.self_test import CASES, run_self_test
 from engine.host.values import SelfTest, SelfTestCode
+from engine.model.config import BUILTIN
+from engine.model.values import Passage, PassageId, Verdict
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import SILENT, CollectionInfo, Grader, Hit, PassageStore, StoredPassage, Trace, Vector
 from engine.settings import Settings
-from engine.values import Passage, PassageId, Verdict
 from tests.contracts.chat_models import obedient
 from tests.host.hosting import until
 from tests.support.ollama_stand_in import OllamaStandIn

@@ -11,16 +11,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from engine.api import create_api
-from engine.cli import main
-from engine.config import RunConfig
+from engine.cli.main import main
+from engine.cli.running_app import NOTE
 from engine.engine import Engine
 from engine.errors import StoreUnreachable
 from engine.host.masking import MASK, Redactor, masked_addresses
 from engine.host.setting_values import setting_values
 from engine.host.values import SettingValue
-from engine.running_app import NOTE
+from engine.model.config import RunConfig
+from engine.model.values import Fault
 from engine.settings import Settings
-from engine.values import Fault
 from tests.api.served import app_of, serving
 from tests.host.hosting import NOWHERE, hosting
 from tests.support.ollama_stand_in import OllamaStandIn

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.errors import HostBusy, InvalidConfig, ModelError
 from engine.host.notes import SpeedNotes
 from engine.host.values import ModelSpeed, SpeedStep
 from engine.llm import speed as speeds
 from engine.llm.speed import best_at_once, measure
-from engine.resources import Resources
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.running.resources import Resources
 from engine.settings import Settings
 from tests.host.hosting import hosting, until
 from tests.llm.recording import passage, settings_for

@@ -12,8 +12,8 @@ from engine.knowledge.foreign_client import checked_place, told_as_remote
 from engine.knowledge.foreign_fields import Seen, fields_of, layout_of, proposed_fields, why_unusable
 from engine.knowledge.foreign_models import proposed_models
 from engine.library.values import Connection, FieldMap, Place
+from engine.model.values import PassageId
 from engine.roles import Within
-from engine.values import PassageId
 
 
 def field(name: str, kind: str, *, primary: bool = False, dim: int = 0) -> dict[str, Any]:

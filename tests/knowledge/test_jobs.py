@@ -17,8 +17,8 @@ from engine.knowledge.jobs import Jobs
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.manifest import Manifest
 from engine.library.values import ChunkOptions, JobState, JobStatus
+from engine.model.values import Fault
 from engine.records.instance import Instance
-from engine.values import Fault
 from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
 BROKEN_NAME = "broken\udcff.md"

@@ -15,9 +15,9 @@ from engine.knowledge.ingest import IngestItem
 from engine.knowledge.kept_collections import KeptCollections
 from engine.knowledge.milvus_session import MilvusSession
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.settings import Settings
-from engine.values import PassageId
 
 NOTES = CollectionInfo("notes", "test", 4, "", "", "2026-01-01T00:00:00+00:00")
 PASSAGE = StoredPassage(PassageId("a#0"), "a.md", "A table.", meta={"content_hash": "1", "added_at": "2026"})

@@ -15,7 +15,7 @@ from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.library.values import JobStatus
-from engine.values import Community, Entity
+from engine.model.values import Community, Entity
 from tests.support.graph_fakes import FakeExtractor
 from tests.support.graph_knowledge import GraphCollections
 from tests.support.plain_knowledge import knows

@@ -15,8 +15,8 @@ from engine.errors import InvalidCollectionName, StoreError
 from engine.knowledge.milvus_filter import one_of, quoted
 from engine.knowledge.milvus_schema import foreign_layout
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo
-from engine.values import PassageId
 
 
 @given(value=st.text(max_size=60), other=st.text(max_size=60))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from engine.knowledge.passage_map import MOST_POINTS, passage_map, principal_axes, sampled
 from engine.library.values import PassageMap
+from engine.model.values import PassageId
 from engine.roles import StoredPassage, Vector
-from engine.values import PassageId
 
 
 class Rows:

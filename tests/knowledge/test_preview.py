@@ -16,8 +16,8 @@ from engine.knowledge.load import load_bytes
 from engine.knowledge.preview import preview
 from engine.knowledge.rates import FEWEST_TOKENS, note_rate, rate_of, usual_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.model.values import Fault
 from engine.roles import SourceInfo
-from engine.values import Fault
 
 TEA = b"# Tea\n\nGreen tea is brewed at 80 degrees.\n"
 LONG = b"# Tea\n\n" + b"Green tea is brewed at 80 degrees. " * 60

@@ -26,9 +26,9 @@ from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.pace import Progress
 from engine.knowledge.reembed import reembed
 from engine.knowledge.summarise import summaries_of
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from engine.samples import SAMPLE_COLLECTION
-from engine.values import PassageId
 from tests.contracts.stores import Case, axes, passage
 
 Run = Callable[[Any], Any]

@@ -17,8 +17,8 @@ from engine.knowledge.summarise import (
     to_embed,
     with_vectors,
 )
+from engine.model.values import PassageId
 from engine.roles import StoredPassage
-from engine.values import PassageId
 
 GRAPHS = b"""# Graphs
 

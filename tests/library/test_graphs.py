@@ -12,7 +12,7 @@ from engine.errors import GraphBusy, GraphReplaced, InvalidConfig, NothingToRead
 from engine.knowledge.ingest import IngestItem
 from engine.library.graphs import Graphs
 from engine.library.values import JobStatus
-from engine.values import PassageId
+from engine.model.values import PassageId
 from tests.api.served import engine_of, relevant
 from tests.support.gates import PATIENCE_S, Gate
 from tests.support.graph_knowledge import GraphCollections

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import (
     AliasTaken,
@@ -29,9 +28,10 @@ from engine.knowledge.ingest import IngestItem
 from engine.knowledge.rates import note_rate
 from engine.library.library import Library
 from engine.library.values import JobStatus
+from engine.model.config import RunConfig
+from engine.model.values import Memory
 from engine.samples import SAMPLE_COLLECTION
 from engine.settings import Settings
-from engine.values import Memory
 from tests.support.ollama_stand_in import OllamaStandIn
 
 TABLES = IngestItem("tables.md", data=b"# Tables\n\nA truth table with n variables has 2^n rows.\n")

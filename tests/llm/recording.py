@@ -13,9 +13,9 @@ import langchain.chat_models
 import langchain_ollama
 from langchain_core.language_models import BaseChatModel
 
-from engine.config import RoleModel
+from engine.model.config import RoleModel
+from engine.model.values import ModelCall, Passage, PassageId, Verdict
 from engine.settings import Settings
-from engine.values import ModelCall, Passage, PassageId, Verdict
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
 CHAT = "ollama:qwen3:8b"

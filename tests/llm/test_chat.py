@@ -21,7 +21,7 @@ from engine.errors import (
 from engine.llm.chat import ChatModel, Said
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA
-from engine.values import Message
+from engine.model.values import Message
 from tests.llm.recording import RecordingTrace, role_model, settings_for, verdict_json
 from tests.support.ollama_stand_in import (
     Behaviour,

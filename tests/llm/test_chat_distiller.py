@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import ClaimRefused
 from engine.llm.distiller import ChatDistiller
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from tests.contracts.chat_models import obedient
 from tests.llm.recording import role_model, settings_for
 from tests.support.dual_fakes import OFF, DualResources, FakeEvaluator, dual, finished

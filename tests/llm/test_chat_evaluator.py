@@ -15,8 +15,8 @@ from engine.errors import ModelError, ModelNotPulled, ModelTimeout, UnreadableRe
 from engine.llm.evaluator import ChatEvaluator, evaluator_messages
 from engine.llm.evaluator_reply import MOST_SUGGESTIONS, EvaluationReply, dimension_named
 from engine.llm.parsing import read_reply
+from engine.model.values import Evaluation
 from engine.roles import EvaluationRequest
-from engine.values import Evaluation
 from tests.llm.recording import CHAT, RecordingTrace, passage, role_model, settings_for
 from tests.support.ollama_stand_in import DiesMidStream, Hangs, NotFound, OllamaStandIn, Reply
 

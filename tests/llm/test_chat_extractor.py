@@ -16,9 +16,9 @@ from engine.llm.extractor import LONGEST_PASSAGE, ChatExtractor, extraction_mess
 from engine.llm.extractor_reply import MOST_ENTITIES, ExtractionReply, graph_of
 from engine.llm.parsing import read_reply
 from engine.llm.tokens import estimate_tokens
+from engine.model.values import Entity, PassageId
 from engine.roles import StoredPassage
 from engine.roles.graph import PassageGraph
-from engine.values import Entity, PassageId
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.ollama_stand_in import NotFound, OllamaStandIn, Reply, ServerError
 

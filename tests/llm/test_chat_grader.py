@@ -20,7 +20,7 @@ from engine.errors import (
 )
 from engine.llm.cache import VerdictCache
 from engine.llm.grader import ChatGrader
-from engine.values import Passage, Verdict
+from engine.model.values import Passage, Verdict
 from tests.llm.recording import (
     CHAT,
     RecordingTrace,

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 
 from engine.builtin.wishes import wishes_in
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.errors import UnreadableReply
 from engine.llm.quality_rewriter import ChatQualityRewriter, quality_rewriter_messages
-from engine.policies.quality import rewrite_issues
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import Candidate, PassageId, Round
 from engine.roles import FailedPassage, NearPassage, RewriteIssue, RewriteProposal, RewriteRequest
-from engine.values import Candidate, PassageId, Round
+from engine.workflows.quality_loop.policy import rewrite_issues
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.loop_fakes import passage, verdict
 from tests.support.ollama_stand_in import OllamaStandIn, Reply

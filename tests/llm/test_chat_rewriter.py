@@ -10,8 +10,8 @@ import pytest
 
 from engine.errors import ModelNotPulled, ModelRefused, UnreadableReply
 from engine.llm.rewriter import ChatRewriter
+from engine.model.values import PassageId
 from engine.roles import FailedPassage, RewriteProposal, RewriteRequest
-from engine.values import PassageId
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.ollama_stand_in import DiesMidStream, NotFound, OllamaStandIn, Reply, ServerError
 

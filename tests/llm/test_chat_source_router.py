@@ -12,8 +12,8 @@ import pytest
 from engine.errors import ModelNotPulled, UnreadableReply
 from engine.llm.parsing import read_reply
 from engine.llm.source_router import ChatSourceRouter, RoutingReply, source_router_messages
+from engine.model.values import SOURCE_KINDS, Routing
 from engine.roles import RoutingRequest
-from engine.values import SOURCE_KINDS, Routing
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.ollama_stand_in import DiesMidStream, NotFound, OllamaStandIn, Reply
 from tests.support.ollama_stand_in.demo import demo_reply

@@ -10,8 +10,8 @@ import pytest
 
 from engine.errors import ModelNotPulled, UnreadableReply
 from engine.llm.strategy_router import ChatStrategyRouter
+from engine.model.values import RouteChoice, Strategy
 from engine.roles import StrategyRequest
-from engine.values import RouteChoice, Strategy
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.dual_fakes import memory
 from tests.support.ollama_stand_in import NotFound, OllamaStandIn, Reply, ServerError

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage
 
-from engine.conversation import Revision
 from engine.errors import EmptyReply, ModelInterrupted, PromptTooLong
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer import ChatWriter, fitting
 from engine.llm.writer_prompts import first_messages, opening_messages, revision_message
+from engine.model.values import Evaluation, Message, Passage, PassageId, Suggestion
 from engine.roles import GenerationRequest
-from engine.values import Evaluation, Message, Passage, PassageId, Suggestion
+from engine.roles.conversation import Revision
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.ollama_stand_in import DiesMidStream, OllamaStandIn, Reply
 

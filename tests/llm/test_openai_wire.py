@@ -22,9 +22,9 @@ from engine.errors import (
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
 from engine.llm.providers import offered_models, openai_address, provider_states, shown_openai_address
+from engine.model.values import Verdict
 from engine.roles import GenerationRequest
 from engine.settings import Settings
-from engine.values import Verdict
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
 from tests.support.openai_stand_in import Behaviour, Cut, Garbage, Hangs, OpenAIStandIn, Status, TooLong
 

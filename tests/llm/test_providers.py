@@ -22,8 +22,8 @@ from engine.llm.embedder import make_embedder
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
 from engine.llm.rewriter import ChatRewriter
+from engine.model.values import Verdict
 from engine.roles import GenerationRequest, RewriteRequest
-from engine.values import Verdict
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
 
 NOWHERE = "http://127.0.0.1:1"

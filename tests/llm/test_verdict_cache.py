@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel
 from engine.llm.cache import CachedReply, VerdictCache, verdict_key
+from engine.model.config import RoleModel
 
 REPLY = CachedReply('{"relevant": true}', "hm", "former", 12, 3)
 MODEL = RoleModel("ollama:qwen3:8b")

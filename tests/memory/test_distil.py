@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.memory.distil import extracted, formless, renumbered, unsaid
-from engine.values import Citation, PassageId
+from engine.model.values import Citation, PassageId
 
 CITED = tuple(Citation(number, PassageId(f"p{number}"), f"s{number}.md") for number in (1, 2, 4))
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from engine.language import language_of
 from engine.memory.sameness import RECALL_BAR, alike, same_question, same_wording
+from engine.model.language import language_of
+from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import sample_questions
-from engine.values import Memory
 from tests.contracts.implementations import nano_e5
 
 _CASES: list[Mapping[str, Any]] = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.engine import Engine
-from engine.process import use_engine
+from engine.running.process import use_engine
 from engine.settings import Settings
 
 

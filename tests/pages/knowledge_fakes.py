@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.config import SearchMethod
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import (
     DEFAULT_CHUNKS,
@@ -19,8 +18,9 @@ from engine.library.values import (
     PreviewedSource,
     ProposedModel,
 )
+from engine.model.config import SearchMethod
+from engine.model.values import Fault, PassageId
 from engine.roles import StoredPassage
-from engine.values import Fault, PassageId
 
 UNREADABLE = Fault("WB304", "This file is not text.", "Convert it first.", {"name": "broken.bin"})
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from components.attachments import attached_nodes, facts
 from components.i18n import UiLanguage, words_for
 from engine.engine import Engine
-from engine.values import Attachment, CellCitation
+from engine.model.values import Attachment, CellCitation
 from pages.ask_attachments import Box
 from tests.pages.driving import ask, inline, opened
 
@@ -24,7 +24,7 @@ def editor() -> None:
 
     from components.attachments import image_editor
     from components.i18n import words_for
-    from engine.values import Attachment
+    from engine.model.values import Attachment
 
     read = Attachment("image", "note.png", text=st.session_state["text"], read_by="ocr")
     st.session_state["edited"] = image_editor(read, words_for("en"), key="one")

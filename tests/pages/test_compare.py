@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.messages import NC_
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.samples.demos import demo_record
 from pages.compare_choices import run_choices
 from pages.report import report_file, report_map

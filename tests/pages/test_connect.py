@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place
 from engine.messages import NC_
-from engine.process import use_engine
+from engine.model.config import RunConfig
+from engine.running.process import use_engine
 from engine.settings import Settings
 from pages.errands import Errand
 from tests.pages.driving import inline, opened, setting, visible

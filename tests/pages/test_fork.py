@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.values import RunRecord
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
 from tests.pages.driving import inline
 
 EN = words_for("en")
@@ -23,7 +23,7 @@ def panel() -> None:
     import streamlit as st
 
     from components.i18n import words_for
-    from engine.process import get_engine
+    from engine.running.process import get_engine
     from pages.fork import fork_panel_of
 
     found = get_engine()

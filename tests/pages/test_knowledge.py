@@ -14,9 +14,9 @@ from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import ChunkOptions, JobStatus
-from engine.process import use_engine
+from engine.model.values import Fault
+from engine.running.process import use_engine
 from engine.settings import Settings
-from engine.values import Fault
 from pages.knowledge_draft import Draft
 from tests.pages.driving import button, given, inline, opened, visible
 from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, job

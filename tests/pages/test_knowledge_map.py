@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.values import RunId
+from engine.model.config import RunConfig
+from engine.model.values import RunId
 from tests.pages.driving import given, opened, setting, visible
 
 EN = words_for("en")

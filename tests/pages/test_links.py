@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import QualityOptions, RunConfig, WorkflowName
 from engine.engine import Engine
+from engine.model.config import QualityOptions, RunConfig, WorkflowName
 from tests.pages.driving import ask, given, opened, setting
 
 

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import UiLanguage, words_for
 from components.labels.workflows import LOOP_TABS
 from components.loop_tab import LOOP_WORKFLOWS
-from engine.config import RunConfig, WorkflowName
 from engine.engine import Engine
+from engine.model.config import RunConfig, WorkflowName
 from tests.pages.driving import inline, opened, visible
 
 QUESTION = {"en": "What are the main symptoms of diabetes?", "zh": "糖尿病的主要症状是什么？"}

@@ -17,14 +17,14 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import words_for
 from components.memory_ledger import MemoryFigures, ledger_csv, matching
 from components.memory_recalls import EFFECT_NAMES, effect_of, recalled_by
-from engine.config import DualLoopOptions, RunConfig
 from engine.engine import Engine
 from engine.errors import StoreLocked
-from engine.events import Event, MemoryRecalled, RouteChosen, RunFinished, RunStarted, fold_all
 from engine.messages import NC_
-from engine.process import use_engine
+from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.events import Event, MemoryRecalled, RouteChosen, RunFinished, RunStarted, fold_all
+from engine.model.values import Memory, Recall, RouteChoice, RunId, RunRecord
+from engine.running.process import use_engine
 from engine.settings import Settings
-from engine.values import Memory, Recall, RouteChoice, RunId, RunRecord
 from tests.pages.driving import button, inline, opened, visible
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -6,9 +6,9 @@ import pytest
 
 from components.i18n import UiLanguage, words_for
 from components.labels.settings import SETTING_OPTIONS
-from engine.config import RunConfig
 from engine.engine import Engine
-from engine.mode_race import MODES
+from engine.model.config import RunConfig
+from engine.running.mode_race import MODES
 from engine.samples import multi_hop_questions
 from tests.pages.driving import button, given, inline, opened, setting, visible
 

@@ -9,8 +9,8 @@ import pytest
 
 from components.i18n import words_for
 from engine.engine import Engine
-from engine.process import use_engine
-from engine.replay import steps
+from engine.replay.playback import steps
+from engine.running.process import use_engine
 from engine.samples.demos import all_demos, demo_events, demo_record
 from engine.settings import Settings
 from tests.pages.driving import given, inline, opened, setting, visible

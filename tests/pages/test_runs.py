@@ -15,14 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
 from components.run_list import RunLine, run_row
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import RecordError
-from engine.process import use_engine
+from engine.model.config import RunConfig
+from engine.model.values import AnswerNote, Outcome, RunId
 from engine.records import BATCH, PINNED
 from engine.records.store import RunStore
+from engine.running.process import use_engine
 from engine.settings import Settings
-from engine.values import AnswerNote, Outcome, RunId
 from tests.pages.driving import button, given, inline, opened, visible
 from tests.support.recorded import recorded_run
 

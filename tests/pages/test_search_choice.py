@@ -11,8 +11,8 @@ from components.i18n import UiLanguage, words_for
 from components.run_link import settings_in_url
 from components.setting_words import setting_label, setting_text
 from components.settings_of import differing
-from engine.config import RunConfig
 from engine.engine import Engine
+from engine.model.config import RunConfig
 from engine.roles import CollectionInfo
 from tests.pages.driving import given, inline, opened, setting, visible
 

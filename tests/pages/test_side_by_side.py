@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
 from components.labels.workflows import WORKFLOW_NAMES
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
-from engine.side_by_side import shared_time
+from engine.model.config import RunConfig
+from engine.replay.side_by_side import shared_time
 from engine.workflows import MODULES
 from tests.pages.driving import button, given, inline, opened, setting, visible
 

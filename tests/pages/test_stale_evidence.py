@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
+from engine.model.config import RunConfig
 from engine.settings import Settings
 from pages.tune_evidence import Gathering, evidence_of
 

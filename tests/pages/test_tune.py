@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import UiLanguage, words_for
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
+from engine.model.config import RunConfig
 from pages import tune_set
 from pages.tune_evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible

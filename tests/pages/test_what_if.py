@@ -11,12 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.i18n import words_for
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.engine import Engine
 from engine.messages import NC_
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import RunRecord
 from engine.records import PINNED
 from engine.samples.demos import demos
-from engine.values import RunRecord
 from pages.what_if import tried
 from tests.pages.driving import given, inline, opened, setting
 

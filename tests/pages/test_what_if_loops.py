@@ -9,7 +9,8 @@ import pytest
 
 from components.i18n import words_for
 from components.run_link import settings_in_url
-from engine.config import (
+from engine.engine import Engine
+from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
     QualityOptions,
@@ -17,7 +18,6 @@ from engine.config import (
     RunConfig,
     WorkflowName,
 )
-from engine.engine import Engine
 from pages.what_if import tried
 from tests.pages.driving import inline, opened, setting, visible
 

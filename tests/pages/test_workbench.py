@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 from components.i18n import UiLanguage, words_for
 from components.labels.settings import SETTING_HELPS
 from components.run_link import settings_in_url
-from engine.config import PARAMETERS, PRESETS, RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
-from engine.values import RunRecord
+from engine.model.config import PARAMETERS, PRESETS, RunConfig
+from engine.model.values import RunRecord
 from tests.pages.driving import ask, boxes, button, given, inline, opened, picture, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -437,7 +437,7 @@ def table(app: AppTest) -> dict[str, Any]:
 
 
 def config_models(**models: str) -> Any:
-    from engine.config import RoleModel, RoleModels
+    from engine.model.config import RoleModel, RoleModels
 
     return RoleModels(**{role: RoleModel(name) for role, name in models.items()})
 

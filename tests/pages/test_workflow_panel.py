@@ -13,7 +13,8 @@ from components.i18n import UiLanguage, words_for
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
 from components.run_link import settings_in_url
 from components.settings_of import SETTINGS_OF, differing, option_names, roles_of
-from engine.config import (
+from engine.engine import Engine
+from engine.model.config import (
     QUALITY_WEIGHTS,
     AnswerEvaluationOptions,
     DualLoopOptions,
@@ -24,8 +25,7 @@ from engine.config import (
     WorkflowName,
     default_of,
 )
-from engine.engine import Engine
-from engine.process import use_engine
+from engine.running.process import use_engine
 from engine.settings import Settings
 from engine.workflows import MODULES
 from tests.pages.driving import ask, boxes, given, inline, opened, setting, visible
@@ -191,7 +191,7 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
     def page(top_k: int, kinds: object) -> None:
         from components.config_panel import OllamaNote, Surroundings, config_panel, want_settings
         from components.i18n import words_for
-        from engine.config import RunConfig
+        from engine.model.config import RunConfig
         from engine.workflows import MODULES
 
         want_settings(RunConfig(workflow="quality_loop", top_k=top_k))

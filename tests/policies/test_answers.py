@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import AnswerEvaluationOptions, RoleModel, RoleModels, RunConfig
-from engine.decide import gated
-from engine.policies.answers import (
+from engine.model.config import AnswerEvaluationOptions, RoleModel, RoleModels, RunConfig
+from engine.model.decide import gated
+from engine.model.values import Context, Decision, Evaluation, Passage, PassageId, Round, Suggestion, Verdict
+from engine.workflows.answer_evaluation.policy import (
     EXCERPT_CHARS,
     EvaluationEvidence,
     decide_evaluation,
@@ -21,7 +22,6 @@ from engine.policies.answers import (
     scores_of,
     shared_model,
 )
-from engine.values import Context, Decision, Evaluation, Passage, PassageId, Round, Suggestion, Verdict
 from tests.engine.strategies import rounds
 
 POINT = Suggestion("evidence_marking", "Give a source for the second sentence.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
+from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
 
 
 def test_numbers_of_every_run() -> None:

@@ -8,9 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import DualLoopOptions, RunConfig
-from engine.decide import gated
-from engine.policies.dual import (
+from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.decide import gated
+from engine.model.values import (
+    STRATEGIES,
+    Decision,
+    Draft,
+    Evaluation,
+    Passage,
+    PassageId,
+    Rewrite,
+    Round,
+    RouteChoice,
+    Strategy,
+    Suggestion,
+    TriedRoute,
+    Verdict,
+)
+from engine.workflows.dual_loop.policy import (
     INITIAL,
     DualEvidence,
     best_draft,
@@ -31,21 +46,6 @@ from engine.policies.dual import (
     untried,
     usable_of,
     usable_strategies,
-)
-from engine.values import (
-    STRATEGIES,
-    Decision,
-    Draft,
-    Evaluation,
-    Passage,
-    PassageId,
-    Rewrite,
-    Round,
-    RouteChoice,
-    Strategy,
-    Suggestion,
-    TriedRoute,
-    Verdict,
 )
 from tests.engine.strategies import configs, rounds
 from tests.support.dual_fakes import OFF, SOLVED, WORSE, memory

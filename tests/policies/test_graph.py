@@ -9,8 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
-from engine.policies.graph import (
+from engine.model.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
+from engine.model.values import (
+    LISTS_OF_MODE,
+    Community,
+    Context,
+    Decision,
+    FoundCommunity,
+    PassageId,
+    QueryAnalysis,
+    Relationship,
+    RunId,
+    RunRecord,
+)
+from engine.workflows.graph_hybrid.policy import (
     DECAY,
     GraphPassage,
     decide_route,
@@ -23,18 +35,6 @@ from engine.policies.graph import (
     spread,
     told_by,
     unless_a_table_answers,
-)
-from engine.values import (
-    LISTS_OF_MODE,
-    Community,
-    Context,
-    Decision,
-    FoundCommunity,
-    PassageId,
-    QueryAnalysis,
-    Relationship,
-    RunId,
-    RunRecord,
 )
 
 NAMES = "abcdef"

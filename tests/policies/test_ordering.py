@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import GraphOptions, Mode, RunConfig
-from engine.decide import gate_in
-from engine.policies.freshness import freshness_of
-from engine.policies.likeness import LEAST_SHARE, repeated_share, repeated_shares
-from engine.policies.ordering import Found, lists_of, order, rerank_window, reranks, rescored
-from engine.values import Candidate, Passage, PassageId, RetrievalList
+from engine.model.config import GraphOptions, Mode, RunConfig
+from engine.model.decide import gate_in
+from engine.model.values import Candidate, Passage, PassageId, RetrievalList
+from engine.retrieval.freshness import freshness_of
+from engine.retrieval.likeness import LEAST_SHARE, repeated_share, repeated_shares
+from engine.retrieval.ordering import Found, lists_of, order, rerank_window, reranks, rescored
 
 Lists = Mapping[RetrievalList, Sequence[Found]]
 

@@ -9,19 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import QualityOptions, RunConfig
-from engine.decide import Evidence
-from engine.policies.quality import (
-    check_quality,
-    deadline_s,
-    decide_quality,
-    grade_of,
-    kept_candidates,
-    outcome_of,
-    rewrite_issues,
-    score_ceiling,
-)
-from engine.values import (
+from engine.model.config import QualityOptions, RunConfig
+from engine.model.decide import Evidence
+from engine.model.values import (
     SOURCE_KINDS,
     Candidate,
     Context,
@@ -31,6 +21,16 @@ from engine.values import (
     Round,
     Routing,
     SourceKind,
+)
+from engine.workflows.quality_loop.policy import (
+    check_quality,
+    deadline_s,
+    decide_quality,
+    grade_of,
+    kept_candidates,
+    outcome_of,
+    rewrite_issues,
+    score_ceiling,
 )
 from tests.support.loop_fakes import passage, verdict
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.policies.suggestions import SuggestionState, suggestion_states
-from engine.suggestion_wording import suggested
-from engine.values import Draft, Evaluation, Suggestion
+from engine.model.suggestion_wording import suggested
+from engine.model.values import Draft, Evaluation, Suggestion
+from engine.workflows.answer_evaluation.suggestions import SuggestionState, suggestion_states
 
 
 def draft(index: int, text: str, *suggestions: Suggestion, evaluated: bool = True) -> Draft:

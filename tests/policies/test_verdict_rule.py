@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
-from engine.decide import Evidence, decide, gated
 from engine.evaluation.grader_pairs import Pair
-from engine.events import PassageGraded
+from engine.model.config import RunConfig
+from engine.model.decide import Evidence, decide, gated
+from engine.model.events import PassageGraded
+from engine.model.values import Passage, PassageId, Round, RunId, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
-from engine.values import Passage, PassageId, Round, RunId, Verdict
-from engine.whatif import what_if
-from engine.whatif.grid import SettingsGrid, paths
-from engine.whatif.table import run_table
+from engine.replay import what_if
+from engine.replay.grid import SettingsGrid, paths
+from engine.replay.table import run_table
 from tests.engine.whatif.world import World, run_in
 
 TIE = Verdict(False, 0.5, "The passage does not provide any information.", grader="ollama:small")

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
 from engine.errors import RecordError
-from engine.events import Event, RunStarted, fold_all
+from engine.model.config import RunConfig
+from engine.model.events import Event, RunStarted, fold_all
+from engine.model.values import Outcome, RunId
 from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
-from engine.values import Outcome, RunId
 from tests.components.loop_events import RUNS
 from tests.support.recorded import recorded_run
 

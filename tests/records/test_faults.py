@@ -17,11 +17,11 @@ import pytest
 
 import engine
 from engine.errors import RecordError, WorkbenchError
-from engine.events import Event, fold_all
-from engine.noted_faults import NotedFaults
+from engine.host.noted_faults import NotedFaults
+from engine.model.events import Event, fold_all
+from engine.model.values import RunId
 from engine.records.schema import FORMAT, connect
 from engine.records.store import RunStore
-from engine.values import RunId
 from tests.support.recorded import recorded_run
 
 ROOT = Path(str(engine.__file__)).parent.parent

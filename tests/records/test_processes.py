@@ -16,10 +16,10 @@ import pytest
 
 import engine
 from engine.errors import RunActive
-from engine.events import RunFinished, TokenStreamed, fold_all
+from engine.model.events import RunFinished, TokenStreamed, fold_all
+from engine.model.values import RunId
 from engine.records.instance import Instance, alive, sweep
 from engine.records.store import RunStore
-from engine.values import RunId
 from tests.support.recorded import recorded_run
 
 ROOT = Path(str(engine.__file__)).parent.parent
@@ -27,7 +27,7 @@ ROOT = Path(str(engine.__file__)).parent.parent
 CHILD = """
 import sys
 from pathlib import Path
-from engine.events import fold_all
+from engine.model.events import fold_all
 from engine.records.store import RunStore
 from tests.support.recorded import recorded_run
 

@@ -13,9 +13,9 @@ from typing import get_args
 import pytest
 
 from engine.errors import EngineClosed, RunActive, UnknownRun, WorkbenchError
-from engine.events import AnswerCompleted, Event, RunFinished, TokenStreamed, fold_all
+from engine.model.events import AnswerCompleted, Event, RunFinished, TokenStreamed, fold_all
+from engine.model.values import AnswerNote, Outcome, RunId
 from engine.records.store import RunStore, RunSummary
-from engine.values import AnswerNote, Outcome, RunId
 from tests.support.recorded import recorded_run
 
 FINISHED = [outcome for outcome in get_args(Outcome) if outcome != "interrupted"]

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from engine.errors import EngineClosed, InvalidTag, RecordError, UnknownRun
-from engine.events import Event, PassageGraded, RunFinished, RunStarted, fold_all
+from engine.model.events import Event, PassageGraded, RunFinished, RunStarted, fold_all
+from engine.model.values import Fork, RunId
 from engine.records import BATCH, PINNED
 from engine.records.schema import FORMAT, connect
 from engine.records.store import Filters, RunStore
 from engine.records.tagging import LONGEST_TAG, tag_text
-from engine.values import Fork, RunId
 from tests.support.recorded import recorded_run
 
 FORMER = Path(__file__).parent / "runs-format-1.db.gz"

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from engine.builtin.embedder import HashingEmbedder
+from engine.model.values import Community, PassageId
 from engine.retrieval.community_vectors import MADE_FROM, community_vectors
 from engine.roles import PassageStore, Vector
-from engine.values import Community, PassageId
 
 
 class CountingEmbedder(HashingEmbedder):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RoleModel
 from engine.errors import (
     CrossEncoderMisnamed,
     CrossEncoderMissing,
@@ -17,8 +16,9 @@ from engine.errors import (
     CrossEncoderUnusable,
     ModelError,
 )
+from engine.model.config import RoleModel
+from engine.model.values import Passage, PassageId, Verdict
 from engine.retrieval.cross_encoder import CrossEncoderReranker, Score, cross_encoder, sigmoid
-from engine.values import Passage, PassageId, Verdict
 from tests.support.listening import Listening
 from tests.support.tiny_cross_encoder import write_cross_encoder
 

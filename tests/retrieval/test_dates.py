@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from engine.model.values import PassageId
 from engine.retrieval.dates import dated
 from engine.roles import StoredPassage
-from engine.values import PassageId
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
+from engine.model.config import RunConfig
+from engine.model.values import SOURCE_KINDS, Candidate, Passage, Routing, SourceKind
 from engine.retrieval.fuse import Lists, fuse, listed, lists_of, quotas
-from engine.values import SOURCE_KINDS, Candidate, Passage, Routing, SourceKind
 from tests.support.loop_fakes import ALL_LISTS, a_list, passage
 
 CONFIG = RunConfig(workflow="quality_loop")

@@ -7,10 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import GraphOptions, RunConfig
-from engine.retrieval.given import graph_text, table_text
-from engine.retrieval.graph_context import assembled, graph_of, graph_within, importance
-from engine.values import (
+from engine.model.config import GraphOptions, RunConfig
+from engine.model.values import (
     Attachment,
     Candidate,
     Entity,
@@ -22,6 +20,8 @@ from engine.values import (
     Round,
     Verdict,
 )
+from engine.retrieval.given import graph_text, table_text
+from engine.retrieval.graph_context import assembled, graph_of, graph_within, importance
 
 HUB = Entity("diabetes", "Diabetes", "DISEASE", "High blood glucose.", degree=20)
 DRUG = Entity("metformin", "Metformin", "DRUG", "A tablet.", degree=4)

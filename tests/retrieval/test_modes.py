@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.config import Mode
 from engine.errors import GraphUnreachable, StoreUnreachable
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.config import Mode
+from engine.model.values import LISTS_OF_MODE, Community, PassageId
 from engine.retrieval import modes
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.mode_values import ModeFound, ModeRequest
@@ -24,7 +25,6 @@ from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphStore, PassageGraph, ReadEntity, ReadRelationship
-from engine.values import LISTS_OF_MODE, Community, PassageId
 from tests.support.mode_fakes import graph_config
 
 NAME = "letters"

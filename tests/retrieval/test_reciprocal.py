@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.model.values import Passage, PassageId
 from engine.retrieval.reciprocal import RANK_CONSTANT, TEXT_WEIGHT, by_reciprocal_rank
-from engine.values import Passage, PassageId
 
 IDS = st.lists(st.sampled_from([f"p{n}" for n in range(12)]), unique=True, max_size=12)
 

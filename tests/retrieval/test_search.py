@@ -13,10 +13,10 @@ import pytest
 from engine.builtin.embedder import HashingEmbedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import SOURCE_KINDS, PassageId, SourceKind
 from engine.retrieval.search import MOST_SECTIONS, CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import StoredPassage, Vector
-from engine.values import SOURCE_KINDS, PassageId, SourceKind
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 

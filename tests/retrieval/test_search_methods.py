@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.config import RunConfig, SearchMethod
-from engine.decide import gated
 from engine.errors import FullTextMissing
 from engine.knowledge import milvus_words
 from engine.knowledge.full_text import SEGMENTING
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_schema import create_collection
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.config import RunConfig, SearchMethod
+from engine.model.decide import gated
 from engine.retrieval.reciprocal import LEAST_DEPTH
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration

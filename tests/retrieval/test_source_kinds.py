@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.config import RunConfig
 from engine.engine import Engine
 from engine.errors import GraphStoreError, StoreSlow
+from engine.model.config import RunConfig
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.source_kinds import SourceKinds
 from engine.settings import Settings

@@ -7,9 +7,9 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.model.values import Attachment, Passage, PassageId
 from engine.retrieval.cells import cell_named, column_letters
 from engine.retrieval.streaming_citations import AttachingCitations, attached
-from engine.values import Attachment, Passage, PassageId
 
 METFORMIN = Passage(PassageId("a"), "drugs.md", "Metformin lowers the glucose output of the liver by 36 %.", 0.6, 0.6)
 THIRST = Passage(PassageId("b"), "signs.md", "Thirst and frequent urination are early signs of diabetes.", 0.5, 0.5)

@@ -11,17 +11,17 @@ from typing import get_args
 
 import pytest
 
-from engine.config import AnswerEvaluationOptions, DualLoopOptions, GatePolicy, RunConfig, SelfCorrectiveOptions
 from engine.engine import Engine
 from engine.errors import UnknownRun, WorkbenchError
-from engine.events import fold_all
-from engine.language import language_of
-from engine.policies.suggestions import suggestion_states
+from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, GatePolicy, RunConfig, SelfCorrectiveOptions
+from engine.model.events import fold_all
+from engine.model.language import language_of
+from engine.model.values import RunRecord
 from engine.records.codec import event_from_json, event_to_json
+from engine.replay import what_if
 from engine.samples.demos import Demo, DemoLanguage, Scenario, all_demos, demo_events, demo_record
 from engine.settings import Settings
-from engine.values import RunRecord
-from engine.whatif import what_if
+from engine.workflows.answer_evaluation.suggestions import suggestion_states
 
 MOST_BYTES = 450_000
 ALL = pytest.mark.parametrize("demo", all_demos(), ids=lambda demo: demo.id)

@@ -13,6 +13,7 @@ import pytest
 from engine.errors import GraphStoreError
 from engine.knowledge.graph.names import normalised, type_name
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo
 from engine.samples import SAMPLE_COLLECTION, multi_hop_questions, sample_questions, sample_sources
 from engine.samples import graph as sample_graphs
@@ -23,7 +24,6 @@ from engine.samples.graph import (
     sample_graph,
     sample_graph_files,
 )
-from engine.values import PassageId
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 TEXTS = {passage.id: passage.text for source in sample_sources() for passage in source.passages}

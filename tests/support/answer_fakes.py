@@ -9,14 +9,14 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from engine.config import AnswerEvaluationOptions, RunConfig, WorkflowName
-from engine.conversation import request_of
-from engine.events import Event, NodeStarted, fold_all
-from engine.execution import execute
-from engine.nodes.run_context import AnswerRoles, Roles, RunClock, RunContext
+from engine.model.config import AnswerEvaluationOptions, RunConfig, WorkflowName
+from engine.model.events import Event, NodeStarted, fold_all
+from engine.model.values import Evaluation, Message, ModelCall, RunId, RunRecord, Suggestion
 from engine.roles import SILENT, EvaluationRequest, Trace
-from engine.runs import LiveRun
-from engine.values import Evaluation, Message, ModelCall, RunId, RunRecord, Suggestion
+from engine.roles.conversation import request_of
+from engine.running.context import AnswerRoles, Roles, RunClock, RunContext
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
 from engine.workflows import compiled, workflow
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.swift_time import run_swiftly

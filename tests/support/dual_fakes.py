@@ -7,23 +7,14 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.config import DualLoopOptions, RunConfig
-from engine.events import Event, NodeStarted, fold_all
-from engine.execution import execute
 from engine.memory.distil import ExtractiveDistiller
-from engine.nodes.run_context import DualRoles, Retrieval, Roles, RunClock, SectionRetrieval
+from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.events import Event, NodeStarted, fold_all
+from engine.model.values import Evaluation, FoundSection, Memory, ModelCall, RouteChoice, RunId, RunRecord, Suggestion
 from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
-from engine.runs import LiveRun
-from engine.values import (
-    Evaluation,
-    FoundSection,
-    Memory,
-    ModelCall,
-    RouteChoice,
-    RunId,
-    RunRecord,
-    Suggestion,
-)
+from engine.running.context import DualRoles, Retrieval, Roles, RunClock, SectionRetrieval
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
 from engine.workflows import compiled
 from tests.support.fakes import FakeResources, FakeRetriever
 from tests.support.swift_time import run_swiftly

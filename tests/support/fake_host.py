@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from engine.config import BUILTIN
 from engine.errors import HostBusy, InvalidModelName, WorkbenchError
 from engine.host.values import (
     Measuring,
@@ -21,7 +20,8 @@ from engine.host.values import (
     SettingValue,
     SpeedStep,
 )
-from engine.values import Fault
+from engine.model.config import BUILTIN
+from engine.model.values import Fault
 
 HOSTILE = "<script>alert(1)</script> ![x](http://evil.example/x.png) **bold**"
 NOT_THERE = Fault("WB401", "Ollama at http://127.0.0.1:1 does not answer.", "Start Ollama.", {"address": "x"})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.errors import WorkbenchError
-from engine.values import Memory
+from engine.model.values import Memory
 
 Memories = list[Memory]
 

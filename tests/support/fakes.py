@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.config import RunConfig
 from engine.errors import ModelError
-from engine.nodes.run_context import Retrieval, Roles
+from engine.model.config import RunConfig
+from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
+from engine.running.context import Retrieval, Roles
 from engine.settings import Settings
-from engine.values import Message, ModelCall, Passage, PassageId, Verdict
 
 Cosines = Mapping[str, float]
 
@@ -128,7 +128,7 @@ class FakeKnowledge:
 
 @dataclass
 class FakeResources:
-    """What :class:`engine.execution.execute` and an engine draw on, with fake roles in it."""
+    """What :class:`engine.running.execution.execute` and an engine draw on, with fake roles in it."""
 
     settings: Settings = field(default_factory=Settings)
     retriever: FakeRetriever = field(default_factory=FakeRetriever)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import ModelError
+from engine.model.values import Entity, PassageId, Relationship
 from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
-from engine.values import Entity, PassageId, Relationship
 
 _SAID = re.compile(r"(\w+) (helps|hurts) (\w+)")
 

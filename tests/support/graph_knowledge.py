@@ -10,8 +10,8 @@ from pathlib import Path
 from engine.errors import UnknownCollection
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestReport
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage
-from engine.values import PassageId
 from tests.api.served import FakeCollections
 
 TEXTS = {

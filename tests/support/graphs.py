@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.model.values import PassageId
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
-from engine.values import PassageId
 
 
 def told(passage: str, *facts: str, text_hash: str = "h1") -> PassageGraph:

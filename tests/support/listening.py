@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.values import ModelCall, PassageId, Verdict
+from engine.model.values import ModelCall, PassageId, Verdict
 
 
 class Listening:

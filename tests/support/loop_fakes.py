@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.builtin.source_router import BuiltinSourceRouter
-from engine.config import RunConfig
-from engine.events import Event, fold_all
-from engine.execution import execute
-from engine.nodes.run_context import QualityRoles, Retrieval, Roles
+from engine.model.config import RunConfig
+from engine.model.events import Event, fold_all
+from engine.model.values import SOURCE_KINDS, Passage, PassageId, Routing, RunId, RunRecord, SourceKind, Verdict
 from engine.retrieval.rerank import GraderReranker
 from engine.roles import (
     SILENT,
@@ -21,9 +20,10 @@ from engine.roles import (
     SourceRouter,
     Trace,
 )
-from engine.runs import LiveRun
+from engine.running.context import QualityRoles, Retrieval, Roles
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.values import SOURCE_KINDS, Passage, PassageId, Routing, RunId, RunRecord, SourceKind, Verdict
 from engine.workflows import compiled
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 
@@ -44,7 +44,7 @@ ALL_LISTS: Lists = {kind: a_list(kind) for kind in SOURCE_KINDS}
 
 @dataclass
 class FakeKinds:
-    """A :class:`engine.nodes.run_context.KindRetriever` over fixed lists; notes what was searched."""
+    """A :class:`engine.running.context.KindRetriever` over fixed lists; notes what was searched."""
 
     lists: Lists = field(default_factory=lambda: ALL_LISTS)
     searched: list[tuple[str, SourceKind]] = field(default_factory=list)

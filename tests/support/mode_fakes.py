@@ -10,19 +10,10 @@ from typing import Any
 from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.unsearched import BuiltinUnsearched
-from engine.config import GraphOptions, RunConfig
 from engine.errors import WorkbenchError
-from engine.events import Event, fold_all
-from engine.execution import execute
-from engine.nodes.run_context import GraphRoles, Roles
-from engine.policies.graph import lists_of_mode
-from engine.policies.ordering import Found
-from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
-from engine.retrieval.rerank import GraderReranker
-from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
-from engine.runs import LiveRun
-from engine.settings import Settings
-from engine.values import (
+from engine.model.config import GraphOptions, RunConfig
+from engine.model.events import Event, fold_all
+from engine.model.values import (
     Attachment,
     Entity,
     FoundEntity,
@@ -35,7 +26,16 @@ from engine.values import (
     RunId,
     RunRecord,
 )
+from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
+from engine.retrieval.ordering import Found
+from engine.retrieval.rerank import GraderReranker
+from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
+from engine.running.context import GraphRoles, Roles
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
+from engine.settings import Settings
 from engine.workflows import compiled
+from engine.workflows.graph_hybrid.policy import lists_of_mode
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import HANG, passage
 

@@ -13,9 +13,9 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
 from engine.knowledge.milvus_store import MilvusStore
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.model.values import Fault
 from engine.roles import CollectionInfo, Embedder, SourceInfo, Vector
 from engine.settings import Settings
-from engine.values import Fault
 
 
 class StallingEmbedder(HashingEmbedder):

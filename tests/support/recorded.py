@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.decide import Evidence, decide, gated
 from engine.errors import GraderFailed
-from engine.events import (
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.decide import Evidence, decide, gated
+from engine.model.events import (
     AnswerCompleted,
     ContextAssembled,
     Decided,
@@ -26,9 +26,7 @@ from engine.events import (
     TokenStreamed,
     Warned,
 )
-from engine.retrieval.assemble import assemble
-from engine.retrieval.citations import resolve
-from engine.values import (
+from engine.model.values import (
     Decision,
     Fault,
     Message,
@@ -42,6 +40,8 @@ from engine.values import (
     RunId,
     Verdict,
 )
+from engine.retrieval.assemble import assemble
+from engine.retrieval.citations import resolve
 
 QUESTION = "What do the early signs of type 1 diabetes look like? 一型糖尿病的早期症状是什么?"
 STARTED_AT = "2025-03-01T09:30:00.125000+00:00"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from engine.config import RunConfig
-from engine.nodes.run_context import Retrieval, Retriever, Roles
-from engine.resources import Resources
+from engine.model.config import RunConfig
+from engine.running.context import Retrieval, Retriever, Roles
+from engine.running.resources import Resources
 from engine.settings import Settings
 
 

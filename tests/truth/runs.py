@@ -8,7 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from engine.config import (
+from engine.engine import Engine
+from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
     GatePolicy,
@@ -20,11 +21,10 @@ from engine.config import (
     WorkflowName,
     WorkflowOptions,
 )
-from engine.engine import Engine
+from engine.model.values import RunRecord
 from engine.samples import multi_hop_questions, sample_questions
 from engine.samples.demos import all_demos, demo_record
 from engine.settings import Settings
-from engine.values import RunRecord
 from tests.engine.whatif.loops import QUESTION, LoopWorld, run_in
 from tests.support.same_roles import SameRoles
 

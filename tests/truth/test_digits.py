@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from components.i18n import UiLanguage, words_for
 from components.remedy import why_text
-from engine.whatif.diagnosis import Diagnosis
-from engine.wording import apart
+from engine.model.wording import apart
+from engine.replay.diagnosis import Diagnosis
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
-from engine.config import QualityOptions, RunConfig
 from engine.errors import ModelUnreachable, StoreUnreachable
-from engine.values import RunRecord
+from engine.model.config import QualityOptions, RunConfig
+from engine.model.values import RunRecord
 from tests.support.loop_fakes import (
     HANG,
     FakeKinds,

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.config import RoleModel, RoleModels
 from engine.errors import (
     ModelInterrupted,
     ModelUnreachable,
@@ -19,8 +18,9 @@ from engine.errors import (
     StoreUnreachable,
     UnreadableReply,
 )
-from engine.events import AnswerBegun, RunFinished, fold_all
-from engine.values import Evaluation, RunRecord
+from engine.model.config import RoleModel, RoleModels
+from engine.model.events import AnswerBegun, RunFinished, fold_all
+from engine.model.values import Evaluation, RunRecord
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
 from tests.support.answer_fakes import (

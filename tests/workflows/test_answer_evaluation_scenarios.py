@@ -17,18 +17,18 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from engine.builtin.evaluator import BuiltinEvaluator
-from engine.config import RoleModel, RoleModels
-from engine.conversation import Revision, revision_of
 from engine.engine import Engine
-from engine.events import Evaluated
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.writer_prompts import revision_message
-from engine.observations import Observations
-from engine.policies.answers import excerpts
+from engine.model.config import RoleModel, RoleModels
+from engine.model.events import Evaluated
+from engine.model.values import Evaluation, Passage, PassageId
+from engine.records.observations import Observations
 from engine.roles import EvaluationRequest
+from engine.roles.conversation import Revision, revision_of
 from engine.settings import Settings
-from engine.values import Evaluation, Passage, PassageId
 from engine.workflows import workflow
+from engine.workflows.answer_evaluation.policy import excerpts
 from tests.contracts.chat_models import obedient
 from tests.llm.recording import settings_for
 from tests.support.answer_fakes import (

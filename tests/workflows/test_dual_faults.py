@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
 from engine.errors import (
     ModelInterrupted,
     ModelUnreachable,
@@ -19,9 +18,9 @@ from engine.errors import (
     UnreadableReply,
     WebSearchUnreachable,
 )
-from engine.events import RunFinished, fold_all
-from engine.nodes.run_context import Retrieval
-from engine.policies.dual import best_draft
+from engine.model.config import RunConfig
+from engine.model.events import RunFinished, fold_all
+from engine.model.values import STRATEGIES, Evaluation, Passage, RouteChoice, RunRecord, Suggestion, Verdict
 from engine.roles import (
     SILENT,
     EvaluationRequest,
@@ -31,8 +30,9 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.values import STRATEGIES, Evaluation, Passage, RouteChoice, RunRecord, Suggestion, Verdict
+from engine.running.context import Retrieval
 from engine.workflows import workflow
+from engine.workflows.dual_loop.policy import best_draft
 from tests.support.dual_fakes import (
     OFF,
     SOLVED,

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.errors import StoreUnreachable
-from engine.nodes.dual.state import DualState
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import Decision, Evaluation, RouteChoice, RunRecord, Suggestion, TriedRoute
 from engine.roles import SILENT, GenerationRequest, Trace
-from engine.values import Decision, Evaluation, RouteChoice, RunRecord, Suggestion, TriedRoute
 from engine.workflows import compiled, workflow
+from engine.workflows.dual_loop.steps.state import DualState
 from engine.workflows.graph import graph_of
 from tests.support.dual_fakes import (
     OFF,

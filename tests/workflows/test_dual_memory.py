@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.values import RouteChoice
+from engine.model.values import RouteChoice
 from tests.support.dual_fakes import (
     OFF,
     DualResources,

@@ -9,11 +9,11 @@ import pytest
 
 from engine.builtin.generator import BuiltinGenerator
 from engine.errors import EmptyReply, ModelUnreachable
-from engine.events import Event, TokenStreamed, fold_all
 from engine.llm.prompts import generator_messages, rules_tokens
+from engine.model.events import Event, TokenStreamed, fold_all
+from engine.model.values import Attachment, Entity, GraphContext, Passage, PassageId, Relationship
+from engine.replay import what_if
 from engine.roles import SILENT, GenerationRequest, TableGiven, Trace
-from engine.values import Attachment, Entity, GraphContext, Passage, PassageId, Relationship
-from engine.whatif import what_if
 from tests.components.graph_events import TABLE, GraphResources, events_of, graph_config
 from tests.support.fakes import FakeGrader
 

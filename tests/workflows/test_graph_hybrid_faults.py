@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.config import Mode, RoleModel, RoleModels
 from engine.errors import EmbeddingMismatch, GraphUnreachable, ModelUnreachable, StoreUnreachable, UnreadableReply
-from engine.execution import execute
+from engine.model.config import Mode, RoleModel, RoleModels
+from engine.model.values import GraphEvidence, ModeNote, Outcome, QueryAnalysis, RunId, RunRecord, Verdict
 from engine.retrieval.mode_values import ModeFound
-from engine.runs import LiveRun
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.values import GraphEvidence, ModeNote, Outcome, QueryAnalysis, RunId, RunRecord, Verdict
 from engine.workflows import compiled, workflow
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeRewriter
 from tests.support.loop_fakes import HANG, ScriptedReranker, ScriptedRewriter, passage, verdict

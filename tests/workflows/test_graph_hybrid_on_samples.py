@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
-from engine.config import Mode, RunConfig
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
+from engine.model.config import Mode, RunConfig
+from engine.model.values import LISTS_OF_MODE, RunRecord
 from engine.settings import Settings
-from engine.values import LISTS_OF_MODE, RunRecord
 from tests.support.mode_fakes import graph_config
 
 QUESTIONS = ("What did Best and Macleod do for Banting?", "麦克劳德和班廷有什么关系？")

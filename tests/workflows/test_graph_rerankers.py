@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from engine.config import GraphOptions, RoleModel, RoleModels, RunConfig
-from engine.events import fold_all
 from engine.llm.reranker import RERANKER_PROMPT_VERSION
-from engine.loop_roles import graph_reranker, prompt_version
-from engine.nodes.run_context import Roles
+from engine.model.config import GraphOptions, RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import RunRecord
+from engine.replay import what_if
 from engine.retrieval.rerank import GraderReranker
+from engine.running.context import Roles
+from engine.running.workflow_roles import graph_reranker, prompt_version
 from engine.settings import Settings
-from engine.values import RunRecord
-from engine.whatif import what_if
 from tests.components.graph_events import LISTS, QUESTION, GraphResources, events_of, graph_config
 from tests.contracts.chat_models import settings as stand_in_settings
 from tests.support.fakes import FakeGrader

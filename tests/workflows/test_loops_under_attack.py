@@ -10,10 +10,10 @@ import pytest
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.builtin.rewriter import BuiltinRewriter
-from engine.config import RunConfig
+from engine.model.config import RunConfig
+from engine.model.values import Evaluation, RunRecord
 from engine.records.codec import record_from_dict
 from engine.roles import RewriteRequest
-from engine.values import Evaluation, RunRecord
 from tests.api.served import engine_of, relevant
 from tests.support import answer_fakes, loop_fakes
 from tests.support.answer_fakes import FAILED, OFF, PASSED, AnswerResources, FakeEvaluator, FakeWriter, answering

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.errors import ModelInterrupted, UnreadableReply
-from engine.values import Routing
+from engine.model.values import Routing
 from tests.support.fakes import FakeGenerator, FakeGrader
 from tests.support.loop_fakes import (
     HANG,

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.beforehand import warnings_before
 from engine.builtin.source_router import LEAST_SHARE
-from engine.config import RoleModel, RoleModels, RunConfig
 from engine.errors import UnreadableReply
-from engine.events import Fused, Reranked, Routed, RunFinished, Warned, fold_all
-from engine.policies.quality import deadline_s
-from engine.values import SOURCE_KINDS, Routing
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import Fused, Reranked, Routed, RunFinished, Warned, fold_all
+from engine.model.values import SOURCE_KINDS, Routing
+from engine.running.beforehand import warnings_before
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
-from engine.workflows.quality_loop import QualityState
+from engine.workflows.quality_loop.policy import deadline_s
+from engine.workflows.quality_loop.workflow import QualityState
 from tests.support.fakes import FakeGrader, FakeRewriter
 from tests.support.loop_fakes import (
     FakeKinds,

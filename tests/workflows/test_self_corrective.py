@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.config import RunConfig
 from engine.errors import ModelInterrupted, ModelUnreachable, StoreUnreachable
-from engine.events import Event, RunFinished, TokenStreamed, fold_all
-from engine.execution import execute
-from engine.nodes.run_context import Roles
+from engine.model.config import RunConfig
+from engine.model.events import Event, RunFinished, TokenStreamed, fold_all
+from engine.model.values import Passage, RunId, RunRecord, Verdict
 from engine.roles import SILENT, GenerationRequest, Trace
-from engine.runs import LiveRun
-from engine.values import Passage, RunId, RunRecord, Verdict
+from engine.running.context import Roles
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter

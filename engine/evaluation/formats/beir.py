@@ -23,7 +23,7 @@ from engine.evaluation.formats.common import (
     sources,
     text_of,
 )
-from engine.language import language_of
+from engine.model.language import language_of
 
 _CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
 _SPLITS = ("test", "dev")

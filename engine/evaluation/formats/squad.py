@@ -8,7 +8,7 @@ from typing import Any
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, question_id
 from engine.evaluation.formats.common import Cases, Documents, Notes, Parsed, question_fault, sources
-from engine.language import language_of
+from engine.model.language import language_of
 
 
 def is_squad(plain: Any) -> bool:

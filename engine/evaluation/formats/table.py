@@ -13,7 +13,7 @@ from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
 from engine.evaluation.formats.common import Cases, Notes, Parsed, json_lines, question_fault
 from engine.knowledge.ingest import SUFFIXES
-from engine.language import language_of
+from engine.model.language import language_of
 
 _HEADERS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "q", "prompt", "问题", "問題", "提问", "查询"),

@@ -15,15 +15,15 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from engine.builtin.extractor import summary_of
-from engine.config import BUILTIN
 from engine.errors import ExtractorFailed, NothingToRead
 from engine.knowledge.graph.communities import communities_of
 from engine.knowledge.graph.kept import KeptSummaries
 from engine.knowledge.ingest import wholly
 from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, rate
+from engine.model.config import BUILTIN
+from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import Extractor, GraphInfo, GraphStore, PassageGraph, text_hash
-from engine.values import Community, Entity, PassageId, Relationship
 
 MOST_ENTITIES = 200_000
 """Looked at for communities; a graph of more would not fit in memory with its relationships."""

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.values import Community, Entity, PassageId, Relationship
+from engine.model.values import Community, Entity, PassageId, Relationship
 
 RESOLUTION = 1.0
 LARGEST = 60

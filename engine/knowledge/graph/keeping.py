@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
+from engine.model.values import PassageId
 from engine.roles.graph import GraphStore
-from engine.values import PassageId
 
 Ids = Callable[[], Awaitable[Sequence[PassageId]]]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engine.knowledge.journal import disk_fault
-from engine.values import Community
+from engine.model.values import Community
 
 
 class KeptSummaries:

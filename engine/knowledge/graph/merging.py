@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.knowledge.graph.names import RELATED_TO, TERM, normalised, shown, type_name, usable
+from engine.model.values import PassageId
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
-from engine.values import PassageId
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from engine.knowledge.graph import neo4j_reading as reading
 from engine.knowledge.graph import neo4j_writing as writing
 from engine.knowledge.graph.neo4j_session import Neo4jSession, Transaction, rows
 from engine.knowledge.graph.place import GraphPlace
+from engine.model.values import Community, Entity, PassageId
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
-from engine.values import Community, Entity, PassageId
 
 _Given = ParamSpec("_Given")
 _Read = TypeVar("_Read")

@@ -15,8 +15,8 @@ from engine.knowledge.graph.merging import Mention, Telling, merged_entity, merg
 from engine.knowledge.graph.names import normalised, shown
 from engine.knowledge.graph.neo4j_reading import plain
 from engine.knowledge.graph.neo4j_session import Transaction, rows
+from engine.model.values import Community, PassageId
 from engine.roles.graph import PassageGraph
-from engine.values import Community, PassageId
 
 _Key = tuple[str, str, str]
 _MOST_AT_ONCE = 2000

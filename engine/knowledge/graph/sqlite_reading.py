@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from engine.knowledge.graph.names import normalised
+from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles.graph import GraphInfo, Neighbourhood
-from engine.values import Community, Entity, PassageId, Relationship
 
 # Lists are handed over as one JSON value, so that neither their length nor what stands in them matters to the query.
 _IN = "IN (SELECT value FROM json_each(?))"

@@ -13,8 +13,8 @@ from engine.knowledge.graph import sqlite_reading as reading
 from engine.knowledge.graph import sqlite_writing as writing
 from engine.knowledge.graph.place import GraphPlace
 from engine.knowledge.graph.sqlite_file import GraphFile
+from engine.model.values import Community, Entity, PassageId
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
-from engine.values import Community, Entity, PassageId
 
 _Given = ParamSpec("_Given")
 _Read = TypeVar("_Read")

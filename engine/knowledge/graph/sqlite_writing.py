@@ -15,8 +15,8 @@ from engine.knowledge.graph.merging import Mention, Telling, merged_entity, merg
 from engine.knowledge.graph.names import normalised, shown
 from engine.knowledge.graph.sqlite_file import TABLES
 from engine.knowledge.graph.sqlite_reading import as_json
+from engine.model.values import Community, PassageId
 from engine.roles.graph import PassageGraph
-from engine.values import Community, PassageId
 
 _IN = "IN (SELECT value FROM json_each(?))"
 _Key = tuple[str, str, str]

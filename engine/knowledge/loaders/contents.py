@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from engine.errors import SourceBomb
-from engine.values import SourceKind, SourceNote
+from engine.model.values import SourceKind, SourceNote
 
 LONGEST_HEADING = 200
 """Characters of a title or heading that are kept."""

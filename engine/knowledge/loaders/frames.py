@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from engine.errors import SourceError, SourceUnreadable, classes
 from engine.knowledge.loaders.contents import Contents, Section
-from engine.values import SourceNote, kind_named
+from engine.model.values import SourceNote, kind_named
 
 _LENGTHS = struct.Struct(">QQ")
 MOST_REPLY = 2_000_000_000

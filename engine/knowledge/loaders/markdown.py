@@ -8,7 +8,7 @@ from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section
 from engine.knowledge.loaders.directives import Line, front_matter, front_matter_end
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.readable import MOST_READ, readable
-from engine.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
+from engine.model.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")

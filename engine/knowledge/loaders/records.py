@@ -11,7 +11,7 @@ from engine.knowledge.loaders.contents import Allowance, Contents, Section, head
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.messages import N_
-from engine.values import SourceNote
+from engine.model.values import SourceNote
 
 TEXT_FIELDS = (
     "text", "content", "body", "passage", "document", "context", "article", "abstract", "answer", "description",

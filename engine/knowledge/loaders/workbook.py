@@ -14,7 +14,7 @@ from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import checked_package
 from engine.knowledge.loaders.tables import table_lines
 from engine.messages import N_
-from engine.values import SourceNote
+from engine.model.values import SourceNote
 
 MOST_ROWS = 50_000
 """Rows of one workbook that are read: more would take hours to embed, and no one reads them as text."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.values import RunRecord
-from engine.whatif import WhatIf
+from engine.model.values import RunRecord
+from engine.replay import WhatIf
 
 
 def refused(record: RunRecord) -> int:

@@ -15,7 +15,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.builtin.strategy_router import BuiltinStrategyRouter
-from engine.config import (
+from engine.errors import ModelUnreachable, WebSearchError
+from engine.memory.distil import ExtractiveDistiller
+from engine.model.config import (
     QUALITY_WEIGHTS,
     AnswerEvaluationOptions,
     DualLoopOptions,
@@ -27,34 +29,8 @@ from engine.config import (
     WorkflowName,
     WorkflowOptions,
 )
-from engine.errors import ModelUnreachable, WebSearchError
-from engine.events import fold_all
-from engine.execution import execute
-from engine.memory.distil import ExtractiveDistiller
-from engine.nodes.run_context import (
-    AnswerRoles,
-    DualRoles,
-    QualityRoles,
-    Retrieval,
-    Roles,
-    RunClock,
-    SectionRetrieval,
-)
-from engine.retrieval.rerank import GraderReranker
-from engine.roles import (
-    SILENT,
-    DirectRequest,
-    EvaluationRequest,
-    GenerationRequest,
-    RewriteProposal,
-    RewriteRequest,
-    RoutingRequest,
-    StrategyRequest,
-    Trace,
-)
-from engine.runs import LiveRun
-from engine.settings import Settings
-from engine.values import (
+from engine.model.events import fold_all
+from engine.model.values import (
     SOURCE_KINDS,
     Evaluation,
     FoundSection,
@@ -71,6 +47,22 @@ from engine.values import (
     Suggestion,
     Verdict,
 )
+from engine.retrieval.rerank import GraderReranker
+from engine.roles import (
+    SILENT,
+    DirectRequest,
+    EvaluationRequest,
+    GenerationRequest,
+    RewriteProposal,
+    RewriteRequest,
+    RoutingRequest,
+    StrategyRequest,
+    Trace,
+)
+from engine.running.context import AnswerRoles, DualRoles, QualityRoles, Retrieval, Roles, RunClock, SectionRetrieval
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
+from engine.settings import Settings
 from engine.workflows import compiled
 
 QUESTION = "What are the early signs of it?"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import RunConfig
-from engine.decide import gated
-from engine.events import fold_all
+from engine.model.config import RunConfig
+from engine.model.decide import gated
+from engine.model.events import fold_all
+from engine.model.values import Context, Decision, Passage, PassageId, Round, RunId, RunRecord, Verdict
+from engine.replay.diagnosis import Failure, diagnose
 from engine.samples.demos import demo_record, demos
-from engine.values import Context, Decision, Passage, PassageId, Round, RunId, RunRecord, Verdict
-from engine.whatif.diagnosis import Failure, diagnose
 from tests.support.recorded import recorded_run
 
 YES, NO, NEARLY = Verdict(True, 0.9, ""), Verdict(False, 0.9, ""), Verdict(False, 0.55, "")

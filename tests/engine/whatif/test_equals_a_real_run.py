@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import RunConfig, SearchMethod
 from engine.engine import Engine
+from engine.model.config import RunConfig, SearchMethod
+from engine.model.values import Decision, RunRecord
+from engine.replay import State, WhatIf, what_if
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
-from engine.values import Decision, RunRecord
-from engine.whatif import State, WhatIf, what_if
 from tests.support.same_roles import SameRoles
 
 GRID = [

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from components.flips import flip_text
 from components.i18n import words_for
-from engine.config import PARAMETERS, RunConfig
-from engine.values import RunRecord, Verdict
-from engine.whatif import what_if
-from engine.whatif.decision_map import DecisionMap, decision_map
-from engine.whatif.flips import Flip, nearest_flips
-from engine.whatif.lines import NUMBERS, round_value
+from engine.model.config import PARAMETERS, RunConfig
+from engine.model.values import RunRecord, Verdict
+from engine.replay import what_if
+from engine.replay.decision_map import DecisionMap, decision_map
+from engine.replay.flips import Flip, nearest_flips
+from engine.replay.lines import NUMBERS, round_value
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 
 YES, NO = Verdict(True, 0.9, "yes"), Verdict(False, 0.9, "no")

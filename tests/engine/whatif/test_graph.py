@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from engine.builtin.generator import BuiltinGenerator
-from engine.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
-from engine.events import fold_all
-from engine.policies.ordering import Found
-from engine.values import ModeNote, PassageId, RunRecord
-from engine.whatif import WhatIf, what_if
-from engine.whatif.grid import GAPS, STATES, SettingsGrid, paths
-from engine.whatif.table import run_table
+from engine.model.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import ModeNote, PassageId, RunRecord
+from engine.replay import WhatIf, what_if
+from engine.replay.grid import GAPS, STATES, SettingsGrid, paths
+from engine.replay.table import run_table
+from engine.retrieval.ordering import Found
 from tests.components.graph_events import (
     FELL_BACK,
     GRAPH,

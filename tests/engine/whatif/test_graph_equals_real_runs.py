@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from engine.config import GraphOptions, Mode, RunConfig
 from engine.engine import Engine
-from engine.nodes.run_context import Roles
-from engine.resources import Resources
+from engine.model.config import GraphOptions, Mode, RunConfig
+from engine.model.values import RunRecord
+from engine.replay import State, WhatIf, what_if
+from engine.running.context import Roles
+from engine.running.resources import Resources
 from engine.samples import multi_hop_questions, sample_questions
 from engine.settings import Settings
-from engine.values import RunRecord
-from engine.whatif import State, WhatIf, what_if
 from tests.engine.whatif.foretold import differences
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.config import (
+from engine.errors import InvalidConfig
+from engine.model.config import (
     ContextPolicy,
     GatePolicy,
     Mode,
@@ -22,13 +23,12 @@ from engine.config import (
     SearchMethod,
     SelfCorrectiveOptions,
 )
-from engine.decide import Evidence, decide, passed_ids
-from engine.errors import InvalidConfig
-from engine.events import fold_all
-from engine.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
-from engine.whatif import WhatIf, what_if
-from engine.whatif.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, at_once, paths
-from engine.whatif.table import RunTable, run_table
+from engine.model.decide import Evidence, decide, passed_ids
+from engine.model.events import fold_all
+from engine.model.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
+from engine.replay import WhatIf, what_if
+from engine.replay.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, at_once, paths
+from engine.replay.table import RunTable, run_table
 from tests.engine.strategies import fractions
 from tests.engine.whatif.world import World, recordings, run_in, settings, variations, worlds
 from tests.support.recorded import recorded_run
@@ -175,7 +175,7 @@ def test_a_setting_that_the_arrays_do_not_know_is_replayed_and_never_overlooked(
     recorded_with: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SC-04, SC-10: whether the run had it already or only the what-if does, the grid says what the replay says."""
-    monkeypatch.setattr("engine.nodes.grade.decide", _stricter)
+    monkeypatch.setattr("engine.workflows.steps.grade.decide", _stricter)
     recorded = replace(run_in(WORLD, RunConfig()), config=_Wider(least_kept=recorded_with))
     table = table_of(recorded)
     grid = SettingsGrid.product(_Wider(least_kept=4), {"similarity_threshold": [0.1, 0.3, 0.5]})

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from engine.alike import alike_ranges
-from engine.config import (
+from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,
     QualityOptions,
@@ -18,17 +17,18 @@ from engine.config import (
     RunConfig,
     WorkflowName,
 )
-from engine.values import RunRecord
-from engine.waste import gate_waste
-from engine.whatif import WhatIf, what_if
-from engine.whatif.decision_map import decision_map
-from engine.whatif.diagnosis import diagnose
-from engine.whatif.flips import nearest_flips
-from engine.whatif.grid import STATES, SettingsGrid, paths
-from engine.whatif.lines import numbers_of
-from engine.whatif.remedy import remedy
-from engine.whatif.settings import Column
-from engine.whatif.table import run_table
+from engine.model.values import RunRecord
+from engine.replay import WhatIf, what_if
+from engine.replay.decision_map import decision_map
+from engine.replay.diagnosis import diagnose
+from engine.replay.flips import nearest_flips
+from engine.replay.gate_cost import gate_waste
+from engine.replay.grid import STATES, SettingsGrid, paths
+from engine.replay.lines import numbers_of
+from engine.replay.remedy import remedy
+from engine.replay.settings import Column
+from engine.replay.stable_ranges import alike_ranges
+from engine.replay.table import run_table
 from tests.engine.whatif.loops import LoopWorld, loop_settings, loop_variations, loop_worlds, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")

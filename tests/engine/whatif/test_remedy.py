@@ -7,14 +7,14 @@ from typing import Any
 
 from hypothesis import given
 
-from engine.config import RunConfig
 from engine.evaluation.cases import sample_set
 from engine.evaluation.matching import met_map
+from engine.model.config import RunConfig
+from engine.model.values import PassageId, Verdict
+from engine.replay import what_if
+from engine.replay.flips import Flip
+from engine.replay.remedy import remedy
 from engine.samples.demos import demo_record, demos
-from engine.values import PassageId, Verdict
-from engine.whatif import what_if
-from engine.whatif.flips import Flip
-from engine.whatif.remedy import remedy
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 
 

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.events import fold_all
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import Fork, Outcome, RunId, RunRecord, Verdict
+from engine.replay import WhatIf, what_if
+from engine.replay.grid import SettingsGrid, paths
+from engine.replay.table import run_table
 from engine.samples.demos import demo_record, demos
-from engine.values import Fork, Outcome, RunId, RunRecord, Verdict
-from engine.whatif import WhatIf, what_if
-from engine.whatif.grid import SettingsGrid, paths
-from engine.whatif.table import run_table
 from tests.engine.whatif.world import CHAT, World, recordings, run_in, variations, worlds
 from tests.support.recorded import recorded_run
 

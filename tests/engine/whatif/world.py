@@ -11,11 +11,9 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 
 from engine.builtin.abstain import abstained_answer
-from engine.config import RoleModel, RoleModels, RunConfig
-from engine.decide import Evidence, decide, gated, kept_passages, outcome_of, passed_ids
-from engine.retrieval.assemble import assemble
-from engine.rewrite_input import rewrite_request
-from engine.values import (
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.decide import Evidence, decide, gated, kept_passages, outcome_of, passed_ids
+from engine.model.values import (
     Candidate,
     Decision,
     ModelCall,
@@ -28,6 +26,8 @@ from engine.values import (
     RunRecord,
     Verdict,
 )
+from engine.retrieval.assemble import assemble
+from engine.roles.rewrite_input import rewrite_request
 from tests.engine.strategies import fractions
 
 QUESTION = "What are the early signs?"
@@ -110,7 +110,7 @@ class _Run:
 
 
 def run_in(world: World, config: RunConfig) -> RunRecord:
-    """The record that the loop would leave, node by node as ``engine.nodes`` has it."""
+    """The record that the loop would leave, node by node as ``engine.workflows.steps`` has it."""
     run = _Run(world, config)
     query = QUESTION
     while True:

@@ -14,8 +14,8 @@ from engine.knowledge.graph import building
 from engine.knowledge.graph.building import build_graph
 from engine.knowledge.graph.kept import KeptSummaries
 from engine.knowledge.pace import Progress
+from engine.model.values import Community, PassageId
 from engine.roles.graph import GraphInfo
-from engine.values import Community, PassageId
 from tests.support.graph_fakes import FakeExtractor
 from tests.support.graph_knowledge import TEXTS, GraphCollections
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 from engine.knowledge.graph.communities import LARGEST, communities_of, community_id
-from engine.values import Entity, PassageId, Relationship
+from engine.model.values import Entity, PassageId, Relationship
 
 
 def cliques(*sizes: int) -> tuple[list[Entity], list[Relationship]]:

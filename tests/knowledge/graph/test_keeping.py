@@ -14,9 +14,9 @@ from engine.errors import GraphUnreachable
 from engine.host.values import PartHealth
 from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.ingest import IngestItem
+from engine.model.values import Entity
 from engine.roles.graph import GraphInfo, PassageGraph, ReadEntity, text_hash
 from engine.settings import Settings
-from engine.values import Entity
 from tests.host.hosting import NOWHERE, hosting
 
 NOTES = [

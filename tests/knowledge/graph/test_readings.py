@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
+from engine.model.values import PassageId
 from engine.roles.graph import GraphStore, PassageGraph, ReadEntity, ReadRelationship
-from engine.values import PassageId
 from tests.contracts.graph_stores import Neo4jSpaces
 
 NAMES = st.sampled_from(["Pain", "pain", "ＰＡＩＮ", "Aspirin", "ASA", "图谱", "知识图谱", "Fall"])

@@ -10,13 +10,13 @@ from typing import Any
 from components.flips import flip_text
 from components.i18n import Words
 from components.phrases import outcome_text
-from engine.config import RunConfig
 from engine.messages import NC_
-from engine.values import RunRecord
-from engine.whatif import WhatIf, what_if
-from engine.whatif.flips import Flip, flips_of
-from engine.whatif.remedy import remedy
-from engine.whatif.table import run_table
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+from engine.replay import WhatIf, what_if
+from engine.replay.flips import Flip, flips_of
+from engine.replay.remedy import remedy
+from engine.replay.table import run_table
 from tests.truth.claims import Claim, numbers
 
 

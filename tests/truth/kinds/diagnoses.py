@@ -9,10 +9,10 @@ from dataclasses import replace
 from components.gate_waste import waste_text
 from components.i18n import Words
 from components.remedy import why_text
-from engine.values import PassageId, RunRecord, Verdict
-from engine.waste import gate_waste
-from engine.whatif import what_if
-from engine.whatif.diagnosis import Diagnosis, diagnose
+from engine.model.values import PassageId, RunRecord, Verdict
+from engine.replay import what_if
+from engine.replay.diagnosis import Diagnosis, diagnose
+from engine.replay.gate_cost import gate_waste
 from tests.truth.claims import Claim, numbers
 
 

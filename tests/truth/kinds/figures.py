@@ -11,7 +11,7 @@ from components.i18n import Words
 from components.quality_chart import quality_nodes
 from components.rewrites import EFFECT_NAMES, history_nodes
 from components.workflow_facts import facts_of
-from engine.values import RunRecord
+from engine.model.values import RunRecord
 from tests.truth.claims import Claim, rows_of
 
 _COURSE = re.compile(r"(\d\.\d+) → (\d\.\d+)")

@@ -10,9 +10,9 @@ from components.i18n import Words
 from components.run_list import RunLine, run_row
 from components.settings_of import differing
 from components.what_if_line import line_parts
-from engine.config import RunConfig
-from engine.values import RunRecord
-from engine.whatif import what_if
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+from engine.replay import what_if
 from pages.runs_list import _UNSEARCHED
 from tests.truth.claims import Claim, numbers
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from components.i18n import Words
 from components.presenter_loops import STRATEGY_PHRASES
 from components.presenter_sentences import sentence
-from engine.replay import ReplayStep, StepKind
-from engine.values import Decision, Draft, PassageId, Round, RunRecord
+from engine.model.values import Decision, Draft, PassageId, Round, RunRecord
+from engine.replay.playback import ReplayStep, StepKind
 from tests.truth.claims import Claim, numbers
 
 _GRADING = ("grade", "grade_documents")

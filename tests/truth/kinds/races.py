@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from components.i18n import Words
 from components.mode_race import finding_text, found_before_text, mode_race_nodes
 from engine.messages import NC_
-from engine.mode_race import mode_race
-from engine.values import Candidate, PassageId, RunRecord
+from engine.model.values import Candidate, PassageId, RunRecord
+from engine.running.mode_race import mode_race
 from tests.truth.claims import Claim, numbers, rows_of
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from components.i18n import Words
 from components.rewrites import rewrite_why
-from engine.values import Rewrite, RunRecord
+from engine.model.values import Rewrite, RunRecord
 from tests.truth.claims import Claim
 
 

@@ -13,11 +13,11 @@ from components.passages import drop_reason
 from components.phrases import bar_text, inequality_text
 from components.presenter_sentences import sentence
 from components.what_if import said as card_said
-from engine.config import RunConfig
-from engine.replay import ReplayStep
-from engine.values import RunRecord
-from engine.whatif import what_if
-from engine.whatif.values import Price
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+from engine.replay import what_if
+from engine.replay.playback import ReplayStep
+from engine.replay.values import Price
 from engine.workflows import workflow
 from tests.truth.claims import Claim, numbers
 

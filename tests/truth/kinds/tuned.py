@@ -10,12 +10,12 @@ from statistics import mean, median
 from components.i18n import Words
 from components.tune_figures import Card, cards_of
 from components.tune_flips import card_texts, change_text, side_text
-from engine.config import RunConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import gather
 from engine.evaluation.flips import flips
-from engine.whatif import WhatIf, what_if
+from engine.model.config import RunConfig
+from engine.replay import WhatIf, what_if
 from tests.evaluation.gathered import questions
 from tests.truth.claims import Claim, numbers
 

@@ -1,0 +1,334 @@
+"""The command line; where a running app holds the knowledge base, the work is handed to that app."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from rich.console import Console
+from rich.markup import escape
+
+from engine.api.responses import seed_response
+from engine.attachments.admission import admissible
+from engine.attachments.reading import file_bytes
+from engine.cli.graph import add_graph
+from engine.cli.history import add_history
+from engine.cli.ingest import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
+from engine.cli.record_printing import print_record
+from engine.cli.serve import serve
+from engine.errors import AppRefused, WorkbenchError
+from engine.host.doctor import add_doctor
+from engine.model.config import (
+    MODEL_PARAMETERS,
+    OLD_GATE,
+    OPTION_PARAMETERS,
+    PARAMETERS,
+    WORKFLOW_DEFAULTS,
+    ContextPolicy,
+    GatePolicy,
+    GradeOn,
+    Mode,
+    ModeFrom,
+    Parameter,
+    Reranking,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+    SearchMethod,
+    default_mode,
+    options_from_dict,
+)
+from engine.model.values import RunRecord
+from engine.model.version import __version__
+from engine.running.gate_reach import gate_warnings
+from engine.settings import Settings
+from engine.workflows import MODULES
+
+if TYPE_CHECKING:
+    from engine.evaluation.asking import Runner
+    from engine.evaluation.command import Job, Report
+
+_FAILED = 1
+_BAD_USE = 2
+_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807", "WB808")
+"""Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
+request that it cannot read; data sets and measures.
+"""
+_ROOT = Path(__file__).resolve().parent.parent
+_CHOICES = {
+    "mode": get_args(Mode),
+    "search": get_args(SearchMethod),
+    "gate": get_args(GatePolicy),
+    "context": get_args(ContextPolicy),
+}
+_SWITCHES = {
+    "answer_unverified": "where nothing passed, answer from the best unverified passages, and say so",
+    "ignore_cache": "ask the grader again even where its verdict is known",
+}
+_OF_MODELS = ("temperature", "num_ctx")
+_ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "reranker", "vision")
+_OF_WORKFLOWS = {
+    "rerank": ("graph_hybrid", "whether passages are reranked", get_args(Reranking)),
+    "mode_from": ("graph_hybrid", "who picks the mode", get_args(ModeFrom)),
+    "refine": ("graph_hybrid", "cut passages to the sentences that bear on the question", None),
+    "answer_directly": ("graph_hybrid", "answer small talk without a search", None),
+    "tables_only": ("graph_hybrid", "answer from attached tables alone, without a search", None),
+    "grade_on": ("quality_loop", "the number that routes", get_args(GradeOn)),
+    "memory": ("dual_loop", "recall earlier answers and keep this one", None),
+    "web_search": ("dual_loop", "search the web where WORKBENCH_SEARXNG_URL names a search engine", None),
+}
+"""Options of workflows that are no numbers: whose, what they mean, and their choices; None for a switch."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0 for an answer, a full ingestion or bars that were cleared; 1 for a fault, said on standard error, or
+    a bar that was not; 2 for bad use.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except WorkbenchError as error:
+        print(f"{error.fact}\n{error.remedy}", file=sys.stderr)
+        code = error.original_code if isinstance(error, AppRefused) else error.code
+        return _BAD_USE if code.startswith(_CODES_OF_BAD_USE) else _FAILED
+    except BrokenPipeError:
+        # The reader (`head`, say) has had enough; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m engine", description="Self-Corrective RAG Workbench")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    ask = commands.add_parser("ask", help="answer a question", description="Answer a question from a collection.")
+    _add_ask_arguments(ask)
+    ask.set_defaults(command=_ask)
+
+    add_ingest(commands)
+    add_graph(commands)
+
+    judge = commands.add_parser("eval", help="run a set of questions and measure", description="Run and measure a set.")
+    _add_eval_arguments(judge)
+    judge.set_defaults(command=_eval)
+
+    add_history(commands)
+    add_doctor(commands)
+
+    serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")
+    serve.set_defaults(command=_serve)
+    return parser
+
+
+def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
+    """A flag for each parameter of a run, with its range and default."""
+    defaults = RunConfig()
+    ask.add_argument("question")
+    ask.add_argument(
+        "--workflow", choices=tuple(MODULES), default=defaults.workflow, metavar="NAME", help=f"{', '.join(MODULES)}"
+    )
+    ask.add_argument(
+        "--json",
+        action="store_true",
+        help="print the JSON of POST /api/self-corrective-rag; for another workflow the record, as POST /api/runs",
+    )
+    ask.add_argument("--collection", default=defaults.collection, help="default: %(default)s")
+    ask.add_argument(
+        "--attach",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="image (PNG, JPEG, WebP) or table (CSV, XLSX, Markdown, HTML) to ask about; may be given several times; "
+        "graph_hybrid: only it looks at them",
+    )
+    for name, limits in PARAMETERS.items():
+        _add_number(ask, name, limits)
+    for name, choices in _CHOICES.items():
+        other = f", {default_mode('graph_hybrid')} in graph_hybrid" if name == "mode" else ""
+        other = f", {OLD_GATE} where --grade-pass-threshold is given" if name == "gate" else other
+        ask.add_argument(_flag(name), choices=choices, help=f"default: {getattr(defaults, name)}{other}")
+    for name, meaning in _SWITCHES.items():
+        ask.add_argument(_flag(name), action="store_true", default=None, help=meaning)
+    for role in _ROLES:
+        said = "builtin, ollama:MODEL or provider:model; default: what the settings name"
+        ask.add_argument(_flag(role), metavar="MODEL", help=said)
+    for name in _OF_MODELS:
+        _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
+    for workflow, numbers in OPTION_PARAMETERS.items():
+        for name, limits in numbers.items():
+            _add_number(ask, name, limits, f"{workflow}: ")
+    for name, (owner, meaning, values) in _OF_WORKFLOWS.items():
+        said = f"{owner}: {meaning}"
+        if values is None:
+            ask.add_argument(_flag(name), action=argparse.BooleanOptionalAction, default=None, help=said)
+        else:
+            ask.add_argument(_flag(name), choices=values, help=said)
+
+
+def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
+    judge.add_argument("dataset", metavar="DATASET", help="samples, or SQuAD JSON, a BEIR folder or zip, CSV or JSONL")
+    judge.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"JSON or TOML with fields of a run's config; without a gate it has {OLD_GATE}",
+    )
+    judge.add_argument("--collection", metavar="NAME", help="collection to ask; documents of the data set go into it")
+    for flag, bound in (("--min", "least"), ("--max", "most")):
+        meaning = f"{bound} value of a measure, e.g. recall@5=0.95; may be given several times"
+        judge.add_argument(flag, action="append", default=[], metavar="MEASURE=VALUE", help=meaning)
+    judge.add_argument("--json", default="", metavar="FILE", help="write the result as JSON; - for standard output")
+    judge.add_argument("--limit", type=int, metavar="N", help="at most so many questions, evenly spread over the set")
+    judge.add_argument("--concurrency", type=int, default=2, metavar="N", help="runs at the same time; default: 2")
+
+
+def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, meaning: str = "") -> None:
+    parser.add_argument(
+        _flag(name),
+        type=int if limits.whole else float,
+        metavar=f"{limits.low:.10g}..{limits.high:.10g}",
+        help=f"{meaning}default: {limits.default:g}{_elsewhere(name)}",
+    )
+
+
+def _elsewhere(parameter: str) -> str:
+    """Where workflows have another default."""
+    others = [f"{values[parameter]:g} in {name}" for name, values in WORKFLOW_DEFAULTS.items() if parameter in values]
+    return "".join(f", {other}" for other in others)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """The flags that were written, by the name of the field they set."""
+    return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+
+
+def _config(options: argparse.Namespace) -> RunConfig:
+    numbers = _given(options, _OF_MODELS)
+    RoleModel(**numbers)  # a bad number is said also where no chat model is named
+    usual = Settings.load().models
+    named = {role: RoleModel(name) for role, name in _given(options, _ROLES).items()}
+    chosen: dict[str, RoleModel] = {role: named.get(role) or getattr(usual, role) for role in _ROLES}
+    chosen = {role: model if model.built_in else replace(model, **numbers) for role, model in chosen.items()}
+    written = _given(options, (*PARAMETERS, *_CHOICES, *_SWITCHES))
+    own = _given(options, (*_OF_WORKFLOWS, *(name for numbers in OPTION_PARAMETERS.values() for name in numbers)))
+    return RunConfig(
+        workflow=options.workflow,
+        collection=options.collection,
+        models=RoleModels(**chosen),
+        options=options_from_dict(options.workflow, own),
+        **written,
+    )
+
+
+def _ask(options: argparse.Namespace) -> int:
+    config = _config(options)
+    admissible(len(options.attach), config)
+    files = [(Path(path).name, file_bytes(path)) for path in options.attach]
+    record = _answer(options.question, config, files)
+    if options.json:
+        plain = seed_response(record) if record.workflow == "self_corrective" else record.to_dict()
+        print(json.dumps(plain, ensure_ascii=False, indent=2))
+    else:
+        print_record(record)
+    return _FAILED if record.outcome in ("failed", "cancelled", "interrupted") else 0
+
+
+def _answer(question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = ()) -> RunRecord:
+    settings = Settings.load()
+    app = app_with_the_store(settings)
+    if app is not None:
+        for told in app.warnings_before(question, config):
+            _warn_before(str(told.get("fact", "")), str(told.get("remedy", "")))
+        return app.ask(question, config, files)
+    # Imported here: an app that does the work answers seconds before this could.
+    from engine.engine import Engine
+
+    with Engine.open(settings) as engine:
+        engine.wait_until_ready()
+        for warning in engine.warnings_before(question, config):
+            _warn_before(warning.fact, warning.remedy)
+        read = [engine.read_attachment(name, data, config, question=question) for name, data in files]
+        return engine.run(question, config, attachments=read)
+
+
+def _warn_before(fact: str, remedy: str) -> None:
+    """Said while there is still time to stop the run; standard output is the answer's."""
+    print(f"{fact} {remedy}", file=sys.stderr, flush=True)
+
+
+def _eval(options: argparse.Namespace) -> int:
+    # Imported here: what measures is not needed to ask or to ingest.
+    from engine.evaluation.asking import RunsHere
+    from engine.evaluation.command import job_of, say, say_notes
+
+    job = job_of(options)
+    console = Console(stderr=True, soft_wrap=True)
+    say_notes(job.plan, console)
+    for warning in gate_warnings(job.config):
+        _warn_before(warning.fact, warning.remedy)
+    settings = Settings.load()
+    app = app_with_the_store(settings)
+    if app is not None:
+        console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
+        if not job.plan.items:
+            _say_presence(job, [str(item.get("source", "")) for item in app.sources(job.config.collection)])
+        placed = ingest_there(app, job.plan.items, job.config.collection, {}, console) if job.plan.items else {}
+        report = _evaluated(job, placed, app, console)
+    else:
+        from engine.engine import Engine
+
+        with Engine.open(settings) as engine:
+            engine.wait_until_ready()
+            placed = {}
+            if not job.plan.items:
+                _say_presence(job, [item.source for item in engine.sources(job.config.collection)])
+            else:
+                placed = ingest_here(engine, job.plan.items, job.config.collection, console).to_dict()
+            report = _evaluated(job, placed, RunsHere(engine), console)
+    say(report)
+    return 0 if report.passed else _FAILED
+
+
+def _say_presence(job: Job, sources: Sequence[str]) -> None:
+    """Raises ``SetElsewhere`` where the collection holds nothing of what is expected; a part is a warning."""
+    from engine.evaluation.presence import presence, refuse_elsewhere
+
+    found = presence(job.cases, job.config.collection, sources)
+    refuse_elsewhere(found)
+    if found.partly:
+        what = f"{found.present} of {found.expected} expected sources exist in the collection {found.collection!r}:"
+        _warn_before(what, "what the others hold cannot be found.")
+
+
+def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Console) -> Report:
+    """Run the cases where the knowledge base is; ``placed``: what became of the data set's documents."""
+    from engine.evaluation.asking import ask_all
+    from engine.evaluation.command import report_of
+
+    if placed:
+        # One line a document that was there already would bury the rest of a corpus.
+        print_report({**placed, "skipped": []}, console)
+        console.print(f"{len(placed.get('skipped', []))} documents were in the collection already")
+    cases = job.plan.after(placed).cases
+    with bar_on(console) as bar:
+        task = bar.add_task("questions", total=len(cases))
+        records, failures = ask_all(runner, cases, job.config, job.concurrency, lambda: bar.advance(task))
+    return report_of(job, cases, records, failures)
+
+
+def _serve(_: argparse.Namespace) -> int:
+    return serve()

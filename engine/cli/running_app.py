@@ -1,0 +1,217 @@
+"""A workbench that another process serves on this machine, found by the note it keeps in the data folder."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from engine.errors import AppRefused, AppUnreachable, WorkbenchError
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+
+NOTE = "app.json"
+_PROBE_TIMEOUT_S = 2.0
+_SILENCE_S = 60.0
+"""Longest silence of an event stream, which sends a comment every 15 s while nothing happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningApp:
+    """Reached through its HTTP API, on loopback."""
+
+    url: str
+
+    @classmethod
+    def find(cls, data_dir: Path) -> RunningApp | None:
+        """The app that has this data folder open, if it answers."""
+        try:
+            note = json.loads((data_dir / NOTE).read_text(encoding="utf-8"))
+            app = cls(str(note["url"]))
+            if app.get("/api/health", timeout_s=_PROBE_TIMEOUT_S)["instance"] != note["instance"]:
+                # Left by an app that was killed; another one has its port now.
+                return None
+        except (AppUnreachable, OSError, ValueError, KeyError, TypeError):
+            return None
+        return app
+
+    def ask(self, question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = ()) -> RunRecord:
+        """Run a question there to its end, with attachments by name and bytes; an interrupt cancels the run.
+
+        Raises ``AppRefused`` where the run could not begin, ``AppUnreachable`` where the app went away.
+        """
+        run_id = self.start(question, config, files)
+        try:
+            return self.finished(run_id)
+        except KeyboardInterrupt:
+            self.cancel(run_id)
+            raise
+
+    def warnings_before(self, question: str, config: RunConfig) -> list[dict[str, Any]]:
+        """What a run there would be warned of before it begins; raises ``AppRefused`` and ``AppUnreachable``."""
+        plain = asdict(config)
+        body = {"question": question, "workflow": plain.pop("workflow"), "config": plain}
+        found = self._field(_success(self.post("/api/runs/check", body)), "warnings")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def start(
+        self, question: str, config: RunConfig, files: Sequence[tuple[str, bytes]] = (), *, trial: bool = False
+    ) -> str:
+        """Begin a run there and return its id; raises like :meth:`ask`."""
+        plain = asdict(config)
+        body = {"question": question, "workflow": plain.pop("workflow"), "config": plain, "wait": False}
+        if trial:
+            body["trial"] = True
+        if files:
+            body["attachments"] = [
+                {"name": name, "content_base64": base64.b64encode(data).decode()} for name, data in files
+            ]
+        return str(self._field(_success(self.post("/api/runs", body)), "id"))
+
+    def finished(self, run_id: str) -> RunRecord:
+        """Wait for the end of a run there; raises like :meth:`ask`."""
+        # Imported here: who only looks for an app needs no record.
+        from engine.records.codec import record_from_dict
+
+        path = _run_path(run_id)
+        while self._field(found := _success(self.get(path)), "outcome") is None:
+            self._follow(f"{path}/events")
+        return record_from_dict(
+            {key: value for key, value in found.items() if key not in ("workflow", "calls", "link")}
+        )
+
+    def cancel(self, run_id: str) -> None:
+        """Stop a run there, if it is still running and the app still answers."""
+        with suppress(WorkbenchError):
+            self.post(f"{_run_path(run_id)}/cancel", {})
+
+    def tag(self, run_id: str, tag: str) -> None:
+        """Put a tag on a run there, if the app takes it."""
+        path = f"{_run_path(run_id)}/tags/{quote(tag, safe='')}"
+        request = urllib.request.Request(self.url + path, method="PUT")  # noqa: S310 - our own address
+        with suppress(WorkbenchError):
+            self._send(request, None)
+
+    def add_source(self, collection: str, name: str, content: bytes, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Put one file into a collection; ``options`` as the body of the route has them: prefixes, chunks, model.
+
+        Returns the report as plain values; of a large file its job, which has an ``id`` and is followed by :meth:`job`.
+
+        Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where no one answers.
+        """
+        body = {**_file(name, content), **options}
+        return _success(self.post(f"/api/collections/{quote(collection, safe='')}/sources", body))
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Collections there, as plain values; raises ``AppUnreachable``."""
+        found = self.get("/api/collections")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def sources(self, collection: str) -> list[dict[str, Any]]:
+        """Sources of a collection there, as plain values; none where it is not there. Raises ``AppUnreachable``."""
+        found = self.get(f"/api/collections/{quote(collection, safe='')}/sources")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def graph(self, collection: str, query: str = "") -> dict[str, Any]:
+        """The state of a collection's knowledge graph there; raises ``AppRefused`` where there is none."""
+        return _success(self.get(f"{_graph_path(collection)}?{urlencode({'query': query})}"))
+
+    def around(self, collection: str, entity: str, hops: int) -> dict[str, Any]:
+        """The neighbourhood of an entity there; raises ``AppRefused`` where it is unknown."""
+        asked = urlencode({"entity": entity, "hops": hops})
+        return _success(self.get(f"{_graph_path(collection)}/neighbourhood?{asked}"))
+
+    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str:
+        """Begin to build a knowledge graph there and return the job's id; raises ``AppRefused``."""
+        body = {"extractor": extractor, "replace": replace}
+        return str(self._field(_success(self.post(_graph_path(collection), body)), "id"))
+
+    def delete_graph(self, collection: str) -> None:
+        """Drop a knowledge graph there; raises ``AppRefused`` where there is none."""
+        request = urllib.request.Request(self.url + _graph_path(collection), method="DELETE")  # noqa: S310 - ours
+        _success(self._send(request, None) or {})
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        """How far a job there has come; raises ``AppRefused`` for one that is not there."""
+        return _success(self.get(f"/api/ingestions/{quote(job_id, safe='')}"))
+
+    def stop_job(self, job_id: str) -> dict[str, Any]:
+        """Stop a job there; raises ``AppRefused`` for one that is not there."""
+        return _success(self.post(f"/api/ingestions/{quote(job_id, safe='')}/stop", {}))
+
+    def get(self, path: str, timeout_s: float | None = None) -> Any:
+        """The JSON answer, also where it is an error of the workbench; raises ``AppUnreachable``."""
+        return self._send(urllib.request.Request(self.url + path), timeout_s)  # noqa: S310 - our own address
+
+    def post(self, path: str, body: Any) -> Any:
+        """As :meth:`get`, with a body."""
+        request = urllib.request.Request(  # noqa: S310 - our own address
+            self.url + path, data=json.dumps(body).encode(), headers={"content-type": "application/json"}
+        )
+        return self._send(request, None)
+
+    def _follow(self, path: str) -> None:
+        """Wait until an event stream ends."""
+        request = urllib.request.Request(self.url + path)  # noqa: S310 - our own address
+        with self._told_as_ours(), _opened(request, _SILENCE_S) as stream:
+            while stream.read1():
+                pass
+
+    def _send(self, request: urllib.request.Request, timeout_s: float | None) -> Any:
+        with self._told_as_ours():
+            try:
+                with _opened(request, timeout_s) as response:
+                    content = response.read()
+                    return json.loads(content) if content else None
+            except urllib.error.HTTPError as error:
+                return json.loads(error.read())
+
+    def _field(self, reply: dict[str, Any], name: str) -> Any:
+        if name not in reply:
+            raise AppUnreachable(address=self.url)
+        return reply[name]
+
+    @contextmanager
+    def _told_as_ours(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, HTTPException, ValueError) as error:
+            # ValueError: what came is not JSON, so it is not our app that answers there.
+            raise AppUnreachable(address=self.url) from error
+
+
+def _file(name: str, content: bytes) -> dict[str, str]:
+    return {"name": name, "content_base64": base64.b64encode(content).decode()}
+
+
+def _run_path(run_id: str) -> str:
+    return f"/api/runs/{quote(run_id, safe='')}"
+
+
+def _graph_path(collection: str) -> str:
+    return f"/api/collections/{quote(collection, safe='')}/graph"
+
+
+def _opened(request: urllib.request.Request, timeout_s: float | None) -> Any:
+    # Loopback only: a proxy from the environment must not see it.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(request, timeout=timeout_s)
+
+
+def _success(reply: Any) -> dict[str, Any]:
+    """The answer, unless it is an error of the app, which is raised as ``AppRefused``."""
+    if isinstance(reply, dict) and reply.get("success") is not False:
+        return reply
+    if isinstance(reply, dict) and "fact" in reply:
+        raise AppRefused.restored(
+            str(reply["fact"]), str(reply.get("remedy", "")), {"code": str(reply.get("code", ""))}
+        )
+    raise AppRefused()

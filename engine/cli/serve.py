@@ -1,0 +1,48 @@
+"""Starting the app: the one command that must not wait for the imports of the others."""
+
+from __future__ import annotations
+
+import gc
+import os
+import runpy
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from engine.records.data_folder import require_writable
+from engine.settings import Settings
+
+UPLOADS_TAKEN = 4
+"""Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def serve() -> int:
+    """Be the app, pages and HTTP API, on the host and port of the settings, until it is ended.
+
+    Raises ``InvalidSettings`` and ``DataFolderUnwritable``.
+    """
+    settings = Settings.load()
+    require_writable(settings.data_dir)
+    print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
+    os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
+    os.chdir(_ROOT)
+    # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a
+    # fifth of it. Collected again after the start (pages/after_start.py).
+    gc.disable()
+    import_streamlit()
+    # In this process: a second interpreter would import again what this one has, which takes a third of a second.
+    sys.argv = ["streamlit", "run", str(_ROOT / "app.py")]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+    return 0
+
+
+def import_streamlit() -> None:
+    """Import it without its theme for Plotly, which takes a tenth of a second: ``components.plotly_theme`` makes it."""
+    # What is None cannot be imported; Streamlit does without.
+    sys.modules["plotly"] = None  # type: ignore[assignment]
+    try:
+        import_module("streamlit")
+    finally:
+        del sys.modules["plotly"]

@@ -1,0 +1,1 @@
+"""The ground floor: values, events with their fold, decisions and configuration."""

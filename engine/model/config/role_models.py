@@ -1,0 +1,63 @@
+"""Which model plays which role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from engine.errors import InvalidConfig
+from engine.model.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName, checked
+
+CROSS_ENCODER = "cross_encoder:"
+"""What the name of a model begins with that reads question and passage together, and does nothing but rerank."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModel:
+    """Which model plays a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain."""
+
+    model: str = BUILTIN
+    temperature: float = 0.0
+    seed: int = 7
+    num_ctx: int = 8192
+    """Tokens of context asked of Ollama; other providers ignore it."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, str):
+            raise InvalidConfig.model_not_text()
+        provider, colon, name = self.model.partition(":")
+        if self.model != BUILTIN:
+            if not colon or not provider.strip() or len(self.model) > 200:
+                raise InvalidConfig.model_without_provider(model=self.model[:80])
+            if not name.strip():
+                raise InvalidConfig.provider_without_model(model=self.model[:80])
+        for field_name, parameter in MODEL_PARAMETERS.items():
+            object.__setattr__(self, field_name, checked(field_name, getattr(self, field_name), parameter))
+
+    @property
+    def built_in(self) -> bool:
+        return self.model == BUILTIN
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModels:
+    """The model of every role of a run."""
+
+    grader: RoleModel = RoleModel()
+    rewriter: RoleModel = RoleModel()
+    generator: RoleModel = RoleModel()
+    evaluator: RoleModel = RoleModel()
+    router: RoleModel = RoleModel()
+    reranker: RoleModel = RoleModel()
+    """Built in: the calibrated grader; ``cross_encoder:NAME`` where its package is installed; or a chat model."""
+    extractor: RoleModel = RoleModel()
+    vision: RoleModel = RoleModel()
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            model = getattr(self, item.name).model
+            if item.name != "reranker" and model.startswith(CROSS_ENCODER):
+                raise InvalidConfig.only_reranks(only_reranks=model[:80], role=item.name)
+
+    def of(self, role: RoleName) -> RoleModel:
+        model: RoleModel = getattr(self, role)
+        return model

@@ -1,0 +1,160 @@
+"""The routing policy of the self-corrective loop: pure functions of evidence and config.
+
+The engine and every what-if call the same :func:`decide`, so a replay cannot disagree with a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.model.config import GraphOptions, RunConfig
+from engine.model.values import (
+    Candidate,
+    Comparison,
+    Context,
+    Decision,
+    Gate,
+    Outcome,
+    Passage,
+    PassageId,
+    Quantity,
+    Reason,
+    Round,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a decision may look at: the rounds so far, the time spent, and how the last rewrite went."""
+
+    rounds: Sequence[Round]
+    elapsed_s: float = 0.0
+    repeated_rewrite: bool = False
+    rewriter_failed: bool = False
+    grader_unavailable: bool = False
+    """The grader could not be reached in the newest round, after passages of an earlier one had passed."""
+
+
+def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
+    """Rank is reported first, then similarity; both bounds are inclusive (SPEC SC-02)."""
+    if rank > config.top_k:
+        return "beyond_top_k"
+    return "kept" if similarity >= config.similarity_threshold else "below_threshold"
+
+
+def gate_in(item: Candidate, config: RunConfig) -> Gate:
+    """The gate of a candidate under ``config``, no matter what config it was recorded with.
+
+    With graph + vector retrieval each stage has a threshold of its own (SPEC GH-04): what the graph found is cut by
+    ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what came
+    with the question is not cut by similarity either; what was reranked is cut by ``rerank_threshold`` too.
+    """
+    gate = gate_of(item.rank, item.passage.similarity, config)
+    options = config.options
+    if gate == "beyond_top_k" or not isinstance(options, GraphOptions):
+        return gate
+    if "attachment" in item.found_in:
+        # What somebody attached is meant to be read, however little a photographed page looks like the question.
+        gate = "kept"
+    if item.graph_score is not None:
+        gate = "kept" if item.graph_score >= options.graph_threshold else "below_graph"
+    if gate == "kept" and _below_rerank(item, options):
+        return "below_rerank"
+    return gate
+
+
+def _below_rerank(item: Candidate, options: GraphOptions) -> bool:
+    if item.rerank_score is not None:
+        return item.rerank_score < options.rerank_threshold
+    # A near-duplicate is not scored: a copy must not be kept where the threshold cuts what it repeats.
+    return options.rerank_threshold > 0 and item.duplicate_of is not None and "reranked" in item.places
+
+
+def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ...]:
+    """Passages in rank order with gate and margin under ``config``; none is lost."""
+    return tuple(
+        Candidate(
+            passage=passage,
+            rank=rank,
+            gate=gate_of(rank, passage.similarity, config),
+            margin=round(passage.similarity - config.similarity_threshold, 6),
+        )
+        for rank, passage in enumerate(passages, start=1)
+    )
+
+
+def kept_passages(current: Round, config: RunConfig) -> list[Passage]:
+    """The round's kept passages under ``config``, no matter what config the round was recorded with."""
+    return [item.passage for item in current.candidates if gate_in(item, config) == "kept"]
+
+
+def passed_ids(current: Round, config: RunConfig) -> list[PassageId]:
+    """Kept passages whose verdict passes; a passage without verdict or with an unreadable one does not."""
+    return [
+        passage.id
+        for passage in kept_passages(current, config)
+        if passage.id in current.verdicts and current.verdicts[passage.id].passes(config.min_confidence)
+    ]
+
+
+def decide(evidence: Evidence, config: RunConfig) -> Decision:
+    """Where to go after the newest round, and the one reason why (SPEC SC-04, SC-05).
+
+    Precedence: every kept verdict unreadable ends the run; then gate met, deadline, rewrite, forced generation.
+    Raises ``ValueError`` without rounds.
+    """
+    if not evidence.rounds:
+        raise ValueError("a decision needs at least one round")
+    current = evidence.rounds[-1]
+    kept = kept_passages(current, config)
+    passed = len(passed_ids(current, config))
+    rewrites = len(evidence.rounds) - 1
+    unreadable = sum(1 for item in kept if _unreadable(current, item.id))
+
+    def to(route: str, reason: Reason, *comparisons: Comparison) -> Decision:
+        return Decision(current.index, route, reason, comparisons, passed, len(kept))
+
+    if kept and unreadable == len(kept):
+        return to("end", "grader_failed", Comparison("unreadable", unreadable, "==", len(kept)))
+    value, bound, quantity = _gate_operands(evidence.rounds, config, passed, len(kept))
+    if value >= bound:
+        return to("generate", "passed", Comparison(quantity, value, ">=", bound))
+    unmet = Comparison(quantity, value, "<", bound)
+    if evidence.grader_unavailable:
+        ungraded = sum(1 for item in kept if item.id not in current.verdicts)
+        return to("generate", "grader_unavailable", unmet, Comparison("ungraded", ungraded, ">=", 1))
+    if evidence.elapsed_s >= config.budget_s:
+        return to("generate", "deadline", unmet, Comparison("elapsed_s", evidence.elapsed_s, ">=", config.budget_s))
+    if rewrites >= config.max_rewrites:
+        return to("generate", "max_rewrites", unmet, Comparison("rewrites", rewrites, ">=", config.max_rewrites))
+    if evidence.rewriter_failed:
+        return to("generate", "rewriter_failed", unmet, Comparison("failed_rewrites", 1, ">=", 1))
+    if evidence.repeated_rewrite:
+        return to("generate", "repeated_rewrite", unmet, Comparison("repeated_rewrites", 1, ">=", 1))
+    if not current.candidates:
+        # The probe has no threshold: nothing found means an empty collection, and no rewrite can fill it.
+        return to("generate", "no_passages", unmet, Comparison("candidates", 0, "==", 0))
+    return to("rewrite", "below_gate", unmet, Comparison("rewrites", rewrites, "<", config.max_rewrites))
+
+
+def _gate_operands(rounds: Sequence[Round], config: RunConfig, passed: int, kept: int) -> tuple[float, float, Quantity]:
+    if config.gate == "pass_rate":
+        return (passed / kept if kept else 0.0), config.grade_pass_threshold, "pass_rate"
+    considered = rounds if config.context == "union" else rounds[-1:]
+    distinct = {passage_id for item in considered for passage_id in passed_ids(item, config)}
+    return len(distinct), config.min_relevant, "relevant_passages"
+
+
+def _unreadable(current: Round, passage_id: PassageId) -> bool:
+    verdict = current.verdicts.get(passage_id)
+    return verdict is not None and verdict.relevant is None
+
+
+def outcome_of(decision: Decision, context: Context) -> Outcome:
+    """How a run that reached generation ended: a closed set apart from the reasons (SPEC SC-04, SC-07)."""
+    if not context.passages:
+        return "abstained"
+    if not context.verified:
+        return "answered_unverified"
+    return "answered" if decision.reason == "passed" else "answered_forced"

@@ -1,0 +1,464 @@
+"""Typed events of a run, and :func:`fold`: the one way a picture of a run is made, live or replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal
+
+from engine.model.config import RunConfig
+from engine.model.values import (
+    AnswerNote,
+    Attachment,
+    Candidate,
+    CellCitation,
+    Citation,
+    Context,
+    Decision,
+    Draft,
+    Evaluation,
+    Excerpt,
+    Fault,
+    Fork,
+    FoundSection,
+    GraphEvidence,
+    Memory,
+    ModelCall,
+    NodeExecution,
+    Outcome,
+    PassageId,
+    QualityCheck,
+    QueryAnalysis,
+    Recall,
+    Rewrite,
+    Round,
+    RouteChoice,
+    Routing,
+    RunId,
+    RunRecord,
+    Strategy,
+    TriedRoute,
+    UnsupportedMarker,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    seq: int = 0
+    """From 1, per run; assigned when the event is emitted."""
+    t_ms: float = 0.0
+    """Since the run began."""
+    stored: ClassVar[bool] = True
+    """Whether the record keeps a row for it; token deltas are not rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(_Event):
+    run_id: RunId
+    question: str
+    config: RunConfig
+    started_at: str
+    fork: Fork | None = None
+    attachments: tuple[Attachment, ...] = ()
+    trial: bool = False
+    kind: Literal["run_started"] = "run_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(_Event):
+    """The collection is open and the roles are chosen; the manifest says which."""
+
+    manifest: Mapping[str, str]
+    kind: Literal["prepared"] = "prepared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeStarted(_Event):
+    node: str
+    round: int
+    visit: int
+    kind: Literal["node_started"] = "node_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFinished(_Event):
+    execution: NodeExecution
+    kind: Literal["node_finished"] = "node_finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(_Event):
+    """A round begins: its query was searched, or the former candidates stand (``searched`` false)."""
+
+    round: int
+    query: str
+    candidates: tuple[Candidate, ...]
+    floor: float
+    anchors: str
+    searched: bool = True
+    rewrite_input: str = ""
+    routing: Routing | None = None
+    strategy: Strategy | None = None
+    attempt: int = 0
+    sections: tuple[FoundSection, ...] = ()
+    graph: GraphEvidence | None = None
+    kind: Literal["retrieved"] = "retrieved"
+
+    @classmethod
+    def opening(cls, opened: Round) -> Retrieved:
+        """The event that begins a round with what its search found; verdicts come in events of their own."""
+        return cls(
+            round=opened.index,
+            query=opened.query,
+            candidates=opened.candidates,
+            floor=opened.floor,
+            anchors=opened.anchors,
+            searched=opened.searched,
+            rewrite_input=opened.rewrite_input,
+            routing=opened.routing,
+            strategy=opened.strategy,
+            attempt=opened.attempt,
+            sections=opened.sections,
+            graph=opened.graph,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed(_Event):
+    """The source kinds of the coming round are chosen (quality-control loop)."""
+
+    round: int
+    routing: Routing
+    kind: Literal["routed"] = "routed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused(_Event):
+    """The lists of a round became one: its candidates in their new order, with gates and margins."""
+
+    round: int
+    candidates: tuple[Candidate, ...]
+    kind: Literal["fused"] = "fused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysed(_Event):
+    """The query was looked at before anything is searched (graph + vector retrieval)."""
+
+    analysis: QueryAnalysis
+    kind: Literal["analysed"] = "analysed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reranked(_Event):
+    """The kept passages of a round by P(relevant), best first."""
+
+    round: int
+    order: tuple[PassageId, ...]
+    kind: Literal["reranked"] = "reranked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityChecked(_Event):
+    round: int
+    check: QualityCheck
+    kind: Literal["quality_checked"] = "quality_checked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecalled(_Event):
+    recall: Recall
+    kind: Literal["memory_recalled"] = "memory_recalled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteChosen(_Event):
+    choice: RouteChoice
+    kind: Literal["route_chosen"] = "route_chosen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteTried(_Event):
+    tried: TriedRoute
+    kind: Literal["route_tried"] = "route_tried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryKept(_Event):
+    memory: Memory
+    kind: Literal["memory_kept"] = "memory_kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerBegun(_Event):
+    """Another answer begins: what was streamed of the one before is no longer the answer."""
+
+    draft: int
+    kind: Literal["answer_begun"] = "answer_begun"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted(_Event):
+    """An answer is complete and will be evaluated; :class:`AnswerCompleted` makes it the run's."""
+
+    draft: Draft
+    kind: Literal["drafted"] = "drafted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated(_Event):
+    draft: int
+    evaluation: Evaluation
+    seen: tuple[Excerpt, ...] = ()
+    kind: Literal["evaluated"] = "evaluated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageGraded(_Event):
+    round: int
+    passage_id: PassageId
+    verdict: Verdict
+    reused: bool = False
+    kind: Literal["passage_graded"] = "passage_graded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled(_Event):
+    call: ModelCall
+    kind: Literal["model_called"] = "model_called"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided(_Event):
+    decision: Decision
+    kind: Literal["decided"] = "decided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten(_Event):
+    rewrite: Rewrite
+    kind: Literal["rewritten"] = "rewritten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextAssembled(_Event):
+    context: Context
+    kind: Literal["context_assembled"] = "context_assembled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenStreamed(_Event):
+    text: str
+    kind: Literal["token_streamed"] = "token_streamed"
+    stored: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCompleted(_Event):
+    answer: str
+    citations: tuple[Citation, ...] = ()
+    removed_markers: tuple[str, ...] = ()
+    cell_citations: tuple[CellCitation, ...] = ()
+    unsupported: tuple[UnsupportedMarker, ...] = ()
+    kind: Literal["answer_completed"] = "answer_completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned(_Event):
+    warning: Fault
+    kind: Literal["warned"] = "warned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished(_Event):
+    outcome: Outcome
+    reason: str
+    error: Fault | None = None
+    answer_note: AnswerNote = ""
+    kind: Literal["run_finished"] = "run_finished"
+
+
+Event = (
+    RunStarted
+    | Prepared
+    | NodeStarted
+    | NodeFinished
+    | Retrieved
+    | Routed
+    | Fused
+    | Analysed
+    | Reranked
+    | QualityChecked
+    | MemoryRecalled
+    | RouteChosen
+    | RouteTried
+    | MemoryKept
+    | AnswerBegun
+    | Drafted
+    | Evaluated
+    | PassageGraded
+    | ModelCalled
+    | Decided
+    | Rewritten
+    | ContextAssembled
+    | TokenStreamed
+    | AnswerCompleted
+    | Warned
+    | RunFinished
+)
+
+Emit = Callable[[Event], None]
+
+
+def fold(record: RunRecord | None, event: Event) -> RunRecord:
+    """Add one event to the picture of a run; pure, and deaf to a sequence number it has already seen.
+
+    The first event must be :class:`RunStarted`; raises ``ValueError`` otherwise.
+    """
+    if isinstance(event, RunStarted):
+        if record is not None:
+            return record
+        return RunRecord(
+            id=event.run_id,
+            question=event.question,
+            config=event.config,
+            started_at=event.started_at,
+            fork=event.fork,
+            attachments=event.attachments,
+            trial=event.trial,
+            last_seq=event.seq,
+        )
+    if record is None:
+        raise ValueError(f"a run begins with run_started, not {event.kind}")
+    if event.seq <= record.last_seq:
+        return record
+    return replace(record, **_changes(record, event))
+
+
+def fold_all(events: Iterable[Event]) -> RunRecord:
+    """The picture that a whole sequence of events makes, as :func:`fold` would; raises ``ValueError`` for an empty one.
+
+    Made in place: a record of its own for every event would cost most of the time that reading a stored run takes.
+    """
+    sequence = iter(events)
+    first = next(sequence, None)
+    if first is None:
+        raise ValueError("no events")
+    begun = fold(None, first)
+    picture = SimpleNamespace(**{item.name: getattr(begun, item.name) for item in fields(begun)})
+    for event in sequence:
+        if event.seq > picture.last_seq and not isinstance(event, RunStarted):
+            vars(picture).update(_changes(picture, event))
+    return RunRecord(**vars(picture))
+
+
+def _changes(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]:
+    """New values of the fields that an event changes."""
+    changed = _told(record, event)
+    changed["last_seq"] = event.seq
+    changed["duration_ms"] = max(record.duration_ms, event.t_ms)
+    return changed
+
+
+def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
+    match event:
+        case Prepared():
+            return {"manifest": {**record.manifest, **event.manifest}}
+        case NodeStarted():
+            execution = NodeExecution(node=event.node, round=event.round, visit=event.visit, start_ms=event.t_ms)
+            return {"nodes": (*record.nodes, execution)}
+        case NodeFinished():
+            return {"nodes": _with_finished(record.nodes, event.execution)}
+        case Retrieved():
+            return {"rounds": (*record.rounds, _opened(event))}
+        case PassageGraded():
+            return {"rounds": _with_verdict(record.rounds, event)}
+        case Fused():
+            return {"rounds": _with_round(record.rounds, event.round, candidates=event.candidates)}
+        case Analysed():
+            return {"analysis": event.analysis}
+        case Reranked():
+            return {"rounds": _with_round(record.rounds, event.round, reranked=event.order)}
+        case QualityChecked():
+            return {"rounds": _with_round(record.rounds, event.round, quality=event.check)}
+        case MemoryRecalled():
+            return {"recall": event.recall}
+        case RouteChosen():
+            return {"route": event.choice}
+        case RouteTried():
+            return {"tried_routes": (*record.tried_routes, event.tried)}
+        case MemoryKept():
+            return {"remembered": event.memory}
+        case AnswerBegun():
+            return {"answer": "", "citations": (), "removed_markers": ()}
+        case Drafted():
+            return {"drafts": (*record.drafts, event.draft)}
+        case Evaluated():
+            return {"drafts": _with_evaluation(record.drafts, event)}
+        case ModelCalled():
+            return {"model_calls": (*record.model_calls, event.call)}
+        case Decided():
+            return {"decisions": (*record.decisions, event.decision)}
+        case Rewritten():
+            return {"rewrites": (*record.rewrites, event.rewrite)}
+        case ContextAssembled():
+            return {"context": event.context}
+        case TokenStreamed():
+            return {"answer": record.answer + event.text}
+        case AnswerCompleted():
+            return {
+                "answer": event.answer,
+                "citations": event.citations,
+                "removed_markers": event.removed_markers,
+                "cell_citations": event.cell_citations,
+                "unsupported": event.unsupported,
+            }
+        case Warned():
+            return {"warnings": (*record.warnings, event.warning)}
+        case RunFinished():
+            ended = {"outcome": event.outcome, "reason": event.reason, "error": event.error}
+            return {**ended, "answer_note": event.answer_note}
+        case _:
+            return {}
+
+
+def _opened(event: Retrieved) -> Round:
+    return Round(
+        index=event.round,
+        query=event.query,
+        candidates=event.candidates,
+        floor=event.floor,
+        anchors=event.anchors,
+        searched=event.searched,
+        rewrite_input=event.rewrite_input,
+        routing=event.routing,
+        strategy=event.strategy,
+        attempt=event.attempt,
+        sections=event.sections,
+        graph=event.graph,
+    )
+
+
+def _with_round(rounds: tuple[Round, ...], index: int, **changes: Any) -> tuple[Round, ...]:
+    return (*rounds[:index], replace(rounds[index], **changes), *rounds[index + 1 :])
+
+
+def _with_evaluation(drafts: tuple[Draft, ...], event: Evaluated) -> tuple[Draft, ...]:
+    return tuple(
+        replace(item, evaluation=event.evaluation, seen=event.seen) if item.index == event.draft else item
+        for item in drafts
+    )
+
+
+def _with_verdict(rounds: tuple[Round, ...], event: PassageGraded) -> tuple[Round, ...]:
+    current = rounds[event.round]
+    reused = (*current.reused, event.passage_id) if event.reused else current.reused
+    changed = replace(current, verdicts={**current.verdicts, event.passage_id: event.verdict}, reused=reused)
+    return (*rounds[: event.round], changed, *rounds[event.round + 1 :])
+
+
+def _with_finished(nodes: tuple[NodeExecution, ...], finished: NodeExecution) -> tuple[NodeExecution, ...]:
+    same = (finished.node, finished.visit)
+    return tuple(finished if (item.node, item.visit) == same else item for item in nodes)

@@ -1,0 +1,124 @@
+"""Answers: what they were written from, what they cite, how they were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engine.model.config import BUILTIN
+from engine.model.values.graphs import GraphContext
+from engine.model.values.names import EvaluationDimension, PassageId
+from engine.model.values.rounds import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One thing that was to go into the context."""
+
+    kind: Literal["passage", "graph", "table"]
+    id: str
+    """Of a passage; the number of a table; empty for the graph."""
+    tokens: int
+    given: bool
+    """False where the token budget was spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage as refinement saw it; the texts of all of them, joined, are the passage."""
+
+    text: str
+    bearing: float
+    """On the question, in [0, 1]."""
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the generator was given, in its order."""
+
+    passages: tuple[Passage, ...]
+    cut: tuple[PassageId, ...] = ()
+    """Passages left out because the token budget was spent."""
+    verified: bool = True
+    tokens: int = 0
+    token_budget: int = 0
+    graph: GraphContext | None = None
+    """Entities and relationships given beside the passages (graph + vector retrieval)."""
+    tables: tuple[int, ...] = ()
+    """Tables of the question that were given, from 1."""
+    parts: tuple[ContextPart, ...] = ()
+    """Everything that was to go in, in its order, with what the budget made of it (graph + vector retrieval)."""
+    refined: Mapping[PassageId, tuple[Sentence, ...]] = field(default_factory=dict)
+    """Sentences of passages that were cut before generation, kept and cut ones, in the order of the passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker ``[n]`` of the answer and the passage it points to."""
+
+    marker: int
+    passage_id: PassageId
+    source: str
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedMarker:
+    """A marker that was taken out: the passage is there, but the sentence does not follow from it."""
+
+    marker: str
+    sentence: str
+    support: float
+    """Of the sentence by the passage, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What an evaluator wants changed in an answer: concrete and actionable (SPEC AE-03)."""
+
+    dimension: EvaluationDimension
+    text: str
+    code: str = ""
+    """Of a built-in evaluator, for rendering per language from ``params``; empty where ``text`` is a model's own."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    quote: str = ""
+    """The sentence of the answer that it is about; empty where it is about the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What an evaluator saw of one passage (SPEC AE-04)."""
+
+    passage_id: PassageId
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A judgement of an answer; passed exactly where there is nothing to suggest (SPEC AE-03)."""
+
+    passed: bool
+    suggestions: tuple[Suggestion, ...] = ()
+    evaluator: str = BUILTIN
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One answer of a run that may write several."""
+
+    index: int
+    """From 0."""
+    text: str
+    citations: tuple[Citation, ...] = ()
+    removed_markers: tuple[str, ...] = ()
+    attempt: int = 0
+    """The pass of the outer loop that wrote it (dual loop)."""
+    direct: bool = False
+    """Written without a search."""
+    evaluation: Evaluation | None = None
+    """None where it was not evaluated."""
+    seen: tuple[Excerpt, ...] = ()
+    """What the evaluator saw of the passages."""

@@ -1,0 +1,84 @@
+"""What was done and asked: model calls, node executions, faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from engine.errors import WorkbenchError
+from engine.model.config import RoleName
+from engine.model.values.names import PassageId
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One invocation of a role's model, exactly as sent and received (SPEC SC-10)."""
+
+    role: RoleName
+    node: str
+    round: int
+    model: str
+    messages: tuple[Message, ...]
+    reply: str
+    parsed: Mapping[str, Any] | None = None
+    """What was read from the reply; None where nothing could be."""
+    passage_id: PassageId | None = None
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+    start_ms: float = 0.0
+    """Since the run began."""
+    duration_ms: float = 0.0
+    built_in: bool = False
+    cached: bool = False
+    attempt: int = 1
+    truncated: bool = False
+    """The reply reached its limit of tokens and breaks off there."""
+    error: str = ""
+    thinking: str = ""
+    temperature: float | None = None
+    """Where it was asked with another than its role's, as in a second try; None else."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeExecution:
+    """One visit of one node."""
+
+    node: str
+    round: int
+    visit: int
+    """From 1, per node."""
+    start_ms: float
+    duration_ms: float | None = None
+    """None while it runs."""
+    model_calls: int = 0
+    """Chat-model invocations, cached ones included; built-in ones are not model calls."""
+    built_in_calls: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error or warning as a record keeps it."""
+
+    code: str
+    fact: str
+    remedy: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    node: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException, node: str = "") -> Self:
+        """Return an exception as a record keeps it; one that is not ours is named by its class, without its text."""
+        ours = error if isinstance(error, WorkbenchError) else WorkbenchError(kind=type(error).__name__)
+        return cls(ours.code, ours.fact, ours.remedy, ours.params, node)
+
+    def said(self) -> dict[str, str]:
+        """Return the fault as JSON answers and reports have it."""
+        return {"code": self.code, "fact": self.fact, "remedy": self.remedy}

@@ -1,0 +1,133 @@
+"""The record of a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker
+from engine.model.values.attachments import Attachment, CellCitation
+from engine.model.values.calls import Fault, ModelCall, NodeExecution
+from engine.model.values.decisions import Decision, Rewrite
+from engine.model.values.graphs import QueryAnalysis
+from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
+from engine.model.values.names import AnswerNote, Outcome, PassageId, RunId
+from engine.model.values.rounds import Passage, Round, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where a run branched off another one, and what was changed there; everything before was reused."""
+
+    parent: RunId
+    round: int = 0
+    """The round whose decision is made again; the rounds before it stand as the parent had them."""
+    settings: tuple[str, ...] = ()
+    """Names of the settings that were changed."""
+    query: str = ""
+    """The query that this round searches instead of its own; empty where it was not changed."""
+    verdicts: Mapping[PassageId, bool] = field(default_factory=dict)
+    """Verdicts set by hand: whether the passage counts as relevant."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """The picture of a run, made by folding its events; while it is running, ``outcome`` is None."""
+
+    id: RunId
+    question: str
+    config: RunConfig
+    started_at: str
+    """ISO 8601, UTC."""
+    manifest: Mapping[str, str] = field(default_factory=dict)
+    """Versions, models with digests, collection fingerprint: what is needed to explain the run later."""
+    fork: Fork | None = None
+    """None for a run that began by itself."""
+    trial: bool = False
+    """Whether it was run to see what settings do: it recalls nothing that runs of this very question left, and leaves
+    nothing behind itself."""
+    rounds: tuple[Round, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
+    nodes: tuple[NodeExecution, ...] = ()
+    model_calls: tuple[ModelCall, ...] = ()
+    context: Context | None = None
+    answer: str = ""
+    citations: tuple[Citation, ...] = ()
+    removed_markers: tuple[str, ...] = ()
+    cell_citations: tuple[CellCitation, ...] = ()
+    unsupported: tuple[UnsupportedMarker, ...] = ()
+    """Markers taken out of the answer because what they point to does not bear the sentence out."""
+    attachments: tuple[Attachment, ...] = ()
+    """Images and tables of the question, as they were read."""
+    analysis: QueryAnalysis | None = None
+    """Of the query (graph + vector retrieval)."""
+    drafts: tuple[Draft, ...] = ()
+    """Every answer of a workflow that evaluates its answers; ``answer`` is the one that stands."""
+    recall: Recall | None = None
+    route: RouteChoice | None = None
+    tried_routes: tuple[TriedRoute, ...] = ()
+    remembered: Memory | None = None
+    """What this run left in long-term memory."""
+    outcome: Outcome | None = None
+    reason: str = ""
+    answer_note: AnswerNote = ""
+    error: Fault | None = None
+    warnings: tuple[Fault, ...] = ()
+    duration_ms: float = 0.0
+    last_seq: int = 0
+
+    @property
+    def workflow(self) -> WorkflowName:
+        return self.config.workflow
+
+    @property
+    def tables(self) -> tuple[Attachment, ...]:
+        """Tables of the question, in order: ``[T1:B3]`` is a cell of the first one."""
+        return tuple(item for item in self.attachments if item.kind == "table")
+
+    @property
+    def active(self) -> bool:
+        return self.outcome is None
+
+    @property
+    def query(self) -> str:
+        """The query of the newest round."""
+        return self.rounds[-1].query if self.rounds else self.question
+
+    @property
+    def best_similarity(self) -> float | None:
+        """The best of all rounds; None where no search found anything."""
+        return max((best for item in self.rounds if (best := item.best_similarity) is not None), default=None)
+
+    @property
+    def pass_rates(self) -> Mapping[int, float]:
+        """By round what the grader's gate decided on; answers are judged apart."""
+        return {item.round: item.pass_rate for item in self.decisions if item.node in ("grade", "grade_documents")}
+
+    @property
+    def calls(self) -> int:
+        """Chat-model invocations as if nothing had been cached; built-in ones are counted apart."""
+        return sum(not call.built_in for call in self.model_calls)
+
+    @property
+    def cached_calls(self) -> int:
+        return sum(call.cached for call in self.model_calls)
+
+    @property
+    def built_in_calls(self) -> int:
+        return sum(call.built_in for call in self.model_calls)
+
+    def graded(self, round_index: int) -> list[tuple[Passage, Verdict]]:
+        """Passages of a round that have a verdict, in rank order."""
+        verdicts = self.rounds[round_index].verdicts
+        passages = (candidate.passage for candidate in self.rounds[round_index].candidates)
+        return [(passage, verdicts[passage.id]) for passage in passages if passage.id in verdicts]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready values; ``records.codec.record_from_dict`` reads them back."""
+        from engine.records.codec import record_to_dict
+
+        return record_to_dict(self)

@@ -1,0 +1,33 @@
+"""Records that are over: those of the store, and the demos that ship with the program, which no one can change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.errors import ReadOnlyRun
+from engine.model.events import Event
+from engine.model.values import RunRecord
+from engine.records.store import RunStore
+from engine.samples.demos import demo_events, demo_record, is_demo
+
+
+class Archive:
+    """A store with the demos beside it; safe from any thread. Raises what :class:`RunStore` raises."""
+
+    def __init__(self, store: RunStore) -> None:
+        self.store = store
+
+    def record(self, run_id: str) -> RunRecord:
+        """Raises ``UnknownRun``."""
+        return demo_record(run_id) if is_demo(run_id) else self.store.load(run_id)
+
+    def events(self, run_id: str, after: int) -> Sequence[Event]:
+        """Those above a sequence number; raises ``UnknownRun``."""
+        if is_demo(run_id):
+            return [event for event in demo_events(run_id) if event.seq > after]
+        return self.store.events(run_id, after)
+
+    def require_own(self, run_id: str) -> None:
+        """Raises ``ReadOnlyRun`` for a demo: it can be neither tagged nor deleted."""
+        if is_demo(run_id):
+            raise ReadOnlyRun(run=run_id)

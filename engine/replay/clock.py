@@ -1,0 +1,86 @@
+"""What a record tells of the time: it was part of the run, and no replay can turn it back."""
+
+from __future__ import annotations
+
+from engine.model.decide import kept_passages
+from engine.model.values import Decision, Rewrite, RunRecord
+
+GATES = ("grade", "grade_documents")
+"""The nodes that decide whether a round's passages are enough."""
+ANSWERING = frozenset({"generate", "generate_answer", "generate_response", "direct_response"})
+_OF_A_ROUND = frozenset({"question_router", "retrieve", "fuse", "rerank", "retrieve_documents", *GATES})
+"""The nodes that search and judge a round."""
+
+
+class RecordedClock:
+    """The time, and what it cut short, by round."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._record = record
+        self._decisions: dict[int, Decision] = {item.round: item for item in record.decisions if item.node in GATES}
+        self._rewrites: dict[int, Rewrite] = {}
+        for item in record.rewrites:
+            self._rewrites.setdefault(item.round, item)
+
+    def decision(self, index: int) -> Decision | None:
+        return self._decisions.get(index)
+
+    def decision_of_visit(self, node: str, visit: int) -> Decision | None:
+        """What a node decided at its visit of that number, counted from 1."""
+        found = [item for item in self._record.decisions if item.node == node]
+        return found[visit - 1] if 0 < visit <= len(found) else None
+
+    def rewrite_before(self, index: int) -> Rewrite | None:
+        """The rewrite that made the query of a round."""
+        return self._rewrites.get(index - 1)
+
+    def over(self, index: int) -> bool:
+        """Whether the deadline decided the round."""
+        decision = self._decisions.get(index)
+        return decision is not None and decision.reason == "deadline"
+
+    def unreached(self, index: int) -> bool:
+        """Whether the round was decided without its grader."""
+        decision = self._decisions.get(index)
+        return decision is not None and decision.reason == "grader_unavailable"
+
+    def elapsed_s(self, index: int) -> float:
+        """Time at a decision that the deadline made; else 0, a moment before any budget."""
+        return self._decisions[index].comparisons[-1].value if self.over(index) else 0.0
+
+    def ended_s(self, index: int) -> float:
+        """When the round and all before it had been searched and judged."""
+        ends = (
+            item.start_ms + (item.duration_ms or 0.0)
+            for item in self._record.nodes
+            if item.round <= index and item.node in _OF_A_ROUND
+        )
+        return max(ends, default=0.0) / 1000.0
+
+    def answered_s(self) -> float:
+        """When the last answer was written."""
+        ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in ANSWERING)
+        return max(ends, default=0.0) / 1000.0
+
+    def cut_short(self, index: int) -> bool:
+        """Whether the deadline decided the round, or left a search or a verdict out of it."""
+        return self.over(index) or self.left_out(index)
+
+    def visit_ended_s(self, node: str, visit: int) -> float:
+        """When a visit of a node, from 1, was over; 0 where it was never made."""
+        ends = (
+            item.start_ms + (item.duration_ms or 0.0)
+            for item in self._record.nodes
+            if item.node == node and item.visit == visit
+        )
+        return max(ends, default=0.0) / 1000.0
+
+    def left_out(self, index: int) -> bool:
+        """Whether the round lacks its search or a verdict for want of time, no matter what it was decided by."""
+        recorded = self._record.rounds[index]
+        if not recorded.searched:
+            before = self.rewrite_before(index)
+            return not (before and (before.repeated or before.failed))
+        if index not in self._decisions or self.unreached(index):
+            return False
+        return any(passage.id not in recorded.verdicts for passage in kept_passages(recorded, self._record.config))

@@ -1,0 +1,189 @@
+"""How a run would have ended at every pair of two settings, equal neighbours put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.model.config import PARAMETERS, RunConfig
+from engine.model.values import Outcome, Reason, RunRecord
+from engine.replay.grid import paths
+from engine.replay.lines import numbers_of, round_value
+from engine.replay.masks import IntArray
+from engine.replay.registry import what_if
+from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
+from engine.replay.table import RunTable, run_table
+from engine.replay.values import State
+
+_PASSED = REASONS.index("passed")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Values of both settings, both ends included, that the run cannot tell apart."""
+
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    state: State
+    outcome: Outcome | None
+    """None where it is not known."""
+    reason: Reason | None
+    """Of the last decision that is known."""
+    round: int
+    """The last round reached; -1 where nothing is known."""
+    rewrites: int
+    steps: int
+    """Gradings, rewrites and generations of the known path."""
+    x_try: float
+    """A round value inside, to set a slider to."""
+    y_try: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """A stricter similarity threshold that makes a gate pass: it drops what the grader would have failed."""
+
+    similarity_from: float
+    similarity_to: float
+    round: int
+    pass_rate_from: float
+    pass_rate_to: float
+    threshold: float
+    """The pass rate that is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionMap:
+    """Cells row by row, the lowest row first: ``cells[row * len(columns) + column]``."""
+
+    x: Column
+    y: Column
+    columns: tuple[tuple[float, float], ...]
+    """First and last value of each."""
+    rows: tuple[tuple[float, float], ...]
+    cells: tuple[Cell, ...]
+    here: int
+    """The cell of the settings that the map was made for."""
+    coupling: Coupling | None
+
+    def cell_of(self, x: float, y: float) -> int | None:
+        """The cell that holds these values; None between two steps of a slider."""
+        column = next((place for place, (low, high) in enumerate(self.columns) if low <= x <= high), None)
+        row = next((place for place, (low, high) in enumerate(self.rows) if low <= y <= high), None)
+        return None if column is None or row is None else row * len(self.columns) + column
+
+
+def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> DecisionMap:
+    """The map around ``config``, on every step of both sliders and the values of ``config`` and of the run itself.
+
+    Raises ``ValueError`` where ``x`` and ``y`` are the same or one of them is no number that decides.
+    """
+    usable = numbers_of(config.workflow)
+    if x == y or x not in usable or y not in usable:
+        raise ValueError(f"a decision map needs two different settings of {', '.join(usable)}")
+    table = run_table(record)
+    across, up = _axis(config, record.config, x), _axis(config, record.config, y)
+    tried = paths(table, SettingsGrid.product(config, {y: up, x: across}))
+    kinds = _kinds(tried).reshape(len(up), len(across))
+    columns, rows = _stretches(kinds.T), _stretches(kinds)
+    cells = tuple(
+        _cell(
+            tried, across[column[0] : column[1] + 1], up[row[0] : row[1] + 1], (x, y), row[0] * len(across) + column[0]
+        )
+        for row in rows
+        for column in columns
+    )
+    at = [
+        next(place for place, (first, last) in enumerate(stretches) if first <= axis.index(value) <= last)
+        for stretches, axis, value in (
+            (rows, up, float(getattr(config, y))),
+            (columns, across, float(getattr(config, x))),
+        )
+    ]
+    return DecisionMap(
+        x=x,
+        y=y,
+        columns=tuple((across[first], across[last]) for first, last in columns),
+        rows=tuple((up[first], up[last]) for first, last in rows),
+        cells=cells,
+        here=at[0] * len(columns) + at[1],
+        coupling=coupling_of(record, table, config),
+    )
+
+
+def coupling_of(record: RunRecord, table: RunTable, config: RunConfig) -> Coupling | None:
+    """The step of the similarity threshold, nearest to that of ``config``, above which the gate of one round passes
+    that fails below it; None where there is none or the gate counts passages."""
+    if config.gate != "pass_rate" or "grade_pass_threshold" not in numbers_of(config.workflow):
+        return None
+    values = _axis(config, record.config, "similarity_threshold")
+    tried = paths(table, SettingsGrid.product(config, {"similarity_threshold": values}))
+    passes = tried.path_known & (tried.reason == _PASSED)
+    failing = np.where(tried.path_known & (tried.reason != _PASSED), tried.round, tried.rewrites - 1)
+    here = values.index(config.similarity_threshold)
+    steps = [
+        place
+        for place in range(1, len(values))
+        if passes[place] and tried.kept[place] > 0 and failing[place - 1] >= tried.round[place]
+    ]
+    if not steps:
+        return None
+    place = min(steps, key=lambda step: (abs(step - here), step))
+    index = int(tried.round[place])
+    below = what_if(record, replace(config, similarity_threshold=values[place - 1])).steps[index].decision
+    if below is None:
+        return None
+    return Coupling(
+        similarity_from=values[place - 1],
+        similarity_to=values[place],
+        round=index,
+        pass_rate_from=below.pass_rate,
+        pass_rate_to=float(tried.pass_rate[place]),
+        threshold=config.grade_pass_threshold,
+    )
+
+
+def _axis(config: RunConfig, run: RunConfig, name: Column) -> list[float]:
+    parameter = PARAMETERS[name]
+    steps = round((parameter.high - parameter.low) / parameter.step)
+    values = {round(parameter.low + place * parameter.step, 4) for place in range(steps + 1)}
+    return sorted(values | {float(getattr(config, name)), float(getattr(run, name))})
+
+
+def _kinds(tried: Paths) -> IntArray:
+    """One number for all that a cell says."""
+    facts = (tried.state, tried.outcome, tried.reason, tried.round, tried.rewrites, tried.steps)
+    number = np.zeros(len(tried), dtype=np.int64)
+    for fact in facts:
+        low = int(fact.min())
+        number = number * (int(fact.max()) - low + 1) + (fact - low)
+    return number
+
+
+def _stretches(kinds: IntArray) -> list[tuple[int, int]]:
+    """First and last place of runs of equal rows."""
+    turns = np.flatnonzero((kinds[1:] != kinds[:-1]).any(axis=1)).tolist()
+    firsts, lasts = [0, *(turn + 1 for turn in turns)], [*turns, len(kinds) - 1]
+    return list(zip(firsts, lasts, strict=True))
+
+
+def _cell(tried: Paths, across: Sequence[float], up: Sequence[float], names: tuple[Column, Column], place: int) -> Cell:
+    outcome, reason = int(tried.outcome[place]), int(tried.reason[place])
+    return Cell(
+        x0=across[0],
+        x1=across[-1],
+        y0=up[0],
+        y1=up[-1],
+        state=STATES[tried.state[place]],
+        outcome=OUTCOMES[outcome] if outcome >= 0 else None,
+        reason=REASONS[reason] if reason >= 0 else None,
+        round=int(tried.round[place]),
+        rewrites=int(tried.rewrites[place]),
+        steps=int(tried.steps[place]),
+        x_try=round_value(across, whole=PARAMETERS[names[0]].whole),
+        y_try=round_value(up, whole=PARAMETERS[names[1]].whole),
+    )

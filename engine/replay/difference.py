@@ -1,0 +1,323 @@
+"""Where two runs differ and where they part: pure, over two records, without any call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, get_args
+
+from engine.model.config import RoleName
+from engine.model.settings_difference import SettingDifference, manifest_difference, settings_difference
+from engine.model.values import Decision, NodeExecution, Passage, PassageId, Rewrite, Round, RunRecord, Verdict
+from engine.replay.answer_difference import SentenceDifference, answer_difference
+from engine.replay.passage_outcomes import Presence, presences
+
+Aspect = Literal["query", "kept", "route", "reason", "missing"]
+"""In what one round of two runs differs; ``missing``: one of the runs has no such round."""
+Move = Literal["gained", "lost", "moved", "same"]
+"""``gained``: only b kept the passage in some round, ``lost``: only a did; ``moved``: its rank is another one."""
+
+_OPENING = "route_query"
+"""Decides before the first round whether there is one."""
+_NOTICED = 0.05
+"""A P(relevant) that moved by no more than this is not worth a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPair:
+    """The same round of both runs."""
+
+    index: int
+    a: Round | None
+    b: Round | None
+    decision_a: Decision | None
+    """The first that differs where a round has several; None where the run ended or broke off before it decided."""
+    decision_b: Decision | None
+    differs: tuple[Aspect, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageDifference:
+    """One passage that at least one of the runs saw."""
+
+    passage: Passage
+    a: Presence | None
+    b: Presence | None
+    move: Move
+
+    @property
+    def climbed(self) -> int:
+        """By how many places b ranks it better than a at best; 0 where one of them never saw it."""
+        return self.a.best_rank - self.b.best_rank if self.a and self.b else 0
+
+    @property
+    def notable(self) -> bool:
+        """Whether its use changed, or its rank while a run kept it; other ranks of dropped passages say nothing."""
+        if self.move == "moved":
+            return any(side is not None and side.kept for side in (self.a, self.b)) or self._use_differs
+        return self.move != "same" or self._use_differs
+
+    @property
+    def _use_differs(self) -> bool:
+        used = [(side.marker is not None, side.cited) if side else (False, False) for side in (self.a, self.b)]
+        return used[0] != used[1]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictDifference:
+    """A passage that both runs judged, and not alike."""
+
+    passage: Passage
+    a: Verdict
+    b: Verdict
+    flipped: bool
+    """One says relevant and the other does not; else only the probability moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewritePair:
+    """The rewrites after one round; None where a run made none there."""
+
+    round: int
+    a: Rewrite | None
+    b: Rewrite | None
+
+    @property
+    def same(self) -> bool:
+        return self.a is not None and self.b is not None and self.a.rewritten_query == self.b.rewritten_query
+
+
+@dataclass(frozen=True, slots=True)
+class ContextDifference:
+    """What the generators were given, by passage."""
+
+    shared: tuple[PassageId, ...]
+    gained: tuple[PassageId, ...]
+    lost: tuple[PassageId, ...]
+    shared_entities: tuple[str, ...] = ()
+    """Ids of the entities of the graph that both were given."""
+    gained_entities: tuple[str, ...] = ()
+    lost_entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTimes:
+    """Time that the visits of one node took together."""
+
+    node: str
+    a_ms: float
+    b_ms: float
+    a_visits: int
+    b_visits: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoleCalls:
+    """Calls of one role: of chat models (cached ones included, as if nothing had been cached) and built-in ones."""
+
+    role: RoleName
+    a_chat: int
+    b_chat: int
+    a_built_in: int
+    b_built_in: int
+    a_cached: int
+    b_cached: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """Run ``a`` beside run ``b``; *gained* and *added* is what only ``b`` has."""
+
+    a: RunRecord
+    b: RunRecord
+    settings: tuple[SettingDifference, ...]
+    path: tuple[RoundPair, ...]
+    passages: tuple[PassageDifference, ...]
+    """Those given to a generator first, then those that a run kept, then the rest; best rank first."""
+    verdicts: tuple[VerdictDifference, ...]
+    """Flipped ones first."""
+    rewrites: tuple[RewritePair, ...]
+    context: ContextDifference
+    answer: tuple[SentenceDifference, ...]
+    times: tuple[NodeTimes, ...]
+    calls: tuple[RoleCalls, ...]
+
+    @property
+    def same_question(self) -> bool:
+        return self.a.question == self.b.question
+
+    @property
+    def parting(self) -> int | None:
+        """The first round in which the runs differ; None where they never part."""
+        return next((pair.index for pair in self.path if pair.differs), None)
+
+    @property
+    def same_path(self) -> bool:
+        return self.parting is None and self.a.outcome == self.b.outcome
+
+    @property
+    def same_answer(self) -> bool:
+        return all(item.kind == "same" for item in self.answer)
+
+    @property
+    def same_evidence(self) -> bool:
+        """Whether both saw, kept, judged, were given and cited the same; ranks included."""
+        uses = all(_use(item.a) == _use(item.b) for item in self.passages)
+        return uses and not self.verdicts and all(item.move == "same" for item in self.passages)
+
+    @property
+    def equal(self) -> bool:
+        """Whether nothing but times, calls and settings can differ."""
+        return self.same_question and self.same_path and self.same_answer and self.same_evidence
+
+
+def difference(a: RunRecord, b: RunRecord) -> RunDifference:
+    """Set two runs side by side; runs that failed, were stopped or still go on are compared as far as they came."""
+    seen_a, seen_b = presences(a), presences(b)
+    passages = _passages(a, b, seen_a, seen_b)
+    return RunDifference(
+        a=a,
+        b=b,
+        settings=(*settings_difference(a.config, b.config), *manifest_difference(a, b)),
+        path=_path(a, b),
+        passages=passages,
+        verdicts=_verdicts(passages),
+        rewrites=_rewrites(a, b),
+        context=_context(a, b),
+        answer=answer_difference(a, b),
+        times=_times(a, b),
+        calls=_calls(a, b),
+    )
+
+
+def _path(a: RunRecord, b: RunRecord) -> tuple[RoundPair, ...]:
+    pairs = []
+    for index in range(max(len(a.rounds), len(b.rounds))):
+        old = a.rounds[index] if index < len(a.rounds) else None
+        new = b.rounds[index] if index < len(b.rounds) else None
+        was, now = _parting(_decisions(a, index), _decisions(b, index))
+        pairs.append(RoundPair(index, old, new, was, now, _differs(old, new, was, now)))
+    return tuple(pairs)
+
+
+def _differs(a: Round | None, b: Round | None, was: Decision | None, now: Decision | None) -> tuple[Aspect, ...]:
+    if a is None or b is None:
+        return ("missing",)
+    found: list[Aspect] = []
+    if a.query != b.query:
+        found.append("query")
+    if {item.id for item in a.kept} != {item.id for item in b.kept}:
+        found.append("kept")
+    if (was.route if was else "") != (now.route if now else ""):
+        found.append("route")
+    if (was.reason if was else "") != (now.reason if now else ""):
+        found.append("reason")
+    return tuple(found)
+
+
+def _decisions(record: RunRecord, index: int) -> list[Decision]:
+    return [item for item in record.decisions if item.round == index and item.node != _OPENING]
+
+
+def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision | None, Decision | None]:
+    """Of a round that was decided more than once the first decisions that differ, else its first ones."""
+    pairs = list(zip_longest(was, now))
+    for old, new in pairs:
+        if old is None or new is None or (old.route, old.reason) != (new.route, new.reason):
+            return old, new
+    return pairs[0] if pairs else (None, None)
+
+
+def _passages(
+    a: RunRecord, b: RunRecord, seen_a: Mapping[PassageId, Presence], seen_b: Mapping[PassageId, Presence]
+) -> tuple[PassageDifference, ...]:
+    texts = {item.passage.id: item.passage for run in (b, a) for current in run.rounds for item in current.candidates}
+    found = []
+    for name in dict.fromkeys((*seen_a, *seen_b)):
+        old, new = seen_a.get(name), seen_b.get(name)
+        found.append(PassageDifference(texts[name], old, new, _move(old, new)))
+    return tuple(sorted(found, key=_place))
+
+
+def _move(a: Presence | None, b: Presence | None) -> Move:
+    kept_a, kept_b = a is not None and a.kept, b is not None and b.kept
+    if kept_a != kept_b:
+        return "gained" if kept_b else "lost"
+    if a is None or b is None:
+        return "moved"
+    return "same" if (a.first_rank, a.best_rank) == (b.first_rank, b.best_rank) else "moved"
+
+
+def _place(item: PassageDifference) -> tuple[bool, bool, int, str]:
+    sides = [side for side in (item.a, item.b) if side is not None]
+    given = any(side.marker is not None for side in sides)
+    kept = any(side.kept for side in sides)
+    return (not given, not kept, min(side.best_rank for side in sides), item.passage.id)
+
+
+def _use(presence: Presence | None) -> tuple[object, ...]:
+    return (presence.kept, presence.marker, presence.cited, presence.passes) if presence else ()
+
+
+def _verdicts(passages: tuple[PassageDifference, ...]) -> tuple[VerdictDifference, ...]:
+    found = []
+    for item in passages:
+        old, new = item.a.verdict if item.a else None, item.b.verdict if item.b else None
+        if old is None or new is None:
+            continue
+        flipped = old.relevant != new.relevant
+        if flipped or abs(round(old.p_relevant - new.p_relevant, 9)) > _NOTICED:
+            found.append(VerdictDifference(item.passage, old, new, flipped))
+    return tuple(sorted(found, key=lambda item: not item.flipped))
+
+
+def _rewrites(a: RunRecord, b: RunRecord) -> tuple[RewritePair, ...]:
+    old = {item.round: item for item in a.rewrites}
+    new = {item.round: item for item in b.rewrites}
+    return tuple(RewritePair(index, old.get(index), new.get(index)) for index in sorted({*old, *new}))
+
+
+def _context(a: RunRecord, b: RunRecord) -> ContextDifference:
+    old = [item.id for item in a.context.passages] if a.context else []
+    new = [item.id for item in b.context.passages] if b.context else []
+    was, now = _entities(a), _entities(b)
+    return ContextDifference(
+        shared=tuple(item for item in new if item in old),
+        gained=tuple(item for item in new if item not in old),
+        lost=tuple(item for item in old if item not in new),
+        shared_entities=tuple(item for item in now if item in was),
+        gained_entities=tuple(item for item in now if item not in was),
+        lost_entities=tuple(item for item in was if item not in now),
+    )
+
+
+def _entities(record: RunRecord) -> list[str]:
+    graph = record.context.graph if record.context else None
+    return [item.id for item in graph.entities] if graph else []
+
+
+def _times(a: RunRecord, b: RunRecord) -> tuple[NodeTimes, ...]:
+    names = dict.fromkeys(item.node for run in (a, b) for item in run.nodes)
+    found = []
+    for name in names:
+        old, new = ([item for item in run.nodes if item.node == name] for run in (a, b))
+        found.append(NodeTimes(name, _sum_ms(old), _sum_ms(new), len(old), len(new)))
+    return tuple(found)
+
+
+def _sum_ms(visits: Iterable[NodeExecution]) -> float:
+    return sum(item.duration_ms or 0.0 for item in visits)
+
+
+def _calls(a: RunRecord, b: RunRecord) -> tuple[RoleCalls, ...]:
+    found = []
+    for role in get_args(RoleName):
+        old = [call for call in a.model_calls if call.role == role]
+        new = [call for call in b.model_calls if call.role == role]
+        if old or new:
+            chat = [sum(not call.built_in for call in calls) for calls in (old, new)]
+            built_in = [sum(call.built_in for call in calls) for calls in (old, new)]
+            cached = [sum(call.cached for call in calls) for calls in (old, new)]
+            found.append(RoleCalls(role, chat[0], chat[1], built_in[0], built_in[1], cached[0], cached[1]))
+    return tuple(found)

@@ -1,0 +1,132 @@
+"""The nearest flips: how far each single slider must move until the run would end otherwise, as far as is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.model.config import GatePolicy, RunConfig
+from engine.model.values import Outcome, RunRecord
+from engine.replay.grid import paths
+from engine.replay.lines import GATES, as_set, line, nearest, numbers_of, share_of
+from engine.replay.masks import IntArray, column, counted
+from engine.replay.settings import OUTCOMES, STATES, Column, Paths, SettingsGrid
+from engine.replay.table import RunTable, run_table
+from engine.replay.values import State
+
+_ROUNDS = 100
+"""More than any run has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """One change of one setting, and where it leads."""
+
+    name: Column
+    value_from: float | str
+    value_to: float | str
+    outcome: Outcome
+    round: int
+    """The round that leads to the outcome."""
+    rewrites_saved: int
+    """Below 0 where more are needed."""
+    steps_saved: int
+    """Gradings, rewrites and generations; below 0 where more are needed."""
+    state: State
+    share: float = 1.0
+    """How far the setting moves, as a share of its range; another gate counts as its whole range."""
+    rejected: int = 0
+    """Passages that would be given to the generator although the grader called them not relevant."""
+    given: int = 0
+    """Passages that would be given in all; 0 where that is not known in full, and then none of them is rejected."""
+
+    @property
+    def place(self) -> tuple[bool, bool, float]:
+        """What is proposed first: what lets nothing rejected in, then all but the grader's bar, then the nearest."""
+        return self.rejected > 0, self.name == "min_confidence", self.share
+
+
+def nearest_flips(record: RunRecord, config: RunConfig) -> tuple[Flip, ...]:
+    """By setting and direction the nearest value at which outcome or answering round change, in :attr:`Flip.place`.
+
+    Only where the evidence confirms it: the path under ``config`` and the one after the flip are both known, and so
+    is how many rejected passages it lets in.
+    """
+    return flips_of(run_table(record), config)
+
+
+def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
+    """:func:`nearest_flips` of a run whose table is at hand."""
+    here = paths(table, SettingsGrid.of([config]))
+    if _ends(here)[0] < 0:
+        return ()
+    found: list[Flip | None] = []
+    for name in numbers_of(config.workflow):
+        values, grid = line(table, config, name)
+        tried = paths(table, grid)
+        old = float(getattr(config, name))
+        for up in (False, True):
+            place = nearest(values, _other_ends(tried, here), old, up=up)
+            if place is not None:
+                moved = as_set(name, values[place])
+                found.append(flip_to(name, config, moved, table=table, here=here, tried=tried, place=place))
+    gate = other_gate(config)
+    tried = paths(table, SettingsGrid.of([replace(config, gate=gate)]))
+    # A workflow without a gate ends alike under both.
+    if _other_ends(tried, here)[0] >= 0:
+        found.append(flip_to("gate", config, gate, table=table, here=here, tried=tried, place=0))
+    return tuple(sorted((flip for flip in found if flip is not None), key=lambda flip: flip.place))
+
+
+def other_gate(config: RunConfig) -> GatePolicy:
+    """The gate that a config does not have."""
+    return next(gate for gate in GATES if gate != config.gate)
+
+
+def flip_to(
+    name: Column, config: RunConfig, value: Any, *, table: RunTable, here: Paths, tried: Paths, place: int
+) -> Flip | None:
+    """The change of one setting to what was tried at ``place``; None where it may let in no one knows how many
+    rejected passages."""
+    changed: dict[str, Any] = {name: value}
+    let_in = _let_in(table, tried, place, replace(config, **changed).min_confidence)
+    if let_in is None:
+        return None
+    old = getattr(config, name)
+    return Flip(
+        name=name,
+        value_from=old,
+        value_to=value,
+        outcome=OUTCOMES[tried.outcome[place]],
+        round=int(tried.round[place]),
+        rewrites_saved=int(here.rewrites[0] - tried.rewrites[place]),
+        steps_saved=int(here.steps[0] - tried.steps[place]),
+        state=STATES[tried.state[place]],
+        share=1.0 if name == "gate" else share_of(name, old, value),
+        rejected=let_in[0],
+        given=let_in[1],
+    )
+
+
+def _let_in(table: RunTable, tried: Paths, place: int, bar: float) -> tuple[int, int] | None:
+    """How many rejected passages the generator would be given, and how many in all; None where that is open."""
+    if tried.context_known[place]:
+        context = tried.context[:, [place]]
+        return int(counted(context & column(table.rejected))[0]), int(counted(context)[0])
+    passing = table.by_confidence[:, int(np.searchsorted(table.levels, bar))]
+    return None if (passing & table.rejected).any() else (0, 0)
+
+
+def _ends(tried: Paths) -> IntArray:
+    """Outcome and round as one number; -1 where they are not known."""
+    told = tried.path_known & (tried.outcome >= 0)
+    ends: IntArray = np.where(told, tried.outcome * _ROUNDS + tried.round, -1)
+    return ends
+
+
+def _other_ends(tried: Paths, here: Paths) -> IntArray:
+    ends = _ends(tried)
+    other: IntArray = np.where(ends == _ends(here)[0], -1, ends)
+    return other

@@ -1,0 +1,62 @@
+"""What a stricter gate cost: pure reading of a finished run (SPEC SC-05)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.model.config import RoleName, WorkflowName
+from engine.model.decide import Evidence, decide
+from engine.model.values import RunRecord
+
+_LOOKED_INTO: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluation"})
+"""Workflows of the gate whose rounds before the answer are told apart here."""
+_ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
+
+
+@dataclass(frozen=True, slots=True)
+class GateWaste:
+    """Work that the gate ``min_relevant`` would have saved in a run that went by the pass rate."""
+
+    round: int
+    """The round at which enough verified passages were there."""
+    relevant: int
+    """How many of them, over the rounds up to it."""
+    rewrites: int
+    calls: int
+    """Calls of chat models after that point, answers left out: they would have been written all the same."""
+    built_in_calls: int
+    saved_ms: float
+    """Time from that round's decision to the beginning of generation."""
+
+
+def gate_waste(record: RunRecord) -> GateWaste | None:
+    """The rounds that came after enough passages were verified; None where there were none to save."""
+    if record.workflow not in _LOOKED_INTO or record.config.gate != "pass_rate" or len(record.rounds) < 2:
+        return None
+    other = replace(record.config, gate="min_relevant")
+    for end in range(len(record.rounds) - 1):
+        decision = decide(Evidence(record.rounds[: end + 1]), other)
+        if decision.reason != "passed":
+            continue
+        later = [
+            call
+            for call in record.model_calls
+            if call.role not in _ANSWERING and (call.round > end or (call.round == end and call.node == "rewrite"))
+        ]
+        return GateWaste(
+            round=end,
+            relevant=int(decision.comparisons[0].value),
+            rewrites=len(record.rewrites) - end,
+            calls=sum(not call.built_in for call in later),
+            built_in_calls=sum(call.built_in for call in later),
+            saved_ms=_time_after(record, end),
+        )
+    return None
+
+
+def _time_after(record: RunRecord, end: int) -> float:
+    graded = next((item for item in record.nodes if item.node == "grade" and item.round == end), None)
+    generated = next((item for item in record.nodes if item.node in ("generate", "prepare")), None)
+    if graded is None or generated is None:
+        return 0.0
+    return max(0.0, generated.start_ms - graded.start_ms - (graded.duration_ms or 0.0))

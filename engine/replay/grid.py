@@ -1,0 +1,439 @@
+"""Walks a recorded run under many settings at once: ``what_if`` in arrays, proved equal to it by a property test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from engine.model.config import RoleModels, RunConfig
+from engine.replay.contexts import is_recorded, ordered
+from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of
+from engine.replay.one_by_one import one_by_one
+from engine.replay.replay import ELSEWHERE, elsewhere
+from engine.replay.settings import (
+    COLUMNS,
+    GAPS,
+    OUTCOMES,
+    REASONS,
+    ROUTES,
+    STATES,
+    Column,
+    Paths,
+    SettingsGrid,
+    nowhere,
+)
+from engine.replay.table import RoundTable, RunTable
+
+__all__ = [
+    "COLUMNS",
+    "GAPS",
+    "OUTCOMES",
+    "REASONS",
+    "ROUTES",
+    "STATES",
+    "Column",
+    "Paths",
+    "SettingsGrid",
+    "at_once",
+    "paths",
+]
+
+_DEFAULTS = RunConfig()
+_FIELDS = frozenset(
+    {*COLUMNS, *ELSEWHERE, "models", "budget_s", "probe_k", "grade_probe", "answer_unverified", "ignore_cache"}
+)
+"""Fields of a config that the arrays model, or that change nothing where recorded replies are given."""
+_ROLES = frozenset({"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"})
+"""Roles that the arrays model, and those that the four-node loop never asks."""
+
+_PASSED, _BELOW = REASONS.index("passed"), REASONS.index("below_gate")
+_FAILED = REASONS.index("grader_failed")
+_DEADLINE, _UNREACHED = REASONS.index("deadline"), REASONS.index("grader_unavailable")
+_REWRITE, _GENERATE, _END = (ROUTES.index(name) for name in ("rewrite", "generate", "end"))
+_KNOWN, _GENERATION = STATES.index("known"), STATES.index("generation")
+_NEEDS_CALLS = STATES.index("needs_calls")
+_ROUTE_OF = np.array([{"below_gate": _REWRITE, "grader_failed": _END}.get(item, _GENERATE) for item in REASONS])
+
+
+def paths(table: RunTable, grid: SettingsGrid) -> Paths:
+    """Where each of the settings leads the run; equal to ``what_if`` in everything that both say."""
+    return _Sweep(table, grid).run() if at_once(table, grid.base) else one_by_one(table, grid)
+
+
+def at_once(table: RunTable, config: RunConfig) -> bool:
+    """Whether settings like ``config`` can be tried on this run in arrays; else each is replayed, a millisecond each.
+
+    The arrays model the fields named here and nothing else: a run or settings that give any other field a value of its
+    own are replayed, so that a field that is new cannot be overlooked.
+    """
+    return table.plain and all(_modelled(item) for item in (table.config, config))
+
+
+def _modelled(config: RunConfig) -> bool:
+    return _as_default(config, _DEFAULTS, _FIELDS) and _as_default(config.models, _DEFAULTS.models, _ROLES)
+
+
+def _as_default(value: RunConfig | RoleModels, default: RunConfig | RoleModels, but: frozenset[str]) -> bool:
+    names = (item.name for item in fields(value) if item.name not in but)
+    return all(hasattr(default, name) and getattr(value, name) == getattr(default, name) for name in names)
+
+
+@dataclass(slots=True)
+class _Judged:
+    """One round under all settings: masks [words, S] and counts [S]."""
+
+    kept: Words
+    readable: Words
+    passed: Words
+    n_passed: IntArray
+    n_kept: IntArray
+    """What is unseen included."""
+    n_unreadable: IntArray | None
+    unknown: IntArray | None
+    """Ungraded and unseen passages; None where no setting has any."""
+    unseen: IntArray | None
+
+
+class _Sweep:
+    """The walk so far: which settings are still on their way, and what is known of each."""
+
+    def __init__(self, table: RunTable, grid: SettingsGrid) -> None:
+        self.table, self.grid = table, grid
+        self.base, recorded = grid.base, table.config
+        size, shape = len(grid), (table.words, len(grid))
+        self.same_grader = self.base.models.grader == recorded.models.grader
+        self.same_rewriter = self.base.models.rewriter == recorded.models.rewriter
+        self.same_generator = self.base.models.generator == recorded.models.generator
+        self.other_budget = self.base.budget_s != recorded.budget_s
+        self.fetch_k = np.maximum(grid.top_k, self.base.probe_k)
+        self.counts_relevant = bool(grid.by_count.any())
+        self.last_rounds = bool(grid.last_round.any())
+        level = np.searchsorted(table.levels, grid.min_confidence)
+        self.passing: Words = np.take(table.by_confidence, level, axis=1)
+        self.active = np.ones(size, dtype=np.bool_)
+        self.as_recorded = np.ones(size, dtype=np.bool_)
+        self.same_context = np.ones(size, dtype=np.bool_)
+        self.read: Words = np.zeros(shape, dtype=np.uint64)
+        self.graded: Words = np.zeros(shape, dtype=np.uint64)
+        self.union: Words = np.zeros(shape, dtype=np.uint64)
+        self.judged: list[_Judged] = []
+        self.searches = np.zeros(size, dtype=np.int64)
+        self.out = nowhere(table, size)
+
+    def run(self) -> Paths:
+        """Round by round until every setting has come to its end."""
+        if not self.table.rounds or elsewhere(self.table.config, self.base):
+            self.out.gap[:] = GAPS.index("retrieval" if self.table.rounds else "unrecorded")
+            return self._finished()
+        for index, recorded in enumerate(self.table.rounds):
+            if not self.active.any():
+                break
+            self._round(index, recorded)
+        return self._finished()
+
+    def _round(self, index: int, recorded: RoundTable) -> None:
+        out, active = self.out, self.active
+        judged = self._judge(recorded)
+        self.judged.append(judged)
+        np.copyto(out.round, index, where=active)
+        np.copyto(out.kept_last, judged.kept, where=active)
+        self._first_given(index, judged)
+        self._count_gradings(recorded, judged)
+        reason, agreed = self._decide(index, recorded, judged)
+        sure = active if agreed is None else active & agreed
+        if agreed is not None:
+            self._stop(active & ~sure, _unknown_gap(judged))
+        late = self._time_matters(recorded, judged, reason)
+        if late is not None:
+            self._stop(sure & late, GAPS.index("time"))
+            sure = sure & ~late
+        route = _ROUTE_OF[reason]
+        for target, value in ((out.route, route), (out.reason, reason), (out.kept, judged.n_kept)):
+            np.copyto(target, value, where=sure)
+        np.copyto(out.passed, self._least(judged), where=sure)
+        self.union = self.union | judged.passed
+        self._same_context_so_far(index, judged)
+        self._end(sure & (route == _END))
+        self._generate(index, judged, reason, sure & (route == _GENERATE))
+        self._rewrite(recorded, judged, sure & (route == _REWRITE))
+
+    # -- one round ----------------------------------------------------------------------------------------------
+
+    def _judge(self, recorded: RoundTable) -> _Judged:
+        grid = self.grid
+        best = np.take(recorded.by_rank, np.minimum(grid.top_k, recorded.depth), axis=1)
+        level = np.searchsorted(recorded.levels, grid.similarity_threshold)
+        kept = best & np.take(recorded.by_similarity, level, axis=1)
+        n_kept, unseen = counted(kept), self._unseen(recorded)
+        self._still_as_recorded(recorded, kept, unseen)
+        readable = kept & (self.read | column(recorded.readable)) if self._asks(recorded) else kept & self.read
+        unread: Words | None = None
+        if self._asks(recorded) and recorded.unreadable.any():
+            unread = kept & column(recorded.unreadable) & ~readable
+        ungraded = kept & ~readable if recorded.searched else None
+        if ungraded is not None and unread is not None:
+            ungraded &= ~unread
+        if ungraded is not None and not recorded.complete:
+            # What was left undone in a round that stands as recorded is part of the recording.
+            own = column(recorded.judged)
+            readable = np.where(self.as_recorded, readable & own, readable)
+            unread = None if unread is None else np.where(self.as_recorded, unread & own, unread)
+            ungraded = np.where(self.as_recorded, np.uint64(0), ungraded)
+        unknown = None if ungraded is None else counted(ungraded)
+        if unseen is not None:
+            unknown = unseen if unknown is None else unknown + unseen
+            n_kept = n_kept + unseen
+        if unknown is not None and not (unknown > 0).any():
+            unknown = None
+        passed = readable & self.passing
+        self.read = self.read | readable
+        n_unread = None if unread is None else counted(unread)
+        return _Judged(kept, readable, passed, counted(passed), n_kept, n_unread, unknown, unseen)
+
+    def _asks(self, recorded: RoundTable) -> bool:
+        """Whether verdicts of this round are known beyond those that earlier rounds of the path gave."""
+        return recorded.searched and self.same_grader
+
+    def _unseen(self, recorded: RoundTable) -> IntArray | None:
+        if recorded.exhausted:
+            return None
+        deeper = self.grid.top_k - recorded.depth
+        might = (deeper > 0) & (recorded.below >= self.grid.similarity_threshold)
+        return np.where(might, deeper, 0) if might.any() else None
+
+    def _still_as_recorded(self, recorded: RoundTable, kept: Words, unseen: IntArray | None) -> None:
+        if not (self.same_grader and recorded.decided):
+            self.as_recorded = np.zeros_like(self.as_recorded)
+            return
+        same = self.as_recorded & (kept == column(recorded.kept)).all(axis=0)
+        if unseen is not None:
+            same &= unseen == 0
+        if recorded.unreached:
+            same &= any_of(self.union)
+        self.as_recorded = same
+
+    def _count_gradings(self, recorded: RoundTable, judged: _Judged) -> None:
+        if not recorded.searched:
+            return
+        self.searches += self.active
+        if not self.base.grade_probe:
+            asked = judged.kept
+        else:
+            asked = np.take(recorded.by_rank, np.minimum(self.fetch_k, recorded.depth), axis=1)
+        fresh = asked & ~self.graded
+        if recorded.left.any():
+            fresh = np.where(self.as_recorded, fresh & ~column(recorded.left), fresh)
+        np.add(self.out.gradings, counted(fresh), out=self.out.gradings, where=self.active)
+        self.graded = self.graded | (fresh & ~column(recorded.unreadable) if self.same_grader else fresh)
+
+    def _first_given(self, index: int, judged: _Judged) -> None:
+        for place in range(self.table.expectations):
+            first = self.out.first_given[:, place]
+            meets = any_of(judged.passed & column(self.table.met_by[place]))
+            np.copyto(first, index, where=self.active & meets & (first < 0))
+
+    # -- one decision -------------------------------------------------------------------------------------------
+
+    def _decide(self, index: int, recorded: RoundTable, judged: _Judged) -> tuple[IntArray, BoolArray | None]:
+        """The reason with everything unknown counted as failed, and where any other count gives the same one."""
+        otherwise = self._otherwise(index, recorded)
+        unread = judged.n_unreadable
+        first = self._reason(judged, self._least(judged), unread, otherwise)
+        if judged.unknown is None:
+            return first, None
+        agreed = np.equal(first, self._reason(judged, judged.n_passed + judged.unknown, unread, otherwise))
+        if not self.base.models.grader.built_in:
+            all_unread = judged.unknown if unread is None else unread + judged.unknown
+            agreed &= np.equal(first, self._reason(judged, judged.n_passed, all_unread, otherwise))
+        return first, agreed
+
+    def _least(self, judged: _Judged) -> IntArray:
+        """Passed passages with a plain no for everything unknown; at a bar of 0 even that one passes."""
+        if judged.unknown is None:
+            return judged.n_passed
+        return judged.n_passed + np.where(self.grid.min_confidence <= 0, judged.unknown, 0)
+
+    def _otherwise(self, index: int, recorded: RoundTable) -> IntArray:
+        """The reason where the gate is not met, in the order of precedence."""
+        if recorded.rewrite_failed:
+            rest = REASONS.index("rewriter_failed")
+        elif recorded.repeated:
+            rest = REASONS.index("repeated_rewrite")
+        else:
+            rest = _BELOW if recorded.depth else REASONS.index("no_passages")
+        reason = np.where(self.grid.max_rewrites <= index, REASONS.index("max_rewrites"), rest)
+        if recorded.over and recorded.elapsed_s >= self.base.budget_s:
+            reason = np.where(self.as_recorded, _DEADLINE, reason)
+        return np.where(self.as_recorded, _UNREACHED, reason) if recorded.unreached else reason
+
+    def _reason(
+        self, judged: _Judged, n_passed: IntArray, n_unreadable: IntArray | None, otherwise: IntArray
+    ) -> IntArray:
+        met = n_passed / np.maximum(judged.n_kept, 1) >= self.grid.grade_pass_threshold
+        if self.counts_relevant:
+            distinct = counted(self.union | judged.passed) + (n_passed - judged.n_passed)
+            if self.last_rounds:
+                distinct = np.where(self.grid.last_round, n_passed, distinct)
+            met = np.where(self.grid.by_count, distinct >= self.grid.min_relevant, met)
+        reason = np.where(met, _PASSED, otherwise)
+        if n_unreadable is None:
+            return reason
+        return np.where((n_unreadable == judged.n_kept) & (judged.n_kept > 0), _FAILED, reason)
+
+    def _time_matters(self, recorded: RoundTable, judged: _Judged, reason: IntArray) -> BoolArray | None:
+        """Where the clock might have decided otherwise; None where it never does."""
+        if not (recorded.over or recorded.left_out or recorded.ended_s >= self.base.budget_s):
+            return None
+        if self.other_budget:
+            return np.ones(len(reason), dtype=np.bool_)
+        decided = REASONS.index(recorded.reason) if recorded.reason else -1
+        late: BoolArray = np.not_equal(reason, _PASSED) & np.not_equal(reason, decided)
+        return late if judged.unknown is None else late | (judged.unknown > 0)
+
+    # -- where a walk ends --------------------------------------------------------------------------------------
+
+    def _stop(self, where: BoolArray, gap: IntArray | int) -> None:
+        np.copyto(self.out.gap, gap, where=where)
+        self.active = self.active & ~where
+
+    def _end(self, where: BoolArray) -> None:
+        if where.any():
+            np.copyto(self.out.state, _KNOWN, where=where)
+            np.copyto(self.out.outcome, OUTCOMES.index("failed"), where=where)
+            np.copyto(self.out.context_known, True, where=where)
+            self.active = self.active & ~where
+
+    def _rewrite(self, recorded: RoundTable, judged: _Judged, where: BoolArray) -> None:
+        if not where.any():
+            return
+        self.out.rewrites[:] += where
+        if not recorded.rewritten or not self.same_rewriter:
+            self._stop(where, GAPS.index("rewrite" if recorded.rewritten else "unrecorded"))
+            return
+        # The rewriter saw what failed; in the same round that is enough to know that it saw the same.
+        other = ((judged.readable & ~judged.passed) != column(recorded.failed)).any(axis=0)
+        gap = np.where(other, GAPS.index("rewrite"), -1 if recorded.goes_on else GAPS.index("unrecorded"))
+        if judged.unknown is not None:
+            gap = np.where(judged.unknown > 0, GAPS.index("verdicts"), gap)
+        self._stop(where & (gap >= 0), gap)
+        self.out.paid_rewrites[:] += self.active & where
+
+    def _generate(self, index: int, judged: _Judged, reason: IntArray, where: BoolArray) -> None:
+        if not where.any():
+            return
+        out = self.out
+        context = np.where(self.grid.last_round, judged.passed, self.union) if self.last_rounds else self.union
+        given = any_of(context)
+        answered = np.where(reason == _PASSED, OUTCOMES.index("answered"), OUTCOMES.index("answered_forced"))
+        bounded = where & (judged.unknown > 0) if judged.unknown is not None else None
+        if bounded is not None:
+            # With nothing known to pass, an answer and its absence are both possible.
+            sure = given | (self.grid.min_confidence <= 0) if self.base.models.grader.built_in else given
+            np.copyto(out.outcome, np.where(sure, answered, -1), where=bounded)
+            np.copyto(out.gap, GAPS.index("verdicts"), where=bounded)
+            np.copyto(out.state, _GENERATION, where=bounded)
+        settled = where if bounded is None else where & ~bounded
+        verified = settled & given
+        np.copyto(out.outcome, np.where(given, answered, OUTCOMES.index("abstained")), where=settled)
+        np.copyto(out.state, np.where(given, _GENERATION, _KNOWN), where=settled)
+        np.copyto(out.context, context, where=settled)
+        np.copyto(out.context_known, True, where=settled)
+        np.copyto(out.gap, GAPS.index("answer"), where=verified)
+        self._standing(verified & self._same_context(index, judged, context, verified))
+        self._unverified(index, settled & ~given)
+        out.generations[:] += where & (out.outcome != OUTCOMES.index("abstained"))
+        self.active = self.active & ~where
+
+    def _standing(self, where: BoolArray) -> None:
+        """The generator would see what it saw, so its answer stands."""
+        np.copyto(self.out.state, _KNOWN, where=where)
+        np.copyto(self.out.gap, -1, where=where)
+
+    # -- what the generator sees --------------------------------------------------------------------------------
+
+    def _same_context_so_far(self, index: int, judged: _Judged) -> None:
+        if self.table.considered:
+            self.same_context &= (judged.passed == column(self.table.considered[index])).all(axis=0)
+
+    def _same_context(self, index: int, judged: _Judged, context: Words, where: BoolArray) -> BoolArray:
+        """Where the context is the recorded one: made of the same passages, each as the same round saw it."""
+        table = self.table
+        same = np.zeros(len(self.grid), dtype=np.bool_)
+        if not (table.answered and self.same_generator and table.verified and table.context):
+            return same
+        if table.considered:
+            later = any(mask.any() for mask in table.considered[index + 1 :])
+            others = later or any(mask.any() for mask in table.considered[:index])
+            here = (judged.passed == column(table.considered[index])).all(axis=0)
+            same = self.same_context & (not later)
+            if self.last_rounds:
+                same = np.where(self.grid.last_round, here & (not others), same)
+        recorded = mask_of([*(place for place, _ in table.context), *table.cut], table.words)
+        unsure = where & ~same & (context == column(recorded)).all(axis=0)
+        seen: dict[bytes, bool] = {}
+        for place in np.flatnonzero(unsure):
+            rounds = self._considered(index, int(place))
+            key = b"".join(self.judged[item].passed[:, place].tobytes() for item in rounds) + bytes(rounds)
+            if key not in seen:
+                chosen = [(item, self.judged[item].passed[:, place]) for item in rounds]
+                seen[key] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in chosen]))
+            same[place] = seen[key]
+        return same
+
+    def _unverified(self, index: int, where: BoolArray) -> None:
+        """Where nothing passed, and settings let the best of what was kept in all the same."""
+        if not self.base.answer_unverified:
+            return
+        out = self.out
+        seen: dict[bytes, list[tuple[int, int]]] = {}
+        for place in np.flatnonzero(where):
+            top_k, rounds = int(self.grid.top_k[place]), self._considered(index, int(place))
+            masks = [(self.judged[i].kept[:, place], self.judged[i].readable[:, place]) for i in rounds]
+            key = b"".join(kept.tobytes() + read.tobytes() for kept, read in masks) + bytes([top_k, *rounds])
+            if key not in seen:
+                chosen = [(item, kept, read) for item, (kept, read) in zip(rounds, masks, strict=True)]
+                seen[key] = ordered(self.table, chosen)[:top_k]
+            if seen[key]:
+                stands = self.table.answered and self.same_generator and not self.table.verified
+                stands = stands and is_recorded(self.table, seen[key])
+                out.outcome[place] = OUTCOMES.index("answered_unverified")
+                out.state[place] = _KNOWN if stands else _GENERATION
+                out.gap[place] = -1 if stands else GAPS.index("answer")
+                out.context[:, place] = mask_of([item for item, _ in seen[key]], self.table.words)
+
+    def _considered(self, index: int, place: int) -> list[int]:
+        return [index] if self.grid.last_round[place] else list(range(index + 1))
+
+    # -- what it costs ------------------------------------------------------------------------------------------
+
+    def _finished(self) -> Paths:
+        out, table, models = self.out, self.table, self.base.models
+        parts = (
+            (out.gradings, models.grader.built_in, table.grading_s if self.same_grader else np.nan),
+            (out.paid_rewrites, models.rewriter.built_in, table.rewrite_s if self.same_rewriter else np.nan),
+            (out.generations, models.generator.built_in, table.generation_s if self.same_generator else np.nan),
+        )
+        seconds = _taken(self.searches, table.search_s)
+        for count, built_in, each_s in parts:
+            total = out.built_in_calls if built_in else out.calls
+            total[:] += count
+            seconds += _taken(count, each_s)
+        out.seconds[:] = seconds
+        for place in range(table.expectations):
+            meets = column(table.met_by[place])
+            out.given[:, place] = any_of(out.context & meets)
+            out.found[:, place] = any_of(out.kept_last & meets)
+        return out
+
+
+def _unknown_gap(judged: _Judged) -> IntArray | int:
+    if judged.unseen is None:
+        return GAPS.index("verdicts")
+    return np.where(judged.unseen > 0, GAPS.index("candidates"), GAPS.index("verdicts"))
+
+
+def _taken(count: IntArray, each_s: float) -> FloatArray:
+    """Seconds; nan only where an unmeasured step is taken."""
+    taken: FloatArray = np.where(count > 0, np.nan, 0.0) if np.isnan(each_s) else np.multiply(count, each_s)
+    return taken

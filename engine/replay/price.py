@@ -1,0 +1,191 @@
+"""What the steps of a run cost, by counting its calls and by the times that it measured itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.model.config import CROSS_ENCODER, ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
+from engine.model.values import STRATEGIES, NodeExecution, RunRecord
+from engine.replay.clock import ANSWERING
+from engine.replay.values import Price
+from engine.retrieval.ordering import graph_options, reranks
+from engine.retrieval.rerank import BATCH, CHAT_BATCH
+
+REWRITE_CALLS = 2
+"""A rewrite that repeats a query is asked for once more (SPEC SC-06): two calls at worst."""
+_SEARCHING = frozenset({"retrieve", "retrieve_documents"})
+_GRADING = frozenset({"grade", "rerank", "grade_documents"})
+_REWRITING = frozenset({"rewrite", "rewrite_query", "refine_query"})
+_EVALUATING = frozenset({"eval_answer", "grade_relevance"})
+_ROUTING = frozenset({"question_router", "route_query"})
+"""The nodes that do each step, regardless of the workflow."""
+_SCORING = ("grader", "reranker")
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """Prices of single steps under one config; seconds are None where the run measured no such step."""
+
+    search: Price
+    grading: Price
+    rewrite: Price
+    generation: Price
+    evaluation: Price = Price()  # noqa: RUF009 - frozen
+    """Of one answer; nothing in a workflow that evaluates none."""
+    routing: Price = Price()  # noqa: RUF009 - frozen
+    """Nothing in a workflow without a router."""
+    reranking: Price = Price()  # noqa: RUF009 - frozen
+    """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
+
+    def rounds_after(self, done: int, config: RunConfig) -> Price:
+        """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
+        left = max(0, config.max_rewrites - done)
+        return (self.rewrite * REWRITE_CALLS + self.round(config)) * left
+
+    def round(self, config: RunConfig) -> Price:
+        """A search with all that it may find judged; where every round is routed again, with its routing."""
+        routing = self.routing if config.workflow == "quality_loop" else Price()
+        reranking = self.reranking_of(graph_options(config).rerank_k, config) if _reranks(config) else Price()
+        return routing + self.search + reranking + self.grading * _depth(config)
+
+    def reranking_of(self, passages: int, config: RunConfig) -> Price:
+        """Scoring so many passages, several a call."""
+        chat = not config.models.reranker.model.startswith(CROSS_ENCODER)
+        return self.reranking * -(-passages // (CHAT_BATCH if chat else BATCH))
+
+    def longest_run(self, config: RunConfig) -> Price:
+        """At worst: every round, every answer."""
+        if isinstance(config.options, DualLoopOptions):
+            return self.routing + self.passes(config.options.max_corrections + 1, config)
+        return self.round(config) + self.rounds_after(0, config) + self.answering(config)
+
+    def passes(self, count: int, config: RunConfig) -> Price:
+        """So many passes of the dual loop at worst: a rewrite, every strategy, an answer and its evaluation each."""
+        strategies = sum(strategy != "web_search" or _web(config) for strategy in STRATEGIES)
+        searches = self.round(config) * strategies
+        return (self.rewrite * REWRITE_CALLS + searches + self.generation + self.evaluation) * count
+
+    def answering(self, config: RunConfig) -> Price:
+        """At worst: every answer that may be written, and its evaluation."""
+        return (self.generation + self.evaluation) * _answers(config)
+
+
+def tariff(record: RunRecord, config: RunConfig) -> Tariff:
+    """Prices by the roles of ``config``; times from the record where the same model did the step there."""
+    # What was answered from a cache or, in a branch, from its parent took no time that would tell anything.
+    asked = {(call.node, call.round) for call in record.model_calls if not call.cached}
+    rewrites = [item for item in record.nodes if item.node in _REWRITING and (item.node, item.round) in asked]
+    scoring = {(item.node, item.round): _scoring_ms(record, item) for item in record.nodes if item.node in _SEARCHING}
+    graded = [item.duration_ms for item in record.nodes if item.node in _GRADING]
+    if record.config.models.reranker.built_in:
+        # What the search of graph + vector retrieval reranks, its grader judges.
+        graded += [spent for spent in scoring.values() if spent]
+    grading = _total(graded)
+    gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)
+    searches = [item for item in record.nodes if item.node in _SEARCHING]
+    if record.fork:
+        searches = [item for item in searches if ("grade", item.round) in asked]
+    return Tariff(
+        search=Price(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
+        grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
+        rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
+        generation=_of(record, config, "generator", _visits(record, "generator", ANSWERING)),
+        evaluation=_in_use(record, config, "evaluator", _EVALUATING),
+        routing=_in_use(record, config, "router", _routing_nodes(record)),
+        reranking=_reranking(record, config, sum(scoring.values())),
+    )
+
+
+def unanswered(record: RunRecord, config: RunConfig) -> bool:
+    """Whether a chat model of ``config`` was called in the run and never replied: its calls tell no time."""
+    asked = {call.role: False for call in record.model_calls if not call.built_in}
+    asked |= {call.role: True for call in record.model_calls if call.reply and not call.built_in}
+    return any(
+        not replied and config.models.of(role) == record.config.models.of(role) for role, replied in asked.items()
+    )
+
+
+def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float | None:
+    """Mean seconds of one visit; None where every call was answered from a cache."""
+    if not any(call.role == role and not call.cached for call in record.model_calls):
+        return None
+    return _mean([item.duration_ms for item in record.nodes if item.node in nodes])
+
+
+def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozenset[str]) -> Price:
+    """The price of a role that not every workflow asks."""
+    if role not in ROLES_OF[config.workflow]:
+        return Price()
+    return _of(record, config, role, _visits(record, role, nodes))
+
+
+def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Price:
+    model = config.models.of(role)
+    seconds = measured_s if model == record.config.models.of(role) else None
+    return Price(0, 1, seconds) if model.built_in else Price(1, 0, seconds)
+
+
+def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Price:
+    model = config.models.reranker
+    if "reranker" not in ROLES_OF[config.workflow] or model.built_in:
+        return Price()
+    calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
+    measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
+    # A cross encoder runs in this process.
+    return Price(0, 1, measured) if model.model.startswith(CROSS_ENCODER) else Price(1, 0, measured)
+
+
+def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:
+    """How long a search was busy with scoring what it had found."""
+    calls = [
+        call
+        for call in record.model_calls
+        if (call.node, call.round) == (visit.node, visit.round) and call.role in _SCORING and not call.cached
+    ]
+    ends = [call.start_ms + call.duration_ms for call in calls]
+    return max(ends) - min(call.start_ms for call in calls) if calls else 0.0
+
+
+def _without(duration_ms: float | None, spent_ms: float) -> float | None:
+    return None if duration_ms is None else max(0.0, duration_ms - spent_ms)
+
+
+def _routing_nodes(record: RunRecord) -> frozenset[str]:
+    """In graph + vector retrieval the router looks at the query one node before the one that routes."""
+    return frozenset({"analyze_query"}) if record.workflow == "graph_hybrid" else _ROUTING
+
+
+def _reranks(config: RunConfig) -> bool:
+    return config.workflow == "graph_hybrid" and reranks(config.mode, config)
+
+
+def _depth(config: RunConfig) -> int:
+    depth = config.fetch_k if config.grade_probe else config.top_k
+    if not _reranks(config) or not config.models.reranker.built_in:
+        return depth
+    return max(depth, graph_options(config).rerank_k)
+
+
+def _web(config: RunConfig) -> bool:
+    return isinstance(config.options, DualLoopOptions) and config.options.web_search
+
+
+def _answers(config: RunConfig) -> int:
+    """Answers that a run may write."""
+    match config.options:
+        case AnswerEvaluationOptions():
+            return config.options.gener_epoch
+        case DualLoopOptions():
+            return config.options.max_corrections + 1
+        case _:
+            return 1
+
+
+def _mean(durations_ms: list[float | None]) -> float | None:
+    finished = [item for item in durations_ms if item is not None]
+    return sum(finished) / len(finished) / 1000.0 if finished else None
+
+
+def _total(durations_ms: list[float | None]) -> float | None:
+    finished = [item for item in durations_ms if item is not None]
+    return sum(finished) / 1000.0 if finished else None

@@ -1,0 +1,387 @@
+"""Roles of a replay: they answer from the record of a finished run, or say what the record does not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from engine.errors import ModelError
+from engine.model.config import RoleName, RunConfig
+from engine.model.events import ContextAssembled
+from engine.model.values import (
+    BY_HAND,
+    Context,
+    Outcome,
+    Passage,
+    PassageId,
+    Rewrite,
+    Round,
+    RunRecord,
+    Verdict,
+    contents,
+)
+from engine.replay.clock import RecordedClock
+from engine.replay.course import Course, Driver, Unjudged, Unrecorded
+from engine.replay.price import Tariff, tariff
+from engine.replay.values import Gap
+from engine.retrieval.reciprocal import most_similar_below
+from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
+from engine.running.context import Retrieval, RunClock
+
+ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
+NO_LIMIT = 10**12
+"""Tokens: what the budget cuts does not change what the generator is offered."""
+YES = Verdict(True, 1.0, "")
+NO = Verdict(False, 1.0, "")
+UNREADABLE = Verdict(None, 0.0, "")
+_UNSEEN = "\0unseen "
+"""Begins the id of a placeholder: it comes first among passages that are otherwise equal."""
+
+
+class Evidence:
+    """What the record of a run tells, asked for by another config."""
+
+    def __init__(self, record: RunRecord, config: RunConfig) -> None:
+        self.record = record
+        self.config = config
+        self.clock = RecordedClock(record)
+        self.prices: Tariff = tariff(record, config)
+        self.upstream = record.fork.round if record.fork else 0
+        """Rounds before this one were taken over from another run."""
+        self.by_hand = {
+            name: verdict
+            for item in record.rounds
+            for name, verdict in item.verdicts.items()
+            if verdict.grader == BY_HAND
+        }
+
+    def same(self, role: RoleName) -> bool:
+        """Whether a role is played by the model that played it in the run."""
+        return self.config.models.of(role) == self.record.config.models.of(role)
+
+    @cached_property
+    def texts(self) -> dict[PassageId, tuple[str, str, str]]:
+        """What verdicts are about: an id may belong to another text after its source was ingested again."""
+        return {item.passage.id: _text(item.passage) for own in self.record.rounds for item in own.candidates}
+
+    def reaches(self, recorded: Round, limit: int) -> bool:
+        """Whether a recorded search tells as much as one of ``limit`` passages: it found them, or there were no more.
+
+        A round that the run took over from another one was searched by settings that are not known here.
+        """
+        depth = len(recorded.candidates)
+        return depth >= limit or (recorded.index >= self.upstream and depth < self.record.config.fetch_k)
+
+    def round(self, index: int) -> Round | None:
+        return self.record.rounds[index] if index < len(self.record.rounds) else None
+
+    def verdict(self, index: int, passage_id: PassageId) -> Verdict | None:
+        """By a reader, else by the grader in this round, else in another one; there a readable one first."""
+        if passage_id in self.by_hand:
+            # What a reader judged holds no matter who grades the rest.
+            return self.by_hand[passage_id]
+        if not self.same("grader"):
+            return None
+        own = self.record.rounds[index].verdicts.get(passage_id) if index < len(self.record.rounds) else None
+        if own is not None:
+            return own
+        others = [item.verdicts[passage_id] for item in self.record.rounds if passage_id in item.verdicts]
+        return next((item for item in others if item.relevant is not None), others[0] if others else None)
+
+
+class ReplayClock(RunClock):
+    """The recorded time: over where it was over then, and a moment before any budget else."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        super().__init__(0.0)
+        self._evidence = evidence
+        self._driver = driver
+
+    def elapsed_s(self) -> float:
+        course = self._driver.course
+        if course.node in self._driver.flow.opening:
+            return float("inf") if self.over(course) else 0.0
+        if course.node == self._driver.flow.gate:
+            recorded = self._evidence.clock.decision(source_of(course)) if course.as_recorded else None
+        else:
+            recorded = self._evidence.clock.decision_of_visit(course.node, course.visits[course.node])
+        late = recorded is not None and recorded.reason == "deadline"
+        return recorded.comparisons[-1].value if recorded is not None and late else 0.0
+
+    def elapsed_ms(self) -> float:
+        return 0.0
+
+    def left_s(self) -> float:
+        course = self._driver.course
+        late = course.node in self._driver.flow.opening and self.over(course)
+        return 0.0 if late else float("inf")
+
+    def over(self, course: Course) -> bool:
+        """Whether there was no time left to search the round to come."""
+        index = len(course.rounds)
+        recorded = self._evidence.round(index)
+        if recorded is None or recorded.searched:
+            return False
+        before = self._evidence.clock.rewrite_before(index)
+        return not (before and (before.repeated or before.failed))
+
+
+def source_of(course: Course, index: int | None = None) -> int:
+    """The recorded round that tells a round of a course, the newest unless another one is named."""
+    place = len(course.rounds) - 1 if index is None else index
+    return course.sources.get(place, place)
+
+
+class RecordedRetriever:
+    """Gives the recorded candidates of the round, and placeholders for what a deeper search might keep."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def search(self, query: str, limit: int) -> Retrieval:
+        evidence, course = self._evidence, self._driver.course
+        recorded = evidence.round(len(course.rounds))
+        if course.live:
+            same = (item for item in evidence.record.rounds if item.searched and item.query == query)
+            recorded = next((item for item in same if evidence.reaches(item, limit)), None)
+        if recorded is None:
+            raise Unrecorded("unrecorded", evidence.prices.round(evidence.config))
+        course.cost = course.cost + evidence.prices.search
+        if course.frozen:
+            return Retrieval(tuple(item.passage for item in recorded.candidates), recorded.floor, recorded.anchors)
+        return retrieved(recorded, evidence, limit)
+
+
+def retrieved(recorded: Round, evidence: Evidence, limit: int) -> Retrieval:
+    """What a search of a round found, and placeholders for what a deeper one might keep."""
+    passages, config, depth = recorded.candidates[:limit], evidence.config, len(recorded.candidates)
+    more = 0
+    if not evidence.reaches(recorded, limit) and config.top_k > depth:
+        most = most_similar_below(recorded.candidates[-1].passage, config.search)
+        more = config.top_k - depth if most >= config.similarity_threshold else 0
+    below = (unseen(place, most) for place in range(more))
+    return Retrieval((*(item.passage for item in passages), *below), recorded.floor, recorded.anchors)
+
+
+def unseen(place: int, similarity: float, kind: str = "") -> Passage:
+    """A placeholder for a passage below the recorded depth, as similar as one can be there."""
+    return Passage(PassageId(f"{_UNSEEN}{kind}{place}"), "", "", similarity, similarity)
+
+
+def is_unseen(passage_id: PassageId) -> bool:
+    return passage_id.startswith(_UNSEEN)
+
+
+class RecordedGrader:
+    """Gives recorded verdicts; what has none is supposed to be one thing and then the other."""
+
+    def __init__(self, evidence: Evidence, driver: Driver, *, bounded: bool) -> None:
+        self._evidence = evidence
+        self._driver = driver
+        self._bounded = bounded
+        self.behind: Grader | None = None
+        """Who judges in a real run what was never judged."""
+
+    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+        course = self._driver.course
+        if course.live:
+            return await self._grade_live(question, passages, trace)
+        self._driver.compare(course)
+        place, index = len(course.rounds) - 1, source_of(course)
+        kept = {item.id for item in course.rounds[-1].kept}
+        recorded, clock = self._evidence.record.rounds[index], self._evidence.clock
+        if course.frozen:
+            self._charge(course, {i.id: recorded.verdicts[i.id] for i in passages if i.id in recorded.verdicts})
+            return [recorded.verdicts.get(item.id) or UNREADABLE for item in passages]
+        if clock.cut_short(index) and any(item.id in recorded.reused for item in passages):
+            # What came for nothing then is asked for here, in a time that is not known to suffice.
+            course.as_recorded = False
+        if course.as_recorded:
+            return self._as_recorded(index, passages, kept, trace)
+        known = {item.id: self._evidence.verdict(index, item.id) for item in passages if not is_unseen(item.id)}
+        missing = tuple(name for name, verdict in known.items() if verdict is None and name in kept)
+        course.ungraded[place], course.unseen[place] = missing, sum(is_unseen(name) for name in kept)
+        if course.unknown and not self._bounded:
+            self._charge(course, known)
+            raise undecided(course, self._evidence.prices)
+        if course.unknown and course.supposed is None:
+            raise Unjudged
+        self._charge(course, known)
+        for name, verdict in known.items():
+            if verdict is not None:
+                trace.verdict(name, verdict)
+        return [known.get(item.id) or self._supposed(course, item.id in kept) for item in passages]
+
+    async def _grade_live(self, question: str, passages: Sequence[Passage], trace: Trace) -> list[Verdict]:
+        """Recorded verdicts by passage; the grader judges the rest."""
+        evidence, index = self._evidence, self._driver.course.coming - 1
+        known: dict[PassageId, Verdict] = {}
+        for passage in passages:
+            same = evidence.texts.get(passage.id) == _text(passage)
+            verdict = evidence.verdict(index, passage.id) if same or passage.id in evidence.by_hand else None
+            if verdict is not None:
+                known[passage.id] = verdict
+                self._repeat(passage.id, verdict, trace)
+        missing = [passage for passage in passages if passage.id not in known]
+        assert self.behind is not None
+        judged = await self.behind.grade(question, missing, trace) if missing else []
+        known |= {passage.id: verdict for passage, verdict in zip(missing, judged, strict=True)}
+        return [known[passage.id] for passage in passages]
+
+    def _repeat(self, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
+        record = self._evidence.record
+        if verdict.grader != BY_HAND:
+            own = (item for item in record.rounds if passage_id not in item.reused)
+            judged = next((item.index for item in own if item.verdicts.get(passage_id) == verdict), 0)
+            for call in record.model_calls:
+                if (call.role, call.round, call.passage_id) == ("grader", judged, passage_id):
+                    trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))
+        trace.verdict(passage_id, verdict)
+
+    def _supposed(self, course: Course, kept: bool) -> Verdict:
+        # What decides nothing stays unread, so that no later round takes it for judged.
+        return course.supposed if kept and course.supposed is not None else UNREADABLE
+
+    def _as_recorded(
+        self, index: int, passages: Sequence[Passage], kept: set[PassageId], trace: Trace
+    ) -> list[Verdict]:
+        """What was judged then is judged, and what was left out is left out."""
+        evidence, recorded = self._evidence, self._evidence.record.rounds[index]
+        probed = evidence.record.config.grade_probe
+        left_out = {i.id for i in passages if i.id not in recorded.verdicts and (i.id in kept or probed)}
+        known = {item.id: evidence.verdict(index, item.id) for item in passages if item.id not in left_out}
+        self._charge(self._driver.course, known)
+        for name, verdict in known.items():
+            if verdict is not None:
+                trace.verdict(name, verdict)
+        if evidence.clock.unreached(index):
+            raise ModelError.restored("The grader could not be reached.", "")
+        if left_out:
+            raise TimeoutError
+        return [known[item.id] or UNREADABLE for item in passages]
+
+    def _charge(self, course: Course, asked: Mapping[PassageId, Verdict | None]) -> None:
+        """One judgement a passage; what stays unknown is asked for once."""
+        course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed)
+        course.probed |= {name for name, verdict in asked.items() if verdict is None}
+
+
+def undecided(course: Course, prices: Tariff) -> Unrecorded:
+    """What is missing to decide the newest round."""
+    judging = prices.grading * course.unknown
+    seen = not course.unseen.get(len(course.rounds) - 1, 0)
+    return Unrecorded("verdicts", judging) if seen else Unrecorded("candidates", prices.search + judging)
+
+
+class RecordedRewriter:
+    """Proposes again what was proposed to exactly this request, refused proposals included."""
+
+    counted = True
+    """Whether the steps that are left of a run count the rewrite itself."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
+        course = self._driver.course
+        if course.proposals is None:
+            course.proposals = self._proposals(request, course)
+        # The last one again, where a rewriter only repeated itself.
+        proposal: RewriteProposal = course.proposals.pop(0) if len(course.proposals) > 1 else course.proposals[0]
+        return proposal
+
+    def _proposals(self, request: RewriteRequest, course: Course) -> list[RewriteProposal]:
+        evidence, index = self._evidence, len(course.rounds) - 1
+        made = self._alike(request) if course.live else self.made(course)
+        gap = None if (course.frozen or course.live) and made is not None else self.gap(made, request, course)
+        if gap is not None:
+            before = evidence.prices.grading * len(course.ungraded.get(index, ()))
+            whole = before + evidence.prices.rewrite
+            raise Unrecorded(gap, whole, before if self.counted else whole)
+        assert made is not None
+        course.cost, course.told_by = course.cost + evidence.prices.rewrite, made.round
+        if made.failed:
+            raise ModelError.restored(made.reason, "")
+        queries = (*made.refused, made.rewritten_query)
+        return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
+
+    def _alike(self, request: RewriteRequest) -> Rewrite | None:
+        """What was proposed to the same request, wherever that was."""
+        digest = request.digest() if self._evidence.same("rewriter") else None
+        said = (item for item in self._evidence.record.rewrites if not item.failed and item.strategy != BY_HAND)
+        return next((item for item in said if item.input_hash == digest), None)
+
+    def made(self, course: Course) -> Rewrite | None:
+        """What was recorded at this place."""
+        return self._evidence.clock.rewrite_before(len(course.rounds))
+
+    def gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
+        """Why the round after this one is not known; None where it is."""
+        if made is None:
+            return "unrecorded"
+        if not self._evidence.same("rewriter"):
+            return "rewrite"
+        if course.unknown:
+            return "verdicts"
+        if request.digest() != made.input_hash:
+            return "rewrite"
+        return None if self._evidence.round(len(course.rounds)) is not None else "unrecorded"
+
+
+class RecordedGenerator:
+    """Gives the recorded answer where the generator would be offered exactly what it was."""
+
+    context_tokens = NO_LIMIT
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    def count_tokens(self, text: str) -> int:
+        return 0
+
+    async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
+        evidence, course = self._evidence, self._driver.course
+        once = evidence.prices.generation
+        course.cost = course.cost + once
+        if course.unknown:
+            raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
+        if evidence.record.outcome not in ANSWERED or not self.same_input(course):
+            raise Unrecorded("answer", once)
+        return self.give(trace)
+
+    def give(self, trace: Trace) -> str:
+        """The recorded answer; in a real run as it was written, for that of the record has its citations resolved."""
+        record, course = self._evidence.record, self._driver.course
+        course.stands = True
+        replies = [i.reply for i in record.model_calls if i.role == "generator" and i.reply and not i.error]
+        text = replies[-1] if course.live and replies else record.answer
+        trace.token(text)
+        return text
+
+    def same_input(self, course: Course) -> bool:
+        """Whether the context that was just put together is the recorded one."""
+        return self._evidence.same("generator") and same_context(context_of(course), self._evidence.record.context)
+
+
+def context_of(course: Course) -> Context:
+    """What was put together for the generator, just now."""
+    return next(event.context for event in reversed(course.events) if isinstance(event, ContextAssembled))
+
+
+def same_context(context: Context, given: Context | None) -> bool:
+    """Whether a context without a limit of tokens is the recorded one, cut at the same place."""
+    if given is None:
+        return False
+    count = len(given.passages)
+    rest = (*(passage.id for passage in context.passages[count:]), *context.cut)
+    same = contents(context.passages[:count]) == contents(given.passages)
+    return same and context.verified == given.verified and rest == given.cut
+
+
+def _text(passage: Passage) -> tuple[str, str, str]:
+    """What a verdict is about."""
+    return passage.text, passage.title, passage.section

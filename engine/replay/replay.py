@@ -1,0 +1,391 @@
+"""What a finished run would have done under other settings: its workflow, run again over what it recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.model.config import RunConfig
+from engine.model.decide import gated
+from engine.model.events import ContextAssembled, Decided, Event, Retrieved
+from engine.model.values import Decision, Fork, Outcome, Reason, Round, RunRecord, Verdict
+from engine.replay.course import Course, Driver, End, Unrecorded, decisions_of, follow, picture_of
+from engine.replay.frozen import FrozenRounds
+from engine.replay.price import unanswered
+from engine.replay.recorded import (
+    ANSWERED,
+    NO,
+    UNREADABLE,
+    YES,
+    Evidence,
+    RecordedGenerator,
+    RecordedGrader,
+    RecordedRetriever,
+    RecordedRewriter,
+    ReplayClock,
+    is_unseen,
+    source_of,
+)
+from engine.replay.values import CallsNeeded, Gap, Price, State, Step, WhatIf
+from engine.retrieval.reciprocal import search_depth
+from engine.running.context import Roles
+from engine.workflows import workflow
+
+ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
+"""Settings that make another search, of which a record knows nothing."""
+_MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
+"""Reasons that no clock can take back: what is asked of the passages is met."""
+_REWRITES = ("rewrite", "refine_query")
+"""Where a route leads that continues with another query."""
+
+
+def elsewhere(recorded: RunConfig, config: RunConfig) -> bool:
+    """Whether ``config`` searches somewhere else than a run did, or in another way."""
+    if any(getattr(config, name) != getattr(recorded, name) for name in ELSEWHERE):
+        return True
+    # A list by vectors only ends sooner; one that words had a part in may be in another order.
+    return config.search != "vector" and search_depth(config.fetch_k) != search_depth(recorded.fetch_k)
+
+
+class Replay:
+    """One what-if: the workflow's steps over recorded roles, and what came of them."""
+
+    bounded = True
+    """Whether counting passages below the record as failed and as passed bounds every decision both ways."""
+
+    def __init__(self, record: RunRecord, config: RunConfig) -> None:
+        self.record = record
+        self.config = config
+        self.module = workflow(config.workflow)
+        self.evidence = Evidence(record, config)
+        self.driver = _Driver(self)
+
+    def what_if(self) -> WhatIf:
+        """The path as far as the record can tell."""
+        course = Course(self._beginning(), [])
+        gap = self.unknown_from_the_start()
+        if gap is not None:
+            return self._result([End(course, Unrecorded(gap, self.opening_price()), ())])
+        self.begin()
+        if self.record.fork is not None:
+            fork = replace(self.record.fork, query="")
+            self.driver.run.standing = FrozenRounds(type(self)(self.record, self.record.config), fork, self.record)
+        flow = self.driver.flow
+        return self._result(follow(self.driver, course, flow.start, self.check, self._suppositions()))
+
+    def _beginning(self) -> dict[str, Any]:
+        """The state before the first step; a branch may have begun with a query set by hand."""
+        state = dict(self.module.initial_state(self.record.question))
+        return state | {"query": self.record.rounds[0].query} if self.record.fork and self.record.rounds else state
+
+    def begin(self) -> None:
+        """Hand the roles and the clock of the record to the driver."""
+        self.driver.give(self.roles(), self.clock())
+
+    # -- what a workflow may have otherwise ---------------------------------------------------------------------
+
+    def unknown_from_the_start(self) -> Gap | None:
+        """Why nothing of the path is known; None where its first round may be recorded."""
+        return "retrieval" if elsewhere(self.record.config, self.config) else None
+
+    def opening_price(self) -> Price:
+        """The next step of a run of which nothing is known."""
+        return self.evidence.prices.round(self.config)
+
+    def clock(self) -> ReplayClock:
+        """The recorded time."""
+        return ReplayClock(self.evidence, self.driver)
+
+    def roles(self) -> Roles:
+        """Who answers from the record."""
+        evidence, driver = self.evidence, self.driver
+        rewriter = RecordedRewriter(evidence, driver)
+        return Roles(
+            retriever=RecordedRetriever(evidence, driver),
+            grader=RecordedGrader(evidence, driver, bounded=self.bounded),
+            rewriter=rewriter,
+            generator=RecordedGenerator(evidence, driver),
+            stand_in=rewriter,
+        )
+
+    def frozen_changes(self, state: Mapping[str, Any], fork: Fork, node: str) -> dict[str, Any]:
+        """What else a step before the branch leaves in the state."""
+        return {}
+
+    def settle(self, name: str, course: Course) -> None:
+        """After a visit: what of its result is to be as the record has it."""
+
+    def context_known(self, gap: Gap) -> bool:
+        """Whether what was put together last is what the generator would be given, where the path is open."""
+        return True
+
+    def deadline_s(self, config: RunConfig) -> float:
+        """Seconds after which nothing more is searched."""
+        return config.budget_s
+
+    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Price:
+        """At worst: every round and every answer that is left of a run that has come so far."""
+        prices, done = self.evidence.prices, max(0, len(picture.rounds) - 1)
+        return prices.rounds_after(done, self.config) + prices.answering(self.config)
+
+    # -- while it runs ------------------------------------------------------------------------------------------
+
+    def _suppositions(self) -> tuple[Verdict, ...]:
+        """What a missing verdict may be: a "no" without doubt passes where even P(relevant) = 0 does."""
+        return (NO, YES) if self.config.models.grader.built_in else (NO, YES, UNREADABLE)
+
+    def compare(self, course: Course) -> None:
+        """Whether the newest round is the recorded one: the same passages kept, judged as far as they were then."""
+        place = len(course.rounds) - 1
+        if course.compared == place or place < 0:
+            return
+        course.compared, index = place, source_of(course)
+        recorded = self.evidence.round(index)
+        course.as_recorded = (
+            course.as_recorded
+            and recorded is not None
+            and self.evidence.same("grader")
+            and self.evidence.clock.decision(index) is not None
+            and course.rounds[-1].kept == self._kept_then(recorded)
+        )
+
+    def _kept_then(self, recorded: Round) -> tuple[Any, ...]:
+        """Gated again in a branch: it took rounds over that had the gates of other settings."""
+        if self.record.fork is None or recorded.index < self.evidence.upstream:
+            return tuple(recorded.kept)
+        candidates = gated([item.passage for item in recorded.candidates], self.record.config)
+        return tuple(replace(recorded, candidates=candidates).kept)
+
+    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+        """After a visit: whether the clock, which no replay can turn back, might have decided otherwise."""
+        made = decisions_of(course)
+        if len(made) == len(decisions_of(before)) or name != self.driver.flow.gate:
+            return None
+        decision, index = made[-1], source_of(course)
+        if not self._time_matters(course, decision, index):
+            return None
+        prices = self.evidence.prices
+        next_price = prices.rewrite if decision.route in _REWRITES else prices.generation
+        return Unrecorded("time", next_price, Price(), undecided=True)
+
+    def _time_matters(self, course: Course, decision: Decision, index: int) -> bool:
+        clock, deadline_s = self.evidence.clock, self.deadline_s(self.config)
+        if index < self.evidence.upstream:
+            return False
+        if not (clock.cut_short(index) or clock.ended_s(index) >= deadline_s):
+            return False
+        if deadline_s != self.deadline_s(self.record.config) or course.unknown:
+            return True
+        # Time being up, only a gate that is met or what was decided then can be relied on.
+        recorded = clock.decision(index)
+        return decision.reason not in _MET and (recorded is None or decision.reason != recorded.reason)
+
+    # -- what came of it ----------------------------------------------------------------------------------------
+
+    def _result(self, ends: Sequence[End]) -> WhatIf:
+        """One answer out of all that was tried."""
+        first = ends[0]
+        turn = _first_difference([_path(end.decisions) for end in ends])
+        if turn is not None:
+            return self._undecided(ends, turn)
+        stopped = next((end for end in ends if end.missing is not None), None)
+        missing = stopped.missing if stopped else None
+        told = self._told(first.course, len(first.decisions) - bool(missing and missing.undecided))
+        outcomes = {self._ending(end) for end in ends}
+        outcome = outcomes.pop() if len({item[0] for item in outcomes}) == 1 else (None, "")
+        if missing is None or stopped is None:
+            return self._made(told, ends, "known", outcome)
+        told.course = stopped.course
+        return self._made(told, ends, "generation" if self._last(stopped) else "needs_calls", outcome, missing)
+
+    def _last(self, end: End) -> bool:
+        """Whether all that is missing is the answer."""
+        if end.missing is None or end.missing.path_known is not None:
+            return end.missing is not None and bool(end.missing.path_known)
+        return self.driver.flow.ends(end.course.node) and end.missing.gap in ("answer", "verdicts")
+
+    def _undecided(self, ends: Sequence[End], turn: int) -> WhatIf:
+        """What is missing decides where the run goes from here."""
+        course = ends[0].course.copy()
+        course.cost, course.state = course.marks[turn]
+        told = self._told(course, turn)
+        index, prices = len(told.picture.rounds) - 1, self.evidence.prices
+        ungraded, unseen = len(course.ungraded.get(index, ())), course.unseen.get(index, 0)
+        price = prices.grading * (ungraded + unseen)
+        missing = Unrecorded("candidates", prices.search + price) if unseen else Unrecorded("verdicts", price)
+        return self._made(told, ends, "needs_calls", (None, ""), missing)
+
+    def _told(self, course: Course, decisions: int) -> _Told:
+        """All before the decision of that number, counted from 0; all where there are no more."""
+        made = [place for place, event in enumerate(course.events) if isinstance(event, Decided)]
+        events = course.events[: made[decisions]] if decisions < len(made) else course.events
+        return _Told(course, self._picture(events, course), events)
+
+    def _ending(self, end: End) -> tuple[Outcome | None, str]:
+        """How the run would end that came this far, and why."""
+        if end.missing is not None and not self._last(end):
+            return None, ""
+        if end.decisions and end.decisions[-1].reason == "grader_failed":
+            return "failed", "grader_failed"
+        return self.ending(end)
+
+    def ending(self, end: End) -> tuple[Outcome | None, str]:
+        """As the workflow itself says it."""
+        return self.module.ending(self._picture(end.course.events, end.course))
+
+    def _picture(self, events: Sequence[Event], course: Course) -> RunRecord:
+        """What has happened, with the recorded answer where that stands."""
+        picture = picture_of(events, self.record, self.config)
+        if not course.stands:
+            return picture
+        kept = ("answer", "citations", "removed_markers", "cell_citations", "unsupported")
+        return replace(picture, **{name: getattr(self.record, name) for name in kept})
+
+    def _made(
+        self,
+        told: _Told,
+        ends: Sequence[End],
+        state: State,
+        ending: tuple[Outcome | None, str],
+        missing: Unrecorded | None = None,
+    ) -> WhatIf:
+        picture, course = told.picture, told.course
+        decisions = tuple(picture.decisions)
+        outcome, reason = (None, "") if state == "needs_calls" else ending
+        needed = CallsNeeded()
+        if missing is not None:
+            rest = Price() if state == "generation" else self.rest(picture, course, missing.gap)
+            worst = missing.missing if state == "generation" else missing.before + rest
+            needed = CallsNeeded(missing.missing, worst)
+        same = _path(decisions) == _path(self.record.decisions) and outcome == self.record.outcome
+        ended = state != "needs_calls" and bool(decisions)
+        if state == "known":
+            given = outcome in ANSWERED
+        else:
+            given = told.context_is_new and not course.unknown
+            given = given and (state == "generation" or missing is None or self.context_known(missing.gap))
+        context = (course.given or picture.context) if given else None
+        return WhatIf(
+            config=self.config,
+            state=state,
+            steps=told.steps(self.driver.flow.gate, ends),
+            gap=missing.gap if missing else None,
+            outcome=outcome,
+            reason=reason or (decisions[-1].reason if ended else ""),
+            passages=context.passages if context else (),
+            verified=context.verified if context and context.passages else True,
+            answer=picture.answer if state == "known" and outcome != "failed" else "",
+            calls_needed=needed.without_times() if unanswered(self.record, self.config) else needed,
+            cost=course.cost,
+            opening=told.opening(),
+            answers=course.answers,
+            same_path=state != "needs_calls" and same,
+        )
+
+
+class _Told:
+    """The events of a course up to one of its decisions, and what they say."""
+
+    def __init__(self, course: Course, picture: RunRecord, events: Sequence[Event]) -> None:
+        self.course = course
+        self.picture = picture
+        self.events = events
+
+    @property
+    def context_is_new(self) -> bool:
+        """Whether nothing was searched since the generator's input was put together."""
+        kinds = [type(event) for event in self.events if isinstance(event, ContextAssembled | Retrieved)]
+        return bool(kinds) and kinds[-1] is ContextAssembled
+
+    def opening(self) -> tuple[Decision, ...]:
+        """Decisions before the first round."""
+        return self._decided_after(-1)
+
+    def steps(self, gate: str, ends: Sequence[End]) -> tuple[Step, ...]:
+        """By round what was decided of it, and what is not known."""
+        return tuple(self._step(item, gate, ends) for item in self.picture.rounds)
+
+    def _step(self, current: Round, gate: str, ends: Sequence[End]) -> Step:
+        made = self._decided_after(current.index)
+        decision = next((item for item in made if item.node == gate), None)
+        tried = [item for end in ends for item in end.decisions if item.node == gate and item.round == current.index]
+        passed = [item.passed for item in tried]
+        scores = [end.score(current.index) for end in ends]
+        return Step(
+            round=_seen(current),
+            decision=decision,
+            ungraded=self.course.ungraded.get(current.index, ()),
+            unseen=self.course.unseen.get(current.index, 0),
+            passed=(min(passed, default=0), max(passed, default=0)),
+            score=(min(scores, default=0.0), max(scores, default=0.0)),
+            after=tuple(item for item in made if item is not decision),
+        )
+
+    def _decided_after(self, index: int) -> tuple[Decision, ...]:
+        found: list[Decision] = []
+        opened = -1
+        for event in self.events:
+            if isinstance(event, Retrieved):
+                opened = event.round
+            elif isinstance(event, Decided) and opened == index:
+                found.append(event.decision)
+        return tuple(found)
+
+
+def _without_unkept(current: Round) -> Round:
+    """A round without the placeholders that count for nothing, of which no text may speak."""
+    unkept = [item for item in current.candidates if is_unseen(item.passage.id) and item.gate != "kept"]
+    return replace(current, candidates=tuple(i for i in current.candidates if i not in unkept)) if unkept else current
+
+
+def _seen(current: Round) -> Round:
+    """A round without placeholders."""
+    if not any(is_unseen(item.passage.id) for item in current.candidates):
+        return current
+    return replace(
+        current,
+        candidates=tuple(item for item in current.candidates if not is_unseen(item.passage.id)),
+        reranked=tuple(name for name in current.reranked if not is_unseen(name)),
+    )
+
+
+def _path(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
+    return [(item.route, item.reason) for item in decisions]
+
+
+def _first_difference(paths: Sequence[list[tuple[str, str]]]) -> int | None:
+    """Number of the first decision that is not the same in all; None where they are equal."""
+    longest = max(len(path) for path in paths)
+    turns = (
+        place
+        for place in range(longest)
+        if any(path[place : place + 1] != paths[0][place : place + 1] for path in paths)
+    )
+    return next(turns, None)
+
+
+class _Driver(Driver):
+    """Knows the replay that it drives for."""
+
+    def __init__(self, replay: Replay) -> None:
+        super().__init__(replay.module.FLOW, replay.record, replay.config)
+        self._replay = replay
+        self.lost = replay.evidence.prices.search
+
+    def visit(self, name: str, course: Course) -> None:
+        if name == self.flow.gate:
+            self.compare(course)
+        if self.flow.ends(name):
+            course.state = {**course.state, "rounds": tuple(_without_unkept(item) for item in course.rounds)}
+        frozen = self.run.standing
+        former = frozen.spent if isinstance(frozen, FrozenRounds) else None
+        super().visit(name, course)
+        if isinstance(frozen, FrozenRounds) and frozen.spent is not former:
+            course.cost = course.cost + frozen.spent
+
+    def settle(self, name: str, course: Course) -> None:
+        self._replay.settle(name, course)
+
+    def compare(self, course: Course) -> None:
+        self._replay.compare(course)

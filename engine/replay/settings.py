@@ -1,0 +1,245 @@
+"""Many settings at once, and where each of them leads a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.model.config import RunConfig
+from engine.model.values import Outcome, PassageId, Reason
+from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, places
+from engine.replay.table import RunTable
+from engine.replay.values import Gap, State
+
+Column = Literal[
+    "top_k",
+    "similarity_threshold",
+    "grade_pass_threshold",
+    "max_rewrites",
+    "min_confidence",
+    "min_relevant",
+    "gate",
+    "context",
+]
+COLUMNS: tuple[Column, ...] = get_args(Column)
+"""The settings that a grid can vary: those that decide without any call."""
+
+ROUTES = (
+    *("rewrite", "generate", "end", "prepare", "generate_answer", "direct_response", "rewrite_query"),
+    *("retrieve_documents", "generate_response", "consolidate_memory", "retrieve", "refine_query"),
+)
+REASONS: tuple[Reason, ...] = get_args(Reason)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+STATES: tuple[State, ...] = get_args(State)
+GAPS: tuple[Gap, ...] = get_args(Gap)
+"""What the codes of :class:`Paths` stand for; -1 stands for none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SettingsGrid:
+    """Settings as columns of length S; all that is not a column is that of ``base``."""
+
+    base: RunConfig
+    top_k: IntArray
+    similarity_threshold: FloatArray
+    grade_pass_threshold: FloatArray
+    max_rewrites: IntArray
+    min_confidence: FloatArray
+    min_relevant: IntArray
+    by_count: BoolArray
+    """The gate is ``min_relevant``."""
+    last_round: BoolArray
+    """The context is ``last_round``."""
+
+    @classmethod
+    def of(cls, configs: Sequence[RunConfig]) -> SettingsGrid:
+        """These configs; raises ``ValueError`` where there is none or they differ in more than the columns."""
+        if not configs:
+            raise ValueError("a grid needs at least one config")
+        base = configs[0]
+        for config in configs[1:]:
+            if replace(config, **_columns_of(base)) != base:
+                raise ValueError("the configs of a grid may differ in its columns alone")
+        return cls(
+            base=base,
+            top_k=np.array([item.top_k for item in configs], dtype=np.int64),
+            similarity_threshold=np.array([item.similarity_threshold for item in configs], dtype=np.float64),
+            grade_pass_threshold=np.array([item.grade_pass_threshold for item in configs], dtype=np.float64),
+            max_rewrites=np.array([item.max_rewrites for item in configs], dtype=np.int64),
+            min_confidence=np.array([item.min_confidence for item in configs], dtype=np.float64),
+            min_relevant=np.array([item.min_relevant for item in configs], dtype=np.int64),
+            by_count=np.array([item.gate == "min_relevant" for item in configs], dtype=np.bool_),
+            last_round=np.array([item.context == "last_round" for item in configs], dtype=np.bool_),
+        )
+
+    @classmethod
+    def product(cls, base: RunConfig, axes: Mapping[str, Sequence[float | str]]) -> SettingsGrid:
+        """``base`` with every combination of the values of ``axes``, the last axis running fastest.
+
+        Raises ``ValueError`` for an axis that is no column, and ``InvalidConfig`` for a value out of range.
+        """
+        for name in axes:
+            if name not in COLUMNS:
+                raise ValueError(f"a grid has no column {name!r}")
+        # Made once a value, so that ranges and rounding are those of a config.
+        usable = {name: [_usable(name, value) for value in values] for name, values in axes.items()}
+        places = np.indices([len(values) for values in usable.values()]).reshape(len(usable), -1)
+        rows = math.prod(len(values) for values in usable.values())
+        chosen = {name: np.array(values)[places[axis]] for axis, (name, values) in enumerate(usable.items())}
+
+        def column(name: Column) -> NDArray[Any]:
+            return chosen[name] if name in chosen else np.full(rows, getattr(base, name))
+
+        return cls(
+            base=base,
+            top_k=column("top_k").astype(np.int64),
+            similarity_threshold=column("similarity_threshold").astype(np.float64),
+            grade_pass_threshold=column("grade_pass_threshold").astype(np.float64),
+            max_rewrites=column("max_rewrites").astype(np.int64),
+            min_confidence=column("min_confidence").astype(np.float64),
+            min_relevant=column("min_relevant").astype(np.int64),
+            by_count=column("gate") == "min_relevant",
+            last_round=column("context") == "last_round",
+        )
+
+    def __len__(self) -> int:
+        return len(self.top_k)
+
+    def equal_to(self, config: RunConfig) -> BoolArray:
+        """By setting whether it is ``config`` in every field."""
+        own = SettingsGrid.of([config])
+        same = [getattr(self, item.name) == getattr(own, item.name) for item in fields(self) if item.name != "base"]
+        rest_is_equal = replace(self.base, **_columns_of(config)) == config
+        found: BoolArray = np.logical_and.reduce(same) & rest_is_equal
+        return found
+
+    def config(self, place: int) -> RunConfig:
+        """The settings at one place."""
+        return replace(
+            self.base,
+            top_k=int(self.top_k[place]),
+            similarity_threshold=float(self.similarity_threshold[place]),
+            grade_pass_threshold=float(self.grade_pass_threshold[place]),
+            max_rewrites=int(self.max_rewrites[place]),
+            min_confidence=float(self.min_confidence[place]),
+            min_relevant=int(self.min_relevant[place]),
+            gate="min_relevant" if self.by_count[place] else "pass_rate",
+            context="last_round" if self.last_round[place] else "union",
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """Where S settings lead one run: what ``what_if`` says of each, as arrays [S] of numbers and codes."""
+
+    names: tuple[PassageId, ...]
+    """The passages that the masks speak of."""
+    state: IntArray
+    gap: IntArray
+    route: IntArray
+    """Of the last decision that is determined; -1 where none is."""
+    reason: IntArray
+    outcome: IntArray
+    """-1 where it is not determined."""
+    round: IntArray
+    """The last round reached; -1 where the settings need another retrieval altogether."""
+    rewrites: IntArray
+    passed: IntArray
+    kept: IntArray
+    """Of the last decision that is determined, as its figures count them; 0 where none is."""
+    gradings: IntArray
+    generations: IntArray
+    paid_rewrites: IntArray
+    """Rewrites that the cost counts: those after which the path is still known."""
+    calls: IntArray
+    built_in_calls: IntArray
+    seconds: FloatArray
+    """nan where the run measured no such step."""
+    context_known: BoolArray
+    """Whether it is known what the generator would be given; nothing where the run abstains."""
+    context: Words
+    """[words, S]: what the generator would be given, before its token budget cuts."""
+    kept_last: Words
+    """[words, S]: what the last round reached keeps, as far as the search is recorded."""
+    given: BoolArray
+    """[S, expectations]: a passage of the context meets it."""
+    found: BoolArray
+    """[S, expectations]: a kept passage of the last round reached meets it."""
+    first_given: IntArray
+    """[S, expectations]: the first round of the path in which a passage that meets it passed; -1 where none did."""
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    @property
+    def known(self) -> BoolArray:
+        """The recorded answer stands."""
+        return np.equal(self.state, STATES.index("known"))
+
+    @property
+    def path_known(self) -> BoolArray:
+        return np.not_equal(self.state, STATES.index("needs_calls"))
+
+    @property
+    def steps(self) -> IntArray:
+        """Gradings, rewrites and generations, whoever does them."""
+        return self.calls + self.built_in_calls
+
+    @property
+    def pass_rate(self) -> FloatArray:
+        """Of the last decision that is determined; 0 where nothing was kept."""
+        return np.divide(self.passed, self.kept, out=np.zeros(len(self)), where=self.kept > 0)
+
+    def context_ids(self, place: int) -> tuple[PassageId, ...]:
+        """Passages of the context at one place, in the order of first sight."""
+        return tuple(self.names[index] for index in places(self.context[:, place]))
+
+
+def nowhere(table: RunTable, size: int) -> Paths:
+    """Paths of which nothing is known yet: every setting needs calls."""
+
+    def codes(value: int) -> IntArray:
+        return np.full(size, value, dtype=np.int64)
+
+    shape = (size, table.expectations)
+    return Paths(
+        names=table.passages,
+        state=codes(STATES.index("needs_calls")),
+        gap=codes(-1),
+        route=codes(-1),
+        reason=codes(-1),
+        outcome=codes(-1),
+        round=codes(-1),
+        rewrites=codes(0),
+        passed=codes(0),
+        kept=codes(0),
+        gradings=codes(0),
+        generations=codes(0),
+        paid_rewrites=codes(0),
+        calls=codes(0),
+        built_in_calls=codes(0),
+        seconds=np.zeros(size),
+        context_known=np.zeros(size, dtype=np.bool_),
+        context=np.zeros((table.words, size), dtype=np.uint64),
+        kept_last=np.zeros((table.words, size), dtype=np.uint64),
+        given=np.zeros(shape, dtype=np.bool_),
+        found=np.zeros(shape, dtype=np.bool_),
+        first_given=np.full(shape, -1, dtype=np.int64),
+    )
+
+
+def _columns_of(config: RunConfig) -> dict[str, Any]:
+    return {name: getattr(config, name) for name in COLUMNS}
+
+
+@lru_cache(maxsize=8192)
+def _usable(name: str, value: float | str) -> Any:
+    """The value as a config keeps it; a map asks for the same ones at every move of a slider."""
+    changes: dict[str, Any] = {name: value}
+    return getattr(replace(RunConfig(), **changes), name)

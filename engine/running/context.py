@@ -1,0 +1,318 @@
+"""What every node of every workflow is given: config, roles, clock, and the one way to say what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from engine.errors import WorkbenchError
+from engine.model.config import RoleName, RunConfig
+from engine.model.events import (
+    AnswerBegun,
+    Emit,
+    ModelCalled,
+    NodeFinished,
+    NodeStarted,
+    PassageGraded,
+    TokenStreamed,
+    Warned,
+)
+from engine.model.values import (
+    Attachment,
+    Fault,
+    FoundSection,
+    ModelCall,
+    NodeExecution,
+    Outcome,
+    Passage,
+    PassageId,
+    RunRecord,
+    SourceKind,
+    Verdict,
+)
+from engine.retrieval.mode_values import ModeSearcher
+from engine.roles import (
+    DirectAnswerer,
+    Distiller,
+    Evaluator,
+    Generator,
+    Grader,
+    LongTermMemory,
+    QueryAnalyst,
+    Reranker,
+    Rewriter,
+    SourceRouter,
+    StrategyRouter,
+    Writer,
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One search: passages in rank order, and the cosine that became similarity 0."""
+
+    passages: tuple[Passage, ...]
+    floor: float
+    anchors: str
+
+
+class Retriever(Protocol):
+    """Searches one collection; the text of passages and their similarity are as SPEC SC-09 defines them."""
+
+    async def search(self, query: str, limit: int) -> Retrieval: ...
+
+
+class KindRetriever(Protocol):
+    """Searches one source kind of a collection; similarities as of :class:`Retriever`."""
+
+    async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
+        """Those that there is something of for a run of ``question``, in the order of ``SOURCE_KINDS``."""
+
+    async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRetrieval:
+    """One hierarchical search: the sections looked inside, and the passages found in them in rank order."""
+
+    sections: tuple[FoundSection, ...]
+    retrieval: Retrieval
+
+
+class SectionRetriever(Protocol):
+    """Searches summaries of sources and sections first, then the passages inside them (SPEC DL-03)."""
+
+    async def has_summaries(self) -> bool: ...
+
+    async def search_sections(self, query: str, limit: int) -> SectionRetrieval: ...
+
+
+class WebRetriever(Protocol):
+    """Searches the web and gives each result its similarity to the query, as of :class:`Retriever`."""
+
+    async def search(self, query: str, limit: int) -> Retrieval: ...
+
+
+@dataclass(frozen=True, slots=True)
+class QualityRoles:
+    """Who else works in the quality-control loop."""
+
+    retriever: KindRetriever
+    router: SourceRouter
+    reranker: Reranker
+
+
+@dataclass(frozen=True, slots=True)
+class DualRoles:
+    """Who else works in the dual loop."""
+
+    sections: SectionRetriever
+    router: StrategyRouter
+    direct: DirectAnswerer
+    evaluator: Evaluator
+    memory: LongTermMemory
+    distiller: Distiller
+    """Words what is remembered."""
+    web: WebRetriever | None = None
+    """None where no search engine is set."""
+    fingerprint: str = ""
+    """Of the collection as it is now."""
+    collection: str = ""
+    """Its own name, where the run asked for it by an alias; memories are kept under this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRoles:
+    """Who else works in the answer-evaluation loop."""
+
+    writer: Writer
+    evaluator: Evaluator
+    observe: Callable[[Mapping[str, Any]], Awaitable[None]]
+    """Appends one observation (SPEC AE-08); raises ``RecordError`` where it cannot be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRoles:
+    """Who else works in graph + vector retrieval."""
+
+    analyst: QueryAnalyst
+    searcher: ModeSearcher
+    reranker: Reranker
+    unsearched: DirectAnswerer
+    """Answers in mode ``bypass``."""
+    direct: DirectAnswerer
+    """Answers small talk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who does what in one run; what only one workflow needs is there in its runs alone."""
+
+    retriever: Retriever
+    grader: Grader
+    rewriter: Rewriter
+    generator: Generator
+    stand_in: Rewriter | None = None
+    """The built-in rewriter behind a chat model that only repeats itself; None where the rewriter is built in."""
+    quality: QualityRoles | None = None
+    dual: DualRoles | None = None
+    answers: AnswerRoles | None = None
+    graph: GraphRoles | None = None
+    note: Callable[[RunRecord, Outcome], Awaitable[None]] | None = None
+    """Notes in the history of weak points how a run ended; None where its collection can have none."""
+
+
+class RunClock:
+    """Time since the run began, against its wall-clock budget."""
+
+    def __init__(self, budget_s: float, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now = now
+        self._began = now()
+        self._budget_s = budget_s
+
+    def elapsed_s(self) -> float:
+        return self._now() - self._began
+
+    def elapsed_ms(self) -> float:
+        return self.elapsed_s() * 1000.0
+
+    def left_s(self) -> float:
+        return self._budget_s - self.elapsed_s()
+
+
+class Standing(Protocol):
+    """What stands in place of a node's own step: in a branch, the rounds before the one where it parted."""
+
+    def __call__(self, node: str, round_index: int) -> Step | None: ...
+
+
+def nothing_stands(node: str, round_index: int) -> Step | None:
+    """Of a run that began by itself."""
+    return None
+
+
+@dataclass(slots=True)
+class RunContext:
+    """The context of one run, handed to nodes by LangGraph's runtime."""
+
+    config: RunConfig
+    roles: Roles
+    emit: Emit
+    clock: RunClock
+    generation_allowance_s: float = 30.0
+    standing: Standing = nothing_stands
+    run_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    """Images and tables of the question, within their limits and never blank."""
+    trial: bool = False
+    """Whether the run is to show what settings do (:attr:`engine.model.values.RunRecord.trial`)."""
+    visits: Counter[str] = field(default_factory=Counter)
+    note_calls: Callable[[int], None] = lambda change: None
+    """Told of every model call that begins (1) or ends (-1)."""
+    within: Callable[[float | None], AbstractAsyncContextManager[Any]] = asyncio.timeout
+    """Ends what is awaited inside after so many seconds with ``TimeoutError``; in a replay nothing is waited for."""
+    together: Callable[..., Awaitable[Sequence[Any]]] = asyncio.gather
+    """Awaits several at the same time."""
+    log: Callable[[str], None] = _log.warning
+    """Writes a line to the log of the program; a replay writes none."""
+
+    def warn(self, error: WorkbenchError, node: str = "") -> None:
+        self.emit(Warned(warning=Fault.of(error, node)))
+
+
+@dataclass(slots=True)
+class NodeTrace:
+    """The :class:`engine.roles.Trace` of one node visit."""
+
+    run: RunContext
+    node: str
+    round: int
+    limit_s: float | None = None
+    """Seconds the node may take after its start, where the run's budget does not say it."""
+    began_s: float = 0.0
+    verdicts: dict[PassageId, Verdict] = field(default_factory=dict)
+    text: str = ""
+    chat_calls: int = 0
+    built_in_calls: int = 0
+    truncated_at: int | None = None
+    """Tokens after which the newest usable reply was cut at its limit; None where it was not."""
+    draft: int = 0
+    """Number of the answer that is being written, in a workflow that writes several."""
+
+    def calling(self) -> None:
+        self.run.note_calls(1)
+
+    def call(self, call: ModelCall) -> None:
+        if not (call.built_in or call.cached):
+            self.run.note_calls(-1)
+        if call.built_in:
+            self.built_in_calls += 1
+        else:
+            self.chat_calls += 1
+        if not call.error:
+            self.truncated_at = (call.reply_tokens or 0) if call.truncated else None
+        self.run.emit(ModelCalled(call=replace(call, node=self.node, round=self.round)))
+
+    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
+        self.verdicts[passage_id] = verdict
+        self.run.emit(PassageGraded(round=self.round, passage_id=passage_id, verdict=verdict))
+
+    def token(self, text: str) -> None:
+        self.text += text
+        self.run.emit(TokenStreamed(text=text))
+
+    def restart(self) -> None:
+        self.text = ""
+        self.run.emit(AnswerBegun(draft=self.draft))
+
+    def now_ms(self) -> float:
+        return self.run.clock.elapsed_ms()
+
+    @property
+    def over_at_s(self) -> float:
+        """Seconds after the start of the run at which the node's time is over."""
+        return self.run.config.budget_s if self.limit_s is None else round(self.began_s + self.limit_s, 4)
+
+    def time_left_s(self) -> float:
+        if self.limit_s is not None:
+            return max(0.0, self.limit_s - (self.run.clock.elapsed_s() - self.began_s))
+        return max(0.0, self.run.clock.left_s())
+
+
+Step = Callable[[Mapping[str, Any], RunContext, NodeTrace], Awaitable[dict[str, Any]]]
+
+
+async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext, round_index: int) -> dict[str, Any]:
+    """Run one step as a visit of node ``name``: start and end are reported even where it fails or is cancelled."""
+    run.visits[name] += 1
+    trace = NodeTrace(run=run, node=name, round=round_index, began_s=run.clock.elapsed_s())
+    execution = NodeExecution(node=name, round=round_index, visit=run.visits[name], start_ms=run.clock.elapsed_ms())
+    run.emit(NodeStarted(node=name, round=round_index, visit=execution.visit))
+    error = ""
+    try:
+        return await (run.standing(name, round_index) or step)(state, run, trace)
+    except BaseException as failure:
+        error = failure.code if isinstance(failure, WorkbenchError) else type(failure).__name__
+        raise
+    finally:
+        finished = replace(
+            execution,
+            duration_ms=run.clock.elapsed_ms() - execution.start_ms,
+            model_calls=trace.chat_calls,
+            built_in_calls=trace.built_in_calls,
+            error=error,
+        )
+        run.emit(NodeFinished(execution=finished))
+
+
+def model_of(run: RunContext, role: RoleName) -> str:
+    """The model name of a role, for messages."""
+    return run.config.models.of(role).model

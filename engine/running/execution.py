@@ -1,0 +1,126 @@
+"""One run from its first event to its last: no matter what happens inside, it ends with an outcome and a reason."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
+from engine.model.config import RunConfig
+from engine.model.events import Prepared, RunFinished, Warned
+from engine.model.values import Fault, RunRecord
+from engine.replay.fork import Branch
+from engine.running.answer_note import note_on
+from engine.running.context import Roles, RunContext
+from engine.running.runs import LiveRun
+from engine.settings import Settings
+from engine.workflows import compiled, workflow
+
+_log = logging.getLogger(__name__)
+
+
+class RoleSource(Protocol):
+    """Where a run's roles come from: :class:`engine.running.resources.Resources`, or a test's own."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]: ...
+
+
+async def execute(
+    run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None = None
+) -> None:
+    """Run a question, or go on from ``branch``; every way out, cancelling included, is a ``RunFinished`` event."""
+    try:
+        error = await _run(run, question, config, resources, branch)
+    except asyncio.CancelledError:
+        run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
+        raise
+    except WorkbenchError as failure:
+        error = failure
+    except Exception as failure:
+        _log.exception("run %s failed", run.id)
+        run.emit(RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure)))
+        return
+    if error is not None:
+        reason = "grader_failed" if isinstance(error, GraderFailed) else error.code
+        run.emit(RunFinished(outcome="failed", reason=reason, error=Fault.of(error, _node_at_fault(run.record))))
+        return
+    outcome, reason = workflow(config.workflow).ending(run.record)
+    note = note_on(run.record, outcome)
+    if note == "uncited":
+        run.emit(Warned(warning=Fault.of(AnswerUncited(model=config.models.generator.model))))
+    run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note))
+
+
+async def _run(
+    run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None
+) -> WorkbenchError | None:
+    from langgraph.errors import GraphRecursionError
+
+    roles, manifest = await _prepared(run, config, resources)
+    context = RunContext(
+        config=config,
+        roles=roles,
+        emit=run.emit,
+        clock=run.clock,
+        generation_allowance_s=resources.settings.generation_allowance_s,
+        run_id=run.id,
+        attachments=run.record.attachments,
+        note_calls=run.note_calls,
+        trial=run.record.trial,
+    )
+    module = workflow(config.workflow)
+    state: Mapping[str, Any] = module.initial_state(question)
+    limit = module.recursion_limit(config)
+    if branch is None:
+        run.emit(Prepared(manifest=manifest))
+    else:
+        run.emit(Prepared(manifest={**manifest, "reused_from": branch.parent.id}))
+        _warn_of_other_content(context, branch.parent, manifest)
+        # Every workflow's replay is imported with it, for which a start would wait.
+        from engine.replay.branch_roles import BranchSteps
+
+        context.standing = steps = BranchSteps(branch, roles)
+        context.roles = steps.roles
+        state = {**state, "query": branch.first_query}
+        # Rounds that stand may be more than the branch's own settings would allow.
+        limit += sum(item.round < branch.fork.round for item in branch.parent.nodes)
+    try:
+        await compiled(config.workflow).ainvoke(state, context=context, config={"recursion_limit": limit})
+    except GraphRecursionError:
+        raise LoopLimitReached(steps=limit) from None
+    last = run.record.decisions[-1]
+    if last.reason == "grader_failed":
+        return GraderFailed(model=config.models.grader.model, passages=last.kept)
+    if roles.note is not None:
+        try:
+            await roles.note(run.record, module.ending(run.record)[0])
+        except WorkbenchError as failure:
+            context.warn(failure)
+    return None
+
+
+def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:
+    former, now = parent.manifest.get("collection_fingerprint"), manifest.get("collection_fingerprint")
+    if former and now and former != now:
+        context.warn(CollectionChanged(collection=parent.config.collection, run=parent.id[:8]))
+
+
+async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> tuple[Roles, Mapping[str, str]]:
+    """Roles and manifest, in the run's own time: a store or a model server that hangs must not outlast the budget."""
+    limit = asyncio.timeout(max(0.0, run.clock.left_s()))
+    try:
+        async with limit:
+            return await resources.roles(config)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise StoreSlow(seconds=config.budget_s) from None
+
+
+def _node_at_fault(record: RunRecord) -> str:
+    return next((item.node for item in reversed(record.nodes) if item.error), "")

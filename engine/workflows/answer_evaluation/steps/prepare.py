@@ -1,0 +1,51 @@
+"""The preparing step: the context, and with it the first messages of the writer's conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.builtin.abstain import abstained_answer
+from engine.errors import SharedModel
+from engine.llm.writer_prompts import first_messages
+from engine.model.events import AnswerCompleted, ContextAssembled
+from engine.model.language import language_of
+from engine.model.values import Round
+from engine.retrieval.assemble import assemble
+from engine.roles import GenerationRequest
+from engine.running.context import AnswerRoles, NodeTrace, RunContext
+from engine.workflows.answer_evaluation.policy import scores_of, shared_model
+
+
+async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Put question and passages into the conversation; with nothing passed, abstain honestly (SPEC SC-07, AE-06)."""
+    rounds: tuple[Round, ...] = state["rounds"]
+    writer = answer_roles(run).writer
+    context = assemble(rounds, run.config, writer.context_tokens, writer.count_tokens)
+    run.emit(ContextAssembled(context=context))
+    scores = scores_of(rounds, run.config)
+    if not context.passages:
+        answer = abstained_answer(state["question"], rounds)
+        run.emit(AnswerCompleted(answer=answer))
+        return {"context": context, "final_answer": answer, "retrieved_nodes_score": scores}
+    if (model := shared_model(run.config)) is not None:
+        run.warn(SharedModel(model=model), "prepare")
+    request = GenerationRequest(
+        question=state["question"],
+        passages=context.passages,
+        language=language_of(state["question"]),
+        verified=context.verified,
+    )
+    return {"context": context, "messages": first_messages(request), "retrieved_nodes_score": scores}
+
+
+def after_preparing(state: Mapping[str, Any]) -> str:
+    """Where to go from here: to the writer, or to the end where there is nothing to answer from."""
+    return "generate_answer" if state["context"].passages else "end"
+
+
+def answer_roles(run: RunContext) -> AnswerRoles:
+    """The roles that only this loop has; ``ValueError`` in a run that was given none."""
+    if run.roles.answers is None:
+        raise ValueError("a run of the answer-evaluation loop needs its roles")
+    return run.roles.answers

@@ -1,0 +1,505 @@
+"""Recorded roles of the dual loop: its memory, its router, its searches by strategy, its answers and their judge.
+
+A search is told by the recorded one of the same strategy and query, an answer by the recorded one that was written from
+the same passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.builtin.strategy_router import choose
+from engine.errors import ModelError, WorkbenchError
+from engine.model.config import RoleName
+from engine.model.values import (
+    STRATEGIES,
+    Context,
+    Decision,
+    Draft,
+    Evaluation,
+    Memory,
+    Rewrite,
+    Round,
+    RouteChoice,
+    RunRecord,
+    Strategy,
+    TriedRoute,
+)
+from engine.replay.course import Course, Driver, Unrecorded, decisions_of
+from engine.replay.recorded import (
+    NO_LIMIT,
+    Evidence,
+    RecordedRewriter,
+    ReplayClock,
+    context_of,
+    is_unseen,
+    retrieved,
+    source_of,
+)
+from engine.replay.replay import Replay
+from engine.replay.values import Gap, Price
+from engine.retrieval.assemble import assemble
+from engine.roles import (
+    SILENT,
+    DirectRequest,
+    DistilRequest,
+    EvaluationRequest,
+    GenerationRequest,
+    RewriteRequest,
+    StrategyRequest,
+    Trace,
+)
+from engine.running.context import DualRoles, Retrieval, Roles, SectionRetrieval
+from engine.workflows.dual_loop.policy import (
+    INITIAL,
+    MOST_RECALLED,
+    WEB,
+    dual_options,
+    holding,
+    of_this_question,
+    skips,
+    untried,
+    usable_strategies,
+)
+
+ANSWER = "grade_relevance"
+"""The node that decides about answers."""
+_SEARCH = "retrieve_documents"
+
+
+class DualReplay(Replay):
+    """A what-if of the dual loop."""
+
+    def __init__(self, record: RunRecord, config: Any) -> None:
+        super().__init__(record, config)
+        self.told_by = _Searches(record)
+        self.web_unknown = dual_options(config).web_search and not dual_options(record.config).web_search
+        """Whether the web may be searched now and nothing says whether this machine has a search engine."""
+        # Under its own settings nothing is tried: what the run itself remembers of its question stands.
+        self.driver.run.trial = config != record.config
+
+    def unknown_from_the_start(self) -> Gap | None:
+        return super().unknown_from_the_start() or (None if self.evidence.same("router") else "routing")
+
+    def opening_price(self) -> Price:
+        return self.evidence.prices.routing
+
+    def clock(self) -> ReplayClock:
+        return _DualClock(self.evidence, self.driver, self.told_by)
+
+    def roles(self) -> Roles:
+        search = _RecordedSearch(self)
+        answers = _RecordedAnswers(self)
+        rewriter = _RecordedDualRewriter(self.evidence, self.driver)
+        web = search.web if WEB in self.told_by.could_use else None
+        return replace(
+            super().roles(),
+            retriever=search.direct,
+            rewriter=rewriter,
+            stand_in=rewriter,
+            generator=answers,
+            dual=DualRoles(
+                sections=search,
+                router=_RecordedStrategyRouter(self),
+                direct=answers,
+                evaluator=answers,
+                memory=_RecordedMemory(self),
+                distiller=answers,
+                web=web,
+            ),
+        )
+
+    def settle(self, name: str, course: Course) -> None:
+        recall = self.record.recall
+        if name == "retrieve_memory" and recall is not None and not course.state["recall"].off:
+            own = course.state["recall"].own
+            kept = tuple(item for item in recall.memories if item.id not in own)
+            course.state["recall"] = replace(recall, memories=kept, own=own or recall.own)
+        if name == _SEARCH and self.web_unknown and self._nothing_found(course):
+            raise Unrecorded("web", self.evidence.prices.round(self.config))
+
+    def _nothing_found(self, course: Course) -> bool:
+        """Whether the newest search was made, was not of the web, and kept nothing."""
+        current, tried = course.rounds[-1], course.state["tried_routes"]
+        searched = [item for item in tried if (item.strategy, item.attempt) == (current.strategy, current.attempt)]
+        return current.strategy != WEB and bool(searched) and searched[-1].status == "nothing_found"
+
+    def compare(self, course: Course) -> None:
+        for place in range(course.compared + 1, len(course.rounds) - 1):
+            # Nothing was kept, so nothing was decided: it is the recorded round where that kept nothing too.
+            recorded = self.evidence.round(source_of(course, place))
+            same = recorded is not None and not recorded.kept and source_of(course, place) == place
+            course.compared, course.as_recorded = place, course.as_recorded and same
+        place = len(course.rounds) - 1
+        if place >= 0 and course.sources.get(place, place) != place:
+            course.as_recorded = False
+        super().compare(course)
+
+    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+        if len(decisions_of(course)) == len(decisions_of(before)):
+            return None
+        decision, prices = decisions_of(course)[-1], self.evidence.prices
+        writing = prices.generation + prices.evaluation
+        if name == ANSWER:
+            late = self._late_answer(course, decision)
+            return Unrecorded("time", writing, undecided=True) if late else None
+        if name != self.driver.flow.gate:
+            return None
+        if self._late_documents(course, decision):
+            return Unrecorded("time", writing, undecided=True)
+        if self.web_unknown and decision.reason == "strategies_exhausted":
+            return Unrecorded("web", prices.round(self.config), undecided=True)
+        return self._unsaid(course, decision)
+
+    def _late_documents(self, course: Course, decision: Decision) -> bool:
+        """Whether the clock, which no replay can turn back, might have decided otherwise about a round."""
+        index, clock = source_of(course), self.evidence.clock
+        recorded, found = clock.decision(index), self.record.rounds[index]
+        left_out = found.searched and any(item.id not in found.verdicts for item in found.kept)
+        cut_short = recorded is not None and not clock.unreached(index) and left_out
+        tried = self.told_by.tried(found)
+        out_of_time = tried is None and not found.searched and source_of(course) == len(course.rounds) - 1
+        slow = tried is not None and tried.status == "failed" and not self._same_budget()
+        if not (out_of_time or clock.over(index) or cut_short or slow or clock.ended_s(index) >= self.config.budget_s):
+            return False
+        same = recorded is not None and recorded.reason == decision.reason
+        return not (same and course.as_recorded and self._same_budget())
+
+    def _late_answer(self, course: Course, decision: Decision) -> bool:
+        visit = course.visits[ANSWER]
+        recorded = self.evidence.clock.decision_of_visit(ANSWER, visit)
+        assert recorded is not None
+        ended_s = self.evidence.clock.visit_ended_s(ANSWER, visit)
+        failed = course.state["writer_failed"]
+        if recorded.reason != "deadline" and not failed and ended_s < self.config.budget_s:
+            return False
+        return not (recorded.reason == decision.reason and self.as_recorded(course) and self._same_budget())
+
+    def _unsaid(self, course: Course, decision: Decision) -> Unrecorded | None:
+        """A refusal says how many passages were read, those below the gates included: were they?"""
+        ended = decision.route == "end" and decision.reason != "grader_failed"
+        if not ended or course.state["response"] in {item.text for item in course.state["drafts"]}:
+            return None
+        then, now = self.record.config, self.config
+        if self.as_recorded(course) and (then.grade_probe, then.fetch_k) == (now.grade_probe, now.fetch_k):
+            # What was left unjudged there is part of the recording.
+            return None
+        missing = self.evidence.prices.grading * (len(course.probed) + self._below_the_record(course))
+        unknown = bool(course.probed) or self._below_the_record(course) > 0
+        return Unrecorded("verdicts", missing, path_known=True) if unknown else None
+
+    def _below_the_record(self, course: Course) -> int:
+        """Passages below the recorded depth that a deeper search would have judged too."""
+        depth, deeper = self.record.config.fetch_k, self.config.fetch_k
+        if not self.config.grade_probe or deeper <= depth:
+            return 0
+        known = [sum(not is_unseen(i.passage.id) for i in item.candidates) for item in course.rounds if item.searched]
+        return sum(deeper - depth for count in known if count >= depth)
+
+    def as_recorded(self, course: Course) -> bool:
+        """Whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
+        return course.as_recorded and len(course.rounds) == len(self.rounds_until(course))
+
+    def rounds_until(self, course: Course) -> list[Round]:
+        """What had been searched when the answer of this pass was written."""
+        return [item for item in self.record.rounds if item.attempt <= course.state["correction_attempts"]]
+
+    def _same_budget(self) -> bool:
+        return self.config.budget_s == self.record.config.budget_s
+
+    def context_known(self, gap: Gap) -> bool:
+        return gap in ("answer", "evaluation")
+
+    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Price:
+        """At worst every search, answer and pass that is left follows."""
+        prices, corrections = self.evidence.prices, course.state.get("correction_attempts", 0)
+        rest = prices.passes(max(0, dual_options(self.config).max_corrections - corrections), self.config)
+        if gap not in ("answer", "evaluation"):
+            rest = rest + prices.generation + prices.evaluation
+        if gap in ("answer", "evaluation", "unrecorded"):
+            return rest
+        usable = usable_strategies(course.state.get("skipped") or self.told_by.skips(self.config))
+        left = untried(usable, course.state.get("tried_routes", ()), corrections)
+        return rest + prices.round(self.config) * (len(left) + self.web_unknown)
+
+
+class _Searches:
+    """Which search of a recorded run found what, and which strategies it could use."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._record = record
+        named = record.manifest.get("strategies")
+        skipped = {item.strategy for item in record.tried_routes if item.status == "skipped"}
+        if not dual_options(record.config).web_search:
+            skipped.add(WEB)
+        listed = STRATEGIES if named is None else tuple(item for item in STRATEGIES if item in named.split(","))
+        self.could_use: tuple[Strategy, ...] = tuple(item for item in listed if item not in skipped)
+        """By its manifest, by its options and by what it skipped itself."""
+
+    def skips(self, config: Any) -> dict[Strategy, Any]:
+        """Strategies that settings leave out, each with the reason."""
+        web_on = dual_options(config).web_search
+        return skips(summaries="hierarchical_search" in self.could_use, web_on=web_on, web_set=WEB in self.could_use)
+
+    def tried(self, found: Round) -> TriedRoute | None:
+        """What came of the search that opened a round; None where the time was over before it."""
+        same = (i for i in self._record.tried_routes if (i.strategy, i.attempt) == (found.strategy, found.attempt))
+        return next(same, None)
+
+    def round_of(self, strategy: Strategy, query: str, attempt: int) -> Round | None:
+        """The recorded round that tells what a strategy finds for a query; None where none does."""
+        same = [item for item in self._record.rounds if (item.strategy, item.query) == (strategy, query)]
+        first = next((item for item in same if item.searched), None)
+        own = next((item for item in same if item.attempt == attempt), None)
+        if own is None:
+            return first
+        tried = self.tried(own)
+        return own if tried is None or tried.status == "failed" or own.searched else first
+
+
+class _DualClock(ReplayClock):
+    """Before a search the time is over where it was over before the recorded search of the same."""
+
+    def __init__(self, evidence: Evidence, driver: Driver, told_by: _Searches) -> None:
+        super().__init__(evidence, driver)
+        self._told_by = told_by
+
+    def over(self, course: Course) -> bool:
+        state = course.state
+        strategy: Strategy = WEB if course.opening else state["route"]
+        own = self._told_by.round_of(strategy, state["updated_query"], state["correction_attempts"])
+        late = own is not None and not own.searched and self._told_by.tried(own) is None
+        if late and own is not None:
+            course.sources[course.coming] = own.index
+        return late
+
+
+class _RecordedSearch:
+    """Finds by strategy what the recorded run found."""
+
+    def __init__(self, replay: DualReplay) -> None:
+        self._replay = replay
+        self.direct = _ByStrategy(self, "direct_chunk_search")
+        self.web = _ByStrategy(self, WEB)
+
+    async def has_summaries(self) -> bool:
+        return "hierarchical_search" in self._replay.told_by.could_use
+
+    async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
+        found = self.found("hierarchical_search", query, limit)
+        return SectionRetrieval(found.sections, retrieved(found, self._replay.evidence, limit))
+
+    def found(self, strategy: Strategy, query: str, limit: int) -> Round:
+        """The recorded round; raises what the recorded search raised."""
+        replay, course = self._replay, self._replay.driver.course
+        found = replay.told_by.round_of(strategy, query, course.state["correction_attempts"])
+        if course.live and found is not None and not (found.searched and replay.evidence.reaches(found, limit)):
+            found = None
+        if found is None:
+            gap: Gap = "web" if strategy == WEB else "unrecorded"
+            raise Unrecorded(gap, replay.evidence.prices.round(replay.config))
+        course.sources[course.coming] = found.index
+        tried = replay.told_by.tried(found)
+        if tried is not None and tried.status == "failed":
+            raise _failed(tried.why)
+        course.cost = course.cost + replay.evidence.prices.search
+        return found
+
+
+class _ByStrategy:
+    def __init__(self, search: _RecordedSearch, strategy: Strategy) -> None:
+        self._search = search
+        self._strategy: Strategy = strategy
+
+    async def search(self, query: str, limit: int) -> Retrieval:
+        return retrieved(self._search.found(self._strategy, query, limit), self._search._replay.evidence, limit)
+
+
+def _failed(code: str) -> WorkbenchError:
+    """The error of that code with which a recorded search failed."""
+    error = WorkbenchError.restored("The recorded search failed.", "")
+    vars(error)["code"] = code
+    return error
+
+
+class _RecordedMemory:
+    """Recalls what the run recalled."""
+
+    def __init__(self, replay: DualReplay) -> None:
+        self._replay = replay
+
+    async def recall(self, question: str, collection: str, limit: int) -> list[Memory]:
+        replay, recall = self._replay, self._replay.record.recall
+        routing = replay.evidence.prices.routing
+        if recall is None or replay.record.route is None:
+            raise Unrecorded("unrecorded", routing)
+        if not dual_options(replay.record.config).memory:
+            raise Unrecorded("memory", routing)
+        if own_memories(replay.record) and replay.driver.run.trial and not self._known(recall.memories):
+            # Where the own one took a place among the nearest, another one would have come up.
+            raise Unrecorded("memory", routing)
+        return [] if recall.failed else list(recall.memories)
+
+    def _known(self, memories: Sequence[Memory]) -> bool:
+        return len(memories) < MOST_RECALLED and self._replay.config.models.router.built_in
+
+    async def keep(self, memory: Memory) -> None:
+        """A replay remembers nothing."""
+
+    async def list(self) -> list[Memory]:
+        return []
+
+    async def forget(self, memory_id: str) -> bool:
+        return False
+
+
+def own_memories(record: RunRecord) -> tuple[Memory, ...]:
+    """Memories that answered the run and that its own question had left."""
+    if record.recall is None:
+        return ()
+    return tuple(item for item in holding(record.recall) if of_this_question(item, record.question))
+
+
+class _RecordedStrategyRouter:
+    """Chooses as recorded where it is asked the same; the built-in one is the same for the same question."""
+
+    def __init__(self, replay: DualReplay) -> None:
+        self._replay = replay
+
+    async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice:
+        replay, record = self._replay, self._replay.record
+        routing = replay.evidence.prices.routing
+        recorded, recall = record.route, record.recall
+        if recorded is None or recall is None:
+            raise Unrecorded("unrecorded", routing)
+        former = holding(recall)
+        same_memories = request.memories == former
+        if same_memories and request.strategies == replay.told_by.could_use and not replay.web_unknown:
+            choice = recorded
+        elif replay.config.models.router.built_in:
+            choice = choose(request)
+        else:
+            raise Unrecorded("routing" if same_memories else "memory", routing)
+        if replay.web_unknown and choose(replace(request, strategies=(*request.strategies, WEB))).route != choice.route:
+            raise Unrecorded("web", routing)
+        forgotten = replay.driver.run.trial and own_memories(record) and dual_options(replay.config).memory
+        if forgotten and choice.route != "direct" and recorded.route == "direct":
+            # What memory answered was never searched, so nothing tells what a search finds.
+            raise Unrecorded("memory", routing)
+        replay.driver.course.cost += routing
+        return choice
+
+
+class _RecordedDualRewriter(RecordedRewriter):
+    """Words the question, and after a rejected answer another query, as recorded."""
+
+    counted = False
+
+    def made(self, course: Course) -> Rewrite | None:
+        initial = [item.round < 0 and item.strategy == INITIAL for item in self._evidence.record.rewrites]
+        wanted = not course.state["drafts"]
+        found = [i for i, first in zip(self._evidence.record.rewrites, initial, strict=True) if first == wanted]
+        place = 0 if wanted else course.state["correction_attempts"]
+        return found[place] if place < len(found) else None
+
+    def gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
+        if made is None:
+            return "unrecorded"
+        other = bool(course.state["drafts"]) and request.digest() != made.input_hash
+        return "rewrite" if other or not self._evidence.same("rewriter") else None
+
+
+class _RecordedAnswers:
+    """Writes the recorded answers again, judges them as they were judged, and keeps nothing of them."""
+
+    context_tokens = NO_LIMIT
+    name = ""
+
+    def __init__(self, replay: DualReplay) -> None:
+        self._replay = replay
+
+    def count_tokens(self, text: str) -> int:
+        return 0
+
+    def _same(self, role: RoleName) -> bool:
+        return self._replay.evidence.same(role)
+
+    @property
+    def _writing(self) -> Price:
+        return self._replay.evidence.prices.generation + self._replay.evidence.prices.evaluation
+
+    async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
+        replay, course = self._replay, self._replay.driver.course
+        if course.unknown:
+            raise Unrecorded("answer", replay.evidence.prices.grading * course.unknown + self._writing)
+        given = context_of(course)
+        former = assemble(replay.rounds_until(course), replay.record.config, NO_LIMIT, len)
+        if not (self._same("generator") and (former.passages, former.verified) == (given.passages, given.verified)):
+            course.given = given
+            raise Unrecorded("answer", self._writing)
+        draft = self._draft(course)
+        if draft is None:
+            return self._none(course)
+        return self._give(draft, course)
+
+    def _draft(self, course: Course) -> Draft | None:
+        """The answer of this number, where the same pass wrote it."""
+        number, drafts = len(course.state["drafts"]), self._replay.record.drafts
+        found = drafts[number] if number < len(drafts) else None
+        return found if found is not None and found.attempt == course.state["correction_attempts"] else None
+
+    def _none(self, course: Course) -> str:
+        judged = self._replay.evidence.clock.decision_of_visit(ANSWER, course.visits.get(ANSWER, 0) + 1)
+        if course.live or not course.state["drafts"] or judged is None:
+            raise Unrecorded("unrecorded", self._writing)
+        # An answer that did not come about: those before it stand.
+        course.cost = course.cost + self._replay.evidence.prices.generation
+        raise ModelError.restored("The recorded answer came to nothing.", "")
+
+    def _give(self, draft: Draft, course: Course) -> str:
+        course.cost = course.cost + self._replay.evidence.prices.generation
+        course.answers += 1
+        return draft.text
+
+    async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
+        draft = self._draft(self._replay.driver.course)
+        known = draft is not None and draft.direct and self._same_memories() and self._same("generator")
+        if draft is None or not known:
+            raise Unrecorded("answer" if draft else "unrecorded", self._writing)
+        return self._give(draft, self._replay.driver.course)
+
+    def _same_memories(self) -> bool:
+        """Whether an answer without a search would be written from the same memories."""
+        replay, recall = self._replay, self._replay.record.recall
+        if own_memories(replay.record) and replay.driver.run.trial:
+            return False
+        now, then = dual_options(replay.config).memory, dual_options(replay.record.config).memory
+        return now == then or recall is None or not holding(recall)
+
+    async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
+        replay, course = self._replay, self._replay.driver.course
+        price = replay.evidence.prices.evaluation
+        number = len(course.state["drafts"]) - 1
+        if number >= len(replay.record.drafts) or replay.record.drafts[number].text != course.state["drafts"][-1].text:
+            raise Unrecorded("evaluation", price)
+        draft = replay.record.drafts[number]
+        failing = draft.evaluation is None and (course.live or not replay.as_recorded(course))
+        if failing or not self._same("evaluator") or not self._same_excerpts(draft, course.state["contexts"][-1]):
+            raise Unrecorded("evaluation", price)
+        if not course.live and replay.evidence.clock.decision_of_visit(ANSWER, course.visits[ANSWER]) is None:
+            raise Unrecorded("unrecorded", price)
+        if draft.evaluation is None:
+            raise ModelError.restored("The recorded evaluation came to nothing.", "")
+        course.cost = course.cost + price
+        return draft.evaluation
+
+    def _same_excerpts(self, draft: Draft, context: Context) -> bool:
+        """Whether the evaluator would see as many of the passages; of those that were cut it saw none either way."""
+        shown, now, then = len(context.passages), self._replay.config.top_k, self._replay.record.config.top_k
+        all_seen = len(draft.seen) < then and draft.evaluation is not None and now >= len(draft.seen)
+        return min(now, shown) == min(then, shown) or all_seen
+
+    async def distil(self, request: DistilRequest, trace: Trace = SILENT) -> str:
+        return ""

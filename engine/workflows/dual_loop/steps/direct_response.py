@@ -1,0 +1,57 @@
+"""The step that answers without a search: from memory, or from good manners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.builtin.direct import cited_passages, direct_answer
+from engine.errors import BudgetSpent, EmptyReply, WorkbenchError
+from engine.model.events import AnswerBegun, ContextAssembled
+from engine.model.language import language_of
+from engine.model.values import Context, Draft
+from engine.retrieval.citations import resolve
+from engine.roles import DirectRequest
+from engine.running.context import NodeTrace, RunContext, model_of
+from engine.workflows.dual_loop.policy import holding
+from engine.workflows.dual_loop.steps.parts import drafted, dual_roles
+
+_NODE = "direct_response"
+
+
+async def direct_response(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Answer from memories that hold; where the model fails, the built-in words stand in for it."""
+    question = state["question"]
+    request = DirectRequest(question, holding(state["recall"]), language_of(question))
+    context = Context(())
+    run.emit(ContextAssembled(context=context))
+    trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
+    trace.began_s = run.clock.elapsed_s()
+    text = await _said(request, run, trace)
+    if text is None:
+        if trace.text:
+            run.emit(AnswerBegun(draft=0))
+        text = direct_answer(request)
+        trace.token(text)
+    # Markers of a memory stay: they name the passages that its own run cited.
+    resolved = resolve(text, cited_passages(request))
+    draft = Draft(0, resolved.text, resolved.citations, resolved.removed, direct=True)
+    return drafted(run, state, draft, context)
+
+
+async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> str | None:
+    """The model's answer; None with a warning where there is none."""
+    model = model_of(run, "generator")
+    try:
+        async with run.within(trace.limit_s):
+            text = await dual_roles(run).direct.answer(request, trace)
+    except TimeoutError:
+        run.warn(BudgetSpent(model=model, seconds=trace.limit_s or 0.0), _NODE)
+        return None
+    except WorkbenchError as failure:
+        run.warn(failure, _NODE)
+        return None
+    if not text.strip():
+        run.warn(EmptyReply(model=model), _NODE)
+        return None
+    return text

@@ -1,0 +1,42 @@
+"""The recalling step: what was answered before to questions like this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine.errors import MemorySlow, WorkbenchError
+from engine.memory.sameness import alike
+from engine.model.events import MemoryRecalled
+from engine.model.values import Recall
+from engine.running.context import NodeTrace, RunContext
+from engine.workflows.dual_loop.policy import MOST_RECALLED, dual_options, of_this_question, recalled
+from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s, dual_roles
+
+_NODE = "retrieve_memory"
+
+
+async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Recall answers of this collection to questions like this one (SPEC DL-06); a failing memory is a warning."""
+    recall = await _recall(state["question"], run) if dual_options(run.config).memory else Recall(off=True)
+    run.emit(MemoryRecalled(recall=recall))
+    return {"recall": recall}
+
+
+async def _recall(question: str, run: RunContext) -> Recall:
+    roles = dual_roles(run)
+    collection = roles.collection or run.config.collection
+    limit_s = at_most_s(run, MEMORY_S)
+    try:
+        async with run.within(limit_s):
+            found = await roles.memory.recall(question, collection, MOST_RECALLED + run.trial)
+    except TimeoutError:
+        run.warn(MemorySlow(seconds=f"{limit_s:.3g}"), _NODE)
+        return Recall(failed=True)
+    except WorkbenchError as failure:
+        run.warn(failure, _NODE)
+        return Recall(failed=True)
+    own = [item.id for item in found if run.trial and of_this_question(item, question)]
+    others = [item for item in found if item.id not in own and alike(item)]
+    return replace(recalled(others[:MOST_RECALLED], collection, roles.fingerprint), own=tuple(own))

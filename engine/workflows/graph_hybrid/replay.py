@@ -1,0 +1,224 @@
+"""Recorded roles of graph + vector retrieval: its analyst, its search by modes, its reranker.
+
+A mode is told where the recorded one searched all of its lists; other hops, entities, communities or attachments are
+another search. What the generator is given beside passages has to be the same for the recorded answer to stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.model.config import RunConfig
+from engine.model.values import Context, Outcome, Passage, PassageId, QueryAnalysis, Round, RunRecord, Verdict
+from engine.replay.course import Course, End, Unrecorded
+from engine.replay.recorded import RecordedGenerator
+from engine.replay.replay import Replay, elsewhere
+from engine.replay.values import Gap, Price
+from engine.retrieval.graph_context import graph_of
+from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
+from engine.retrieval.ordering import graph_options, reranks
+from engine.retrieval.rerank import GraderReranker, scored_verdict
+from engine.roles import SILENT, AnalysisRequest, DirectRequest, GenerationRequest, Trace
+from engine.running.context import GraphRoles, Roles
+from engine.workflows.graph_hybrid.policy import from_tables_alone
+from engine.workflows.graph_hybrid.recorded_lists import RecordedLists
+
+_SAID = frozenset({"answered", "answered_unverified", "abstained"})
+"""How a run without a search ends where its answer is complete."""
+
+
+class GraphReplay(Replay):
+    """A what-if of graph + vector retrieval."""
+
+    def __init__(self, record: RunRecord, config: RunConfig) -> None:
+        super().__init__(record, config)
+        self.lists = RecordedLists.of(record, config)
+
+    def unknown_from_the_start(self) -> Gap | None:
+        if self.record.analysis is None:
+            return "unrecorded"
+        # The mode is no other search where its lists are recorded, which every round says of itself.
+        if elsewhere(self.record.config, replace(self.config, mode=self.record.config.mode)):
+            return "retrieval"
+        if self.searches_nothing(self.config):
+            return None
+        if self.searches_nothing(self.record.config):
+            # Its query was looked at without a look at the graph.
+            return "unrecorded"
+        return None if self.evidence.same("router") else "routing"
+
+    def opening_price(self) -> Price:
+        return self.evidence.prices.routing + self.evidence.prices.round(self.config)
+
+    def searches_nothing(self, config: RunConfig) -> bool:
+        """Whether no analysis can lead to a search, so that none is asked for."""
+        if from_tables_alone(config, tables=bool(self.record.tables)):
+            return True
+        return config.mode == "bypass" and graph_options(config).mode_from == "config"
+
+    def roles(self) -> Roles:
+        search, generator = _RecordedModes(self), _RecordedGraphGenerator(self)
+        graph = GraphRoles(analyst=search, searcher=search, reranker=search, unsearched=generator, direct=generator)
+        return replace(super().roles(), generator=generator, graph=graph)
+
+    def ending(self, end: End) -> tuple[Outcome | None, str]:
+        outcome, reason = super().ending(end)
+        context = self._picture(end.course.events, end.course).context
+        searched = end.decisions[-1].reason not in ("simple", "bypass")
+        tables_alone = bool(self.record.tables) and searched and not (context and context.passages)
+        # Their answer may be an abstention, which no other input can be told to be.
+        return (None if end.missing is not None and tables_alone else outcome), reason
+
+    def same_shape(self) -> bool:
+        """Whether passages, graph and tables would be cut alike."""
+        now, then = graph_options(self.config), graph_options(self.record.config)
+        if now.refine != then.refine or (now.refine and now.sentence_threshold != then.sentence_threshold):
+            return False
+        given = self.record.context
+        roomy = given is not None and all(part.given for part in given.parts) and not given.cut
+        return now.context_tokens == then.context_tokens or (now.context_tokens > then.context_tokens and roomy)
+
+    def same_graph(self, rounds: Sequence[Round]) -> bool:
+        """Whether entities and relationships would be those that were given."""
+        return graph_of(rounds, self.config) == graph_of(self.record.rounds, self.record.config)
+
+
+class _RecordedModes:
+    """Analyses the query, searches by mode and reranks as recorded."""
+
+    def __init__(self, replay: GraphReplay) -> None:
+        self._replay = replay
+        self._same_order = _ordered_alike(replay)
+        self._scores = _recorded_scores(replay)
+
+    async def look(self, query: str) -> QueryLook:
+        analysis = self._replay.record.analysis
+        # What the analyst suggested could be searched then.
+        return QueryLook(modes=(analysis.suggested_mode,)) if analysis else QueryLook()
+
+    async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
+        self._replay.driver.course.cost += self._replay.evidence.prices.routing
+        analysis = self._replay.record.analysis
+        assert analysis is not None
+        return analysis
+
+    async def search(self, request: ModeRequest, left_s: Callable[[], float]) -> ModeFound:
+        replay, course = self._replay, self._replay.driver.course
+        recorded, prices = replay.evidence.round(len(course.rounds)), replay.evidence.prices
+        if course.live:
+            same = (item for item in replay.record.rounds if item.searched and item.query == course.state["query"])
+            recorded = next(same, None)
+        if recorded is None:
+            raise Unrecorded("unrecorded", prices.round(replay.config))
+        evidence = replay.lists.evidence(recorded)
+        if not replay.lists.told(recorded) or evidence is None:
+            raise Unrecorded("retrieval", prices.round(replay.config))
+        course.cost = course.cost + prices.search
+        lists = dict.fromkeys(replay.lists.wanted(), ()) | replay.lists.lists(recorded)
+        return ModeFound(lists, evidence, recorded.floor, recorded.anchors)
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
+    ) -> list[tuple[Passage, Verdict]]:
+        """Raises ``TimeoutError`` where the recorded reranker left the order as it was."""
+        replay, course = self._replay, self._replay.driver.course
+        place, prices = len(course.rounds), replay.evidence.prices
+        if course.live:
+            return await self._rerank_live(question, passages, trace)
+        recorded = replay.record.rounds[place]
+        shared = replay.config.models.reranker.built_in
+        judged = {item.id: self._judged(place, item.id, shared=shared) for item in passages}
+        if self._same_order and not recorded.reranked:
+            for name, verdict in recorded.verdicts.items():
+                if shared and name in judged and name not in recorded.reused:
+                    trace.verdict(name, verdict)
+            raise TimeoutError
+        missing = tuple(name for name, verdict in judged.items() if verdict is None)
+        whole = prices.reranking_of(len(passages), replay.config)
+        if missing and not (self._same_order and not shared):
+            course.ungraded[place] = missing
+            raise Unrecorded("scores", prices.grading * len(missing) if shared else whole)
+        course.cost = course.cost + (prices.grading * len(passages) if shared else whole)
+        return [(item, known) for item in passages if (known := judged[item.id]) is not None]
+
+    async def _rerank_live(
+        self, question: str, passages: Sequence[Passage], trace: Trace
+    ) -> list[tuple[Passage, Verdict]]:
+        if self._replay.config.models.reranker.built_in:
+            return await GraderReranker(self._replay.driver.run.roles.grader).rerank(question, passages, trace)
+        judged = [(item, self._judged(0, item.id, shared=False)) for item in passages]
+        known = [(item, verdict) for item, verdict in judged if verdict is not None]
+        if len(known) < len(judged):
+            raise Unrecorded("scores", self._replay.evidence.prices.reranking)
+        return known
+
+    def _judged(self, place: int, passage_id: PassageId, *, shared: bool) -> Verdict | None:
+        """The built-in reranker is the run's grader: its scores are verdicts; of another one only scores are kept."""
+        if shared:
+            return self._replay.evidence.verdict(place, passage_id)
+        score = self._scores.get(passage_id)
+        return None if score is None else scored_verdict(score, "")
+
+
+def _recorded_scores(replay: GraphReplay) -> dict[PassageId, float]:
+    """Scores against the question as asked, which is the same in every round."""
+    if not replay.evidence.same("reranker"):
+        return {}
+    return {
+        item.passage.id: item.rerank_score
+        for current in replay.record.rounds
+        for item in current.candidates
+        if item.rerank_score is not None
+    }
+
+
+def _ordered_alike(replay: GraphReplay) -> bool:
+    """Whether every candidate keeps its place, no matter what became of the recorded reranker."""
+    now, then = graph_options(replay.config), graph_options(replay.record.config)
+    lists, shared = replay.lists, replay.config.models.reranker.built_in
+    if not lists.same_mode or replay.config.fetch_k != replay.record.config.fetch_k:
+        return False
+    ranked = [(item.graph_weight, item.duplicate_threshold, item.freshness_weight) for item in (now, then)]
+    if ranked[0] != ranked[1]:
+        return False
+    if not reranks(lists.mode, replay.config) or not reranks(lists.recorded_mode, replay.record.config):
+        return reranks(lists.mode, replay.config) == reranks(lists.recorded_mode, replay.record.config)
+    same_judge = replay.evidence.same("reranker") and (not shared or replay.evidence.same("grader"))
+    return same_judge and now.rerank_k == then.rerank_k
+
+
+class _RecordedGraphGenerator(RecordedGenerator):
+    """Gives the recorded answer where passages, graph and tables would be the same."""
+
+    def __init__(self, replay: GraphReplay) -> None:
+        super().__init__(replay.evidence, replay.driver)
+        self._replay = replay
+
+    async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
+        course = self._driver.course
+        if course.state["decision"].reason == "tables_only":
+            return self._alone(trace, same=self._replay.same_shape())
+        if not request.passages and request.tables and not course.unknown:
+            course.given = Context(())
+            known = self._evidence.record.outcome is not None and self.same_input(course)
+            return self._alone(trace, same=known, searched=True)
+        return await super().generate(request, trace)
+
+    async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
+        """Small talk or mode ``bypass``."""
+        return self._alone(trace, same=True)
+
+    def same_input(self, course: Course) -> bool:
+        replay = self._replay
+        return super().same_input(course) and replay.same_shape() and replay.same_graph(course.rounds)
+
+    def _alone(self, trace: Trace, *, same: bool, searched: bool = False) -> str:
+        """Without passages: the recorded answer stands where the run answered so too."""
+        evidence, course = self._evidence, self._driver.course
+        record, once = evidence.record, evidence.prices.generation
+        course.cost = course.cost + once
+        alike = searched or (record.decisions == (course.state["decision"],) and record.outcome in _SAID)
+        if not (alike and same and evidence.same("generator")):
+            raise Unrecorded("answer", once)
+        return self.give(trace)

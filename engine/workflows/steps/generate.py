@@ -1,0 +1,65 @@
+"""The generate step: assemble the context, answer from it, resolve the citations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.builtin.abstain import abstained_answer
+from engine.errors import AnswerCut, BudgetSpent, EmptyReply
+from engine.model.events import AnswerCompleted, ContextAssembled
+from engine.model.language import language_of
+from engine.model.values import Context, Round
+from engine.retrieval.assemble import assemble
+from engine.retrieval.citations import resolve
+from engine.roles import GenerationRequest
+from engine.running.context import NodeTrace, RunContext, model_of
+
+
+async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Answer from what passed; abstain honestly where nothing did (SPEC SC-07).
+
+    After the deadline this one generation has a reserved allowance of its own, and nothing else runs.
+    """
+    rounds: tuple[Round, ...] = state["rounds"]
+    generator = run.roles.generator
+    context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens)
+    run.emit(ContextAssembled(context=context))
+    if not context.passages:
+        run.emit(AnswerCompleted(answer=abstained_answer(state["question"], rounds)))
+        return {}
+    trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
+    trace.began_s = run.clock.elapsed_s()
+    try:
+        async with run.within(trace.limit_s):
+            text = await generator.generate(
+                GenerationRequest(
+                    question=state["question"],
+                    passages=context.passages,
+                    language=language_of(state["question"]),
+                    verified=context.verified,
+                ),
+                trace,
+            )
+    except TimeoutError:
+        _complete(trace.text, context, run)
+        raise BudgetSpent(model=model_of(run, "generator"), seconds=trace.limit_s) from None
+    except BaseException:
+        # What had arrived stays in the record, no matter what ended the generation.
+        _complete(trace.text, context, run)
+        raise
+    # Markers that point nowhere are taken out, and what is left without them may be nothing.
+    if not _complete(text, context, run).strip():
+        raise EmptyReply(model=model_of(run, "generator"))
+    if trace.truncated_at is not None:
+        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), "generate")
+    return {}
+
+
+def _complete(text: str, context: Context, run: RunContext) -> str:
+    """The text as the record has it."""
+    if not text:
+        return ""
+    resolved = resolve(text, context.passages)
+    run.emit(AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed))
+    return resolved.text

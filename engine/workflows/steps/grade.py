@@ -1,0 +1,111 @@
+"""The grade step: one independent judgement per kept passage, then the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.errors import BudgetSpent, ModelError
+from engine.model.decide import Evidence, decide, kept_passages, passed_ids
+from engine.model.events import Decided, PassageGraded
+from engine.model.values import Decision, Passage, PassageId, Round, Verdict
+from engine.running.context import NodeTrace, RunContext, Step, model_of
+
+
+def as_decided(decision: Decision, question: str, run: RunContext) -> Decision:
+    """The decision as the gate made it."""
+    return decision
+
+
+def grade_step(
+    answering: str = "generate",
+    rewriting: str = "rewrite",
+    settled: Callable[[Decision, str, RunContext], Decision] = as_decided,
+) -> Step:
+    """The grade step of a workflow whose node ``answering`` continues to the answer, ``rewriting`` to another round.
+
+    ``settled`` may change the decision by what only that workflow knows; it is given the question as asked.
+    """
+    targets = {"generate": answering, "rewrite": rewriting}
+
+    async def step(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+        rounds, decision = await _graded(state, run, trace)
+        decision = replace(decision, route=targets.get(decision.route, decision.route), node=trace.node)
+        decision = settled(decision, state["question"], run)
+        run.emit(Decided(decision=decision))
+        return {"rounds": rounds, "decision": decision}
+
+    return step
+
+
+grade = grade_step()
+
+
+async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> tuple[tuple[Round, ...], Decision]:
+    """Judge what has no verdict yet, bind verdicts to passages by id, and decide.
+
+    Judged against the question as asked: a rewrite that drifts must not be able to make its own
+    off-topic hits look relevant, and verdicts of earlier rounds stay valid.
+    """
+    rounds: tuple[Round, ...] = state["rounds"]
+    current = rounds[-1]
+    wanted = (
+        [item.passage for item in current.candidates] if run.config.grade_probe else kept_passages(current, run.config)
+    )
+    # What this round's own reranker has judged already stands; no one is asked twice.
+    given = current.verdicts
+    known = _known_verdicts(rounds[:-1])
+    reused = [passage.id for passage in wanted if passage.id in known and passage.id not in given]
+    for passage_id in reused:
+        run.emit(PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True))
+    # After a rewrite that repeated itself nothing was searched, and nothing is asked again either.
+    settled = known.keys() | given.keys()
+    fresh = [passage for passage in wanted if passage.id not in settled] if current.searched else []
+    judged, unavailable = await _judge(state, run, trace, fresh)
+    verdicts = {**given, **{passage_id: known[passage_id] for passage_id in reused}, **judged}
+    graded = replace(current, verdicts=verdicts, reused=(*current.reused, *reused))
+    rounds = (*rounds[:-1], graded)
+    last = state["rewrites"][-1] if state.get("rewrites") else None
+    decision = decide(
+        Evidence(
+            rounds=rounds,
+            elapsed_s=run.clock.elapsed_s(),
+            repeated_rewrite=bool(last and last.repeated),
+            rewriter_failed=bool(last and last.failed),
+            grader_unavailable=unavailable,
+        ),
+        run.config,
+    )
+    return rounds, decision
+
+
+async def _judge(
+    state: Mapping[str, Any], run: RunContext, trace: NodeTrace, passages: Sequence[Passage]
+) -> tuple[dict[PassageId, Verdict], bool]:
+    """Verdicts by passage, and whether the grader could not be reached although earlier rounds have passed ones."""
+    if not passages or run.clock.left_s() <= 0:
+        return {}, False
+    try:
+        async with run.within(run.clock.left_s()):
+            verdicts = await run.roles.grader.grade(state["question"], passages, trace)
+    except TimeoutError:
+        # What was judged in time counts; the rest has no verdict, and the deadline decides.
+        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
+        return dict(trace.verdicts), False
+    except ModelError as failure:
+        if not any(passed_ids(item, run.config) for item in state["rounds"][:-1]):
+            raise
+        # What passed before is worth an answer; the decision says why it came to that.
+        run.warn(failure, trace.node)
+        return dict(trace.verdicts), True
+    return {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}, False
+
+
+def _known_verdicts(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
+    return {
+        passage_id: verdict
+        for item in rounds
+        for passage_id, verdict in item.verdicts.items()
+        if verdict.relevant is not None
+    }

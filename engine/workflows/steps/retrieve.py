@@ -1,0 +1,58 @@
+"""The retrieve step: one search, every candidate gated and none lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.errors import StoreSlow
+from engine.model.decide import gated
+from engine.model.events import Retrieved
+from engine.model.values import Round
+from engine.running.context import NodeTrace, RunContext
+
+
+async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Search the current query; where there is nothing new to search, the former candidates stand.
+
+    A rewrite that repeated itself or failed, or a spent budget, opens a round all the same, so that the decision
+    after it has a place of its own in the record.
+    """
+    rounds: tuple[Round, ...] = state.get("rounds", ())
+    rewrites = state.get("rewrites", ())
+    last = rewrites[-1] if rewrites else None
+    stale = last is not None and (last.repeated or last.failed)
+    fresh = None if stale or run.clock.left_s() <= 0 else await _search(state["query"], run)
+    rewrite_input = last.input_hash if last else ""
+    if fresh is None:
+        former = rounds[-1] if rounds else Round(index=0, query=state["query"], candidates=())
+        opened = Round(
+            index=len(rounds),
+            query=state["query"],
+            # Gated again: in a branch the former round had the gates of other settings.
+            candidates=gated([item.passage for item in former.candidates], run.config),
+            floor=former.floor,
+            anchors=former.anchors,
+            searched=False,
+            rewrite_input=rewrite_input,
+        )
+    else:
+        opened = Round(
+            index=len(rounds),
+            query=state["query"],
+            candidates=gated(fresh.passages, run.config),
+            floor=fresh.floor,
+            anchors=fresh.anchors,
+            rewrite_input=rewrite_input,
+        )
+    run.emit(Retrieved.opening(opened))
+    return {"rounds": (*rounds, opened)}
+
+
+async def _search(query: str, run: RunContext) -> Any:
+    try:
+        async with run.within(run.clock.left_s()):
+            return await run.roles.retriever.search(query, run.config.fetch_k)
+    except TimeoutError:
+        run.warn(StoreSlow(seconds=run.config.budget_s), "retrieve")
+        return None

@@ -1,0 +1,105 @@
+"""The rewrite step: another query, never one that was tried already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.errors import BudgetSpent, ModelError
+from engine.model.config import BUILTIN
+from engine.model.events import Rewritten
+from engine.model.language import normalised_query
+from engine.model.values import Rewrite, Round
+from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
+from engine.roles.rewrite_input import rewrite_request
+from engine.running.context import NodeTrace, RunContext, model_of
+
+_PROPOSALS = 2
+"""A proposal and one retry with the refusal in its history (SPEC SC-06)."""
+
+
+async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
+    """Ask the rewriter for a new query; a repetition gets one retry, a failure leaves the old query in place."""
+    return await rewrite_for(state, run, trace, ())
+
+
+async def rewrite_for(
+    state: Mapping[str, Any], run: RunContext, trace: NodeTrace, issues: Sequence[RewriteIssue]
+) -> dict[str, Any]:
+    """:func:`rewrite` with issues for the rewriter to answer, in the time that the trace has left."""
+    rounds: tuple[Round, ...] = state["rounds"]
+    history: tuple[Rewrite, ...] = state.get("rewrites", ())
+    request = rewrite_request(state["question"], rounds, history, run.config, issues)
+    # A blank query is none, and searching it again would be no better.
+    tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"]), ""}
+    try:
+        async with run.within(trace.time_left_s()):
+            proposal, refused, repeated, by = await _propose(request, tried, run, trace)
+    except TimeoutError:
+        error: ModelError = BudgetSpent(model=model_of(run, "rewriter"), seconds=trace.over_at_s)
+        return _record(_failed(rounds[-1], request, error, run, trace), history, run)
+    except ModelError as failure:
+        return _record(_failed(rounds[-1], request, failure, run, trace), history, run)
+    made = Rewrite(
+        round=rounds[-1].index,
+        query=rounds[-1].query,
+        rewritten_query=rounds[-1].query if repeated else proposal.query,
+        reason=proposal.reason,
+        keywords=proposal.keywords,
+        strategy=proposal.strategy,
+        repeated=repeated,
+        refused=refused,
+        input_hash=request.digest(),
+        by=by,
+    )
+    return _record(made, history, run)
+
+
+async def _propose(
+    request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
+) -> tuple[RewriteProposal, tuple[str, ...], bool, str]:
+    """The proposal, the queries refused, whether the last of them was refused too, and who stood in."""
+    refused: tuple[str, ...] = ()
+    asked = request
+    for _ in range(_PROPOSALS):
+        proposal = await run.roles.rewriter.rewrite(asked, trace)
+        if normalised_query(proposal.query) not in tried:
+            return proposal, refused, False, ""
+        refused = (*refused, proposal.query)
+        asked = refusing(request, proposal.query, refused)
+    instead = await stood_in(asked, tried, run, trace)
+    return (instead, refused, False, BUILTIN) if instead is not None else (proposal, refused, True, "")
+
+
+def refusing(request: RewriteRequest, query: str, refused: tuple[str, ...]) -> RewriteRequest:
+    """The request with what was refused in its history."""
+    refusal = TriedRewrite(request.current_query, query, "refused: it repeats a query already tried", refused)
+    return replace(request, history=(*request.history, refusal))
+
+
+async def stood_in(
+    request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
+) -> RewriteProposal | None:
+    """What the built-in rewriter proposes in place of a model that only repeats; None where that is nothing new."""
+    if run.roles.stand_in is None:
+        return None
+    proposal = await run.roles.stand_in.rewrite(request, trace)
+    return proposal if normalised_query(proposal.query) not in tried else None
+
+
+def _failed(current: Round, request: RewriteRequest, error: ModelError, run: RunContext, trace: NodeTrace) -> Rewrite:
+    run.warn(error, trace.node)
+    return Rewrite(
+        round=current.index,
+        query=current.query,
+        rewritten_query=current.query,
+        reason=error.fact,
+        failed=True,
+        input_hash=request.digest(),
+    )
+
+
+def _record(made: Rewrite, history: tuple[Rewrite, ...], run: RunContext) -> dict[str, Any]:
+    run.emit(Rewritten(rewrite=made))
+    return {"rewrites": (*history, made), "query": made.rewritten_query}
