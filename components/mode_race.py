@@ -17,8 +17,7 @@ from components.run_link import run_link
 from components.side_by_side import notes_on
 from engine.messages import N_, NC_
 from engine.model.config import Mode
-from engine.model.values import Candidate, Comparison, RunRecord
-from engine.model.wording import operands
+from engine.model.values import Candidate, Comparison, RunRecord, operands
 from engine.running.mode_race import ModeLane, ModeRace, RacedPassage
 
 FINDINGS = {

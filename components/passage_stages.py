@@ -13,7 +13,7 @@ from components.terms import segments
 from engine.messages import N_
 from engine.model.config import GraphOptions, RunConfig
 from engine.model.values import Comparison, PassageId, RunRecord, Sentence, Stage
-from engine.model.wording import operands as operands_of
+from engine.model.values import operands as operands_of
 
 _STAGE = {
     "fused": N_("fused #{place}"),

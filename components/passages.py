@@ -20,8 +20,7 @@ from components.spreadsheet import table_csv
 from components.terms import question_terms, segments
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig
-from engine.model.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict
-from engine.model.wording import operands
+from engine.model.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict, operands
 
 _CSV = {
     "round": N_("round"),

@@ -11,6 +11,7 @@ from engine.errors import message_of
 from engine.messages import N_
 from engine.model.values import (
     BY_HAND,
+    QUANTITIES,
     VERDICT_POLICY,
     AnswerNote,
     Comparison,
@@ -19,8 +20,10 @@ from engine.model.values import (
     Outcome,
     RunRecord,
     Verdict,
+    inequality,
+    operands,
 )
-from engine.model.wording import QUANTITIES, Change, inequality, operands
+from engine.model.wording import Change
 
 OUTCOMES = {
     "running": N_("Running"),

@@ -9,8 +9,7 @@ from components.i18n import Words
 from components.labels.workflows import NODE_NAMES
 from components.words_live import PICTURE
 from engine.messages import NC_
-from engine.model.values import Comparison, Decision, RunRecord
-from engine.model.wording import operands
+from engine.model.values import Comparison, Decision, RunRecord, operands
 
 Lines = tuple[tuple[str, ...], ...]
 """Lines of facts; each is a list of wordings, longest first, of which a drawing takes the first that fits."""

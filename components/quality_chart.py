@@ -20,8 +20,9 @@ from engine.model.values import (
     Round,
     Routing,
     RunRecord,
+    operands,
 )
-from engine.model.wording import change_of, operands
+from engine.model.wording import change_of
 from engine.workflows.quality_loop.policy import FULL_COUNT
 
 _COLUMN = {

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.model.values import RunId, RunRecord
-from engine.records.codec import record_to_dict
 
 
 def link_of(run_id: RunId) -> str:
@@ -17,4 +16,4 @@ def link_of(run_id: RunId) -> str:
 
 def linked(record: RunRecord, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A body about a run, or its record, with the link."""
-    return {**(record_to_dict(record) if body is None else body), "link": link_of(record.id)}
+    return {**(record.to_dict() if body is None else body), "link": link_of(record.id)}

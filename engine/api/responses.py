@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.model.values import Candidate, Fault, Passage, PassageId, Round, RunRecord
-from engine.model.wording import decision_sentence
+from engine.model.values import Candidate, Decision, Fault, Passage, PassageId, Round, RunRecord
 from engine.running.gate_reach import gate_warnings
 
 
@@ -118,3 +117,12 @@ def _grader_result(record: RunRecord) -> dict[str, Any] | None:
         "shouldRewrite": last.reason != "passed",
         "reasoning": last.inequality,
     }
+
+
+def decision_sentence(decision: Decision) -> str:
+    """One line of a decision path in English, e.g. ``round 0: pass rate 0.40 < 0.60 … → rewrite``.
+
+    A decision that compared nothing, such as a router's choice, is told by its reason alone.
+    """
+    why = f"{decision.inequality} → " if decision.comparisons else ""
+    return f"round {decision.round}: {why}{decision.route} ({decision.reason})"

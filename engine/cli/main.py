@@ -60,7 +60,7 @@ _CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805"
 """Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
 request that it cannot read; data sets and measures.
 """
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 _CHOICES = {
     "mode": get_args(Mode),
     "search": get_args(SearchMethod),

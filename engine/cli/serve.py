@@ -15,7 +15,7 @@ from engine.settings import Settings
 UPLOADS_TAKEN = 4
 """Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
 
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 def serve() -> int:

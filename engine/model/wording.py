@@ -1,36 +1,10 @@
-"""English sentences made from codes and operands; pages do the same in their own language."""
+"""Figures as text, with the digits that make them true; pages say the same in their own language."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.messages import N_
-from engine.model.values import Comparison, Decision
-
-QUANTITIES: Mapping[str, str] = {
-    "pass_rate": N_("pass rate"),
-    "relevant_passages": N_("relevant passages"),
-    "rewrites": N_("rewrites"),
-    "repeated_rewrites": N_("repeated rewrites"),
-    "failed_rewrites": N_("failed rewrites"),
-    "elapsed_s": N_("elapsed seconds"),
-    "candidates": N_("candidates"),
-    "unreadable": N_("unreadable verdicts"),
-    "ungraded": N_("passages left ungraded"),
-    "quality_score": N_("quality score"),
-    "top3_relevance": N_("relevance of the best three"),
-    "untried_strategies": N_("untried searches"),
-    "corrections": N_("corrections"),
-    "suggestions": N_("suggestions"),
-    "epoch": N_("answers written"),
-    "unreached_evaluators": N_("evaluators without a judgement"),
-    "failed_answers": N_("answers that failed"),
-    "table_coverage": N_("share of the question that a table covers"),
-}
-
-_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"}
 _MOST_DIGITS = 12
 NOTICEABLE = 0.0005
 """A score, rate or similarity that moved by less has not moved."""
@@ -77,42 +51,7 @@ def apart(value: float, bound: float) -> tuple[str, str]:
     return left, right
 
 
-def operands(comparison: Comparison) -> tuple[str, str]:
-    """Both sides as text, with as many digits as keep the inequality true (never ``0.30 < 0.30``)."""
-    if comparison.quantity in _WHOLE:
-        return f"{comparison.value:.0f}", f"{comparison.bound:.0f}"
-    for digits in range(2, _MOST_DIGITS):
-        left, right = f"{comparison.value:.{digits}f}", f"{comparison.bound:.{digits}f}"
-        if _holds(float(left), comparison.relation, float(right)):
-            return left, right
-    return repr(comparison.value), repr(comparison.bound)
-
-
-def inequality(comparisons: Sequence[Comparison], names: Mapping[str, str] = QUANTITIES, joint: str = " and ") -> str:
-    """E.g. ``pass rate 0.40 < 0.60 and rewrites 1 < 3``; ``names`` and ``joint`` carry the language."""
-    parts = []
-    for comparison in comparisons:
-        left, right = operands(comparison)
-        parts.append(f"{names[comparison.quantity]} {left} {comparison.relation} {right}")
-    return joint.join(parts)
-
-
-def decision_sentence(decision: Decision) -> str:
-    """One line of a decision path in English, e.g. ``round 0: pass rate 0.40 < 0.60 … → rewrite``.
-
-    A decision that compared nothing, such as a router's choice, is told by its reason alone.
-    """
-    why = f"{decision.inequality} → " if decision.comparisons else ""
-    return f"round {decision.round}: {why}{decision.route} ({decision.reason})"
-
-
 def named_in(reason: str) -> tuple[str, ...]:
     """The terms that the reason of a built-in rewrite names, ``… were added: glucose, fasting.``; none in others."""
     before, _, named = reason.rpartition(": ")
     return tuple(named.removesuffix(".").split(", ")) if before else ()
-
-
-def _holds(left: float, relation: str, right: float) -> bool:
-    if relation == "<":
-        return left < right
-    return left >= right if relation == ">=" else left == right

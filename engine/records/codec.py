@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from engine.errors import InvalidConfig, RecordError
 from engine.model.events import Event, PassageGraded
-from engine.model.values import RunRecord
+from engine.model.values import RunRecord, record_adapter
 
 
 @cache
@@ -18,15 +18,10 @@ def _events() -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 
 
-@cache
-def _records() -> TypeAdapter[RunRecord]:
-    return TypeAdapter(RunRecord)
-
-
 def prepare() -> None:
     """Make what reads and writes events and records now; the first of them would wait for it."""
     _events()
-    _records()
+    record_adapter()
 
 
 def event_to_json(event: Event) -> bytes:
@@ -50,21 +45,10 @@ def _names_its_policy(data: bytes | str) -> bool:
     return b'"policy":' in data if isinstance(data, bytes) else '"policy":' in data
 
 
-def record_to_dict(record: RunRecord) -> dict[str, Any]:
-    """The record as plain JSON-ready values, with its derived figures added."""
-    plain: dict[str, Any] = _records().dump_python(record, mode="json")
-    for decision, value in zip(plain["decisions"], record.decisions, strict=True):
-        decision["pass_rate"] = value.pass_rate
-        decision["inequality"] = value.inequality
-    plain["workflow"] = record.workflow
-    plain["calls"] = {"chat": record.calls, "cached": record.cached_calls, "built_in": record.built_in_calls}
-    return plain
-
-
 def record_from_dict(plain: dict[str, Any]) -> RunRecord:
-    """Read what :func:`record_to_dict` wrote; raises ``RecordError`` where it is damaged."""
+    """Read what :meth:`engine.model.values.RunRecord.to_dict` wrote; raises ``RecordError`` where it is damaged."""
     try:
-        return _records().validate_python(_with_policies(plain))
+        return record_adapter().validate_python(_with_policies(plain))
     except (ValidationError, InvalidConfig) as error:
         raise RecordError.unreadable_export(why=_faults(error)) from None
 

@@ -25,8 +25,7 @@ from components.phrases import (
 )
 from engine.messages import NC_
 from engine.model.config import RoleName
-from engine.model.values import AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict
-from engine.model.wording import QUANTITIES
+from engine.model.values import QUANTITIES, AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict
 from engine.replay.gate_cost import GateWaste
 
 EN, ZH = words_for("en"), words_for("zh")

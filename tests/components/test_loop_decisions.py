@@ -13,10 +13,10 @@ from components.figures import figures_of
 from components.i18n import Words, words_for
 from components.phrases import inequality_text, node_text, reason_text
 from components.timeline import spans
+from engine.api.responses import decision_sentence
 from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig, WorkflowName
 from engine.model.events import fold_all
-from engine.model.values import Comparison, Decision, Quantity, Reason, RunRecord
-from engine.model.wording import QUANTITIES, decision_sentence, operands
+from engine.model.values import QUANTITIES, Comparison, Decision, Quantity, Reason, RunRecord, operands
 from tests.components.loop_events import RUNS, drawn
 
 EN, ZH = words_for("en"), words_for("zh")

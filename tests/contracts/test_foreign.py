@@ -23,7 +23,7 @@ from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place, RemoteCollection
 from engine.model.config import RunConfig
 from engine.model.values import PassageId
-from engine.records.codec import record_to_dict
+
 from engine.settings import Settings
 from tests.support.foreign_milvus import (
     MODEL,
@@ -231,7 +231,7 @@ def test_a_token_is_in_no_record_manifest_report_list_or_error(engine: Engine, p
     connected(engine, place, "wiki")
     record = engine.run(QUESTION, RunConfig(collection="wiki"))
     told = [
-        json.dumps(record_to_dict(record)),
+        json.dumps(record.to_dict()),
         report_html(record, engine.graph(), words_for("en")),
         repr(engine.connections.all()) + repr(engine.connections.states()),
         repr(engine.collections()),

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from engine.model.config import RunConfig
 from engine.model.decide import Evidence, decide, gate_of, gated, kept_passages, outcome_of, passed_ids
-from engine.model.values import Comparison, Context, Decision, Passage, PassageId, Round, Verdict
-from engine.model.wording import inequality, operands
+from engine.model.values import Comparison, Context, Decision, Passage, PassageId, Round, Verdict, inequality, operands
 from tests.engine.strategies import configs, rounds
 
 

@@ -17,7 +17,7 @@ from engine.evaluation.store import EvaluationStore
 from engine.model.config import GatePolicy, RunConfig, config_from_dict
 from engine.model.decide import Evidence, decide, gated
 from engine.model.values import Passage, PassageId, Round, Verdict
-from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
+from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from engine.running.gate_reach import gate_warnings
 from engine.samples.demos import demo_events, demo_record
 
@@ -44,7 +44,7 @@ def test_one_passed_passage_is_enough_unless_a_pass_rate_is_named(named: dict[st
 def test_a_record_without_a_gate_is_read_with_the_pass_rate_it_was_decided_by() -> None:
     record = demo_record(_DEMO)
     assert record.config.gate == "pass_rate"
-    plain = record_to_dict(record)
+    plain = record.to_dict()
     del plain["config"]["gate"]
     assert record_from_dict(plain) == record
 

@@ -12,7 +12,7 @@ from engine.engine import Engine
 from engine.knowledge.full_text import SEGMENTING
 from engine.model.config import RunConfig, SearchMethod, WorkflowName
 from engine.model.values import Passage, RunRecord
-from engine.records.codec import record_from_dict, record_to_dict
+from engine.records.codec import record_from_dict
 from engine.settings import Settings
 from tests.support.dual_fakes import dual
 
@@ -56,11 +56,11 @@ def test_every_loop_searches_as_its_configuration_says(
         case "fused":
             assert by_words and by_vector
             assert record.manifest["query_words"] == SEGMENTING
-    assert record_from_dict(record_to_dict(record)) == record
+    assert record_from_dict(record.to_dict()) == record
 
 
 def test_a_record_made_before_passages_had_places_can_still_be_read(engine: Engine) -> None:
-    plain = record_to_dict(engine.run(QUESTION, RunConfig()))
+    plain = engine.run(QUESTION, RunConfig()).to_dict()
     for round_ in plain["rounds"]:
         for candidate in round_["candidates"]:
             for name in ("vector_rank", "text_rank", "text_score"):

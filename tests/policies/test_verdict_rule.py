@@ -14,7 +14,7 @@ from engine.model.config import RunConfig
 from engine.model.decide import Evidence, decide, gated
 from engine.model.events import PassageGraded
 from engine.model.values import Passage, PassageId, Round, RunId, Verdict
-from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
+from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from engine.replay import what_if
 from engine.replay.grid import SettingsGrid, paths
 from engine.replay.table import run_table
@@ -84,7 +84,7 @@ def test_an_older_record_keeps_the_rule_that_decided_it() -> None:
 def test_an_exported_record_keeps_the_rule_that_decided_it() -> None:
     """SC-03"""
     world = World(found=(((0, 0.9),),), verdicts=(TIE,), rewriting=("repeated",))
-    plain = record_to_dict(run_in(world, RunConfig(max_rewrites=0)))
+    plain = run_in(world, RunConfig(max_rewrites=0)).to_dict()
     assert not next(iter(record_from_dict(plain).rounds[0].verdicts.values())).passes(0.5)
     del plain["rounds"][0]["verdicts"]["p00"]["policy"]
     assert next(iter(record_from_dict(plain).rounds[0].verdicts.values())).passes(0.5)

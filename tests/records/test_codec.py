@@ -16,7 +16,7 @@ from engine.errors import RecordError
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunStarted, fold_all
 from engine.model.values import Outcome, RunId
-from engine.records.codec import event_from_json, event_to_json, record_from_dict, record_to_dict
+from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from tests.components.loop_events import RUNS
 from tests.support.recorded import recorded_run
 
@@ -81,7 +81,7 @@ def test_recorded_runs_hold_every_kind_of_event_and_come_back_equal() -> None:
 def test_a_record_comes_back_equal_from_its_plain_form(outcome: Outcome) -> None:
     """SPEC SC-10."""
     record = fold_all(recorded_run(2, outcome))
-    plain = json.loads(json.dumps(record_to_dict(record)))
+    plain = json.loads(json.dumps(record.to_dict()))
     assert record_from_dict(plain) == record
     assert plain["calls"] == {"chat": record.calls, "cached": record.cached_calls, "built_in": record.built_in_calls}
     assert [item["inequality"] for item in plain["decisions"]] == [item.inequality for item in record.decisions]
@@ -94,7 +94,7 @@ def test_damaged_text_is_a_record_error(text: str) -> None:
 
 
 def test_a_damaged_plain_record_is_a_record_error() -> None:
-    plain = record_to_dict(fold_all(recorded_run()))
+    plain = fold_all(recorded_run()).to_dict()
     del plain["question"]
     with pytest.raises(RecordError, match="cannot be read"):
         record_from_dict(plain)

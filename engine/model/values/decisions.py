@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.messages import N_
 from engine.model.values.names import Quantity, Reason, Relation
 
 
@@ -15,6 +17,57 @@ class Comparison:
     value: float
     relation: Relation
     bound: float
+
+
+QUANTITIES: Mapping[str, str] = {
+    "pass_rate": N_("pass rate"),
+    "relevant_passages": N_("relevant passages"),
+    "rewrites": N_("rewrites"),
+    "repeated_rewrites": N_("repeated rewrites"),
+    "failed_rewrites": N_("failed rewrites"),
+    "elapsed_s": N_("elapsed seconds"),
+    "candidates": N_("candidates"),
+    "unreadable": N_("unreadable verdicts"),
+    "ungraded": N_("passages left ungraded"),
+    "quality_score": N_("quality score"),
+    "top3_relevance": N_("relevance of the best three"),
+    "untried_strategies": N_("untried searches"),
+    "corrections": N_("corrections"),
+    "suggestions": N_("suggestions"),
+    "epoch": N_("answers written"),
+    "unreached_evaluators": N_("evaluators without a judgement"),
+    "failed_answers": N_("answers that failed"),
+    "table_coverage": N_("share of the question that a table covers"),
+}
+
+_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"}
+_MOST_DIGITS = 12
+
+
+def operands(comparison: Comparison) -> tuple[str, str]:
+    """Both sides as text, with as many digits as keep the inequality true (never ``0.30 < 0.30``)."""
+    if comparison.quantity in _WHOLE:
+        return f"{comparison.value:.0f}", f"{comparison.bound:.0f}"
+    for digits in range(2, _MOST_DIGITS):
+        left, right = f"{comparison.value:.{digits}f}", f"{comparison.bound:.{digits}f}"
+        if _holds(float(left), comparison.relation, float(right)):
+            return left, right
+    return repr(comparison.value), repr(comparison.bound)
+
+
+def inequality(comparisons: Sequence[Comparison], names: Mapping[str, str] = QUANTITIES, joint: str = " and ") -> str:
+    """E.g. ``pass rate 0.40 < 0.60 and rewrites 1 < 3``; ``names`` and ``joint`` carry the language."""
+    parts = []
+    for comparison in comparisons:
+        left, right = operands(comparison)
+        parts.append(f"{names[comparison.quantity]} {left} {comparison.relation} {right}")
+    return joint.join(parts)
+
+
+def _holds(left: float, relation: str, right: float) -> bool:
+    if relation == "<":
+        return left < right
+    return left >= right if relation == ">=" else left == right
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +90,6 @@ class Decision:
     @property
     def inequality(self) -> str:
         """The comparisons in English, with as many digits as make them true."""
-        from engine.model.wording import inequality
-
         return inequality(self.comparisons)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from engine.model.config import RunConfig, WorkflowName
 from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker
@@ -15,6 +16,9 @@ from engine.model.values.graphs import QueryAnalysis
 from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
 from engine.model.values.names import AnswerNote, Outcome, PassageId, RunId
 from engine.model.values.rounds import Passage, Round, Verdict
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,19 @@ class RunRecord:
         return [(passage, verdicts[passage.id]) for passage in passages if passage.id in verdicts]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready values; ``records.codec.record_from_dict`` reads them back."""
-        from engine.records.codec import record_to_dict
+        """Plain JSON-ready values with the derived figures; ``records.codec.record_from_dict`` reads them back."""
+        plain: dict[str, Any] = record_adapter().dump_python(self, mode="json")
+        for decision, value in zip(plain["decisions"], self.decisions, strict=True):
+            decision["pass_rate"] = value.pass_rate
+            decision["inequality"] = value.inequality
+        plain["workflow"] = self.workflow
+        plain["calls"] = {"chat": self.calls, "cached": self.cached_calls, "built_in": self.built_in_calls}
+        return plain
 
-        return record_to_dict(self)
+
+@cache
+def record_adapter() -> TypeAdapter[RunRecord]:
+    """Reads and writes records as plain values; made when first needed."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(RunRecord)

@@ -31,8 +31,8 @@ from engine.model.values import (
     Routing,
     SourceKind,
     Verdict,
+    operands,
 )
-from engine.model.wording import operands
 from engine.retrieval.fuse import quotas
 from engine.roles import RewriteIssue
 
