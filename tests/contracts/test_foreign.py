@@ -23,7 +23,6 @@ from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place, RemoteCollection
 from engine.model.config import RunConfig
 from engine.model.values import PassageId
-
 from engine.settings import Settings
 from tests.support.foreign_milvus import (
     MODEL,
