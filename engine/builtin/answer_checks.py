@@ -13,9 +13,10 @@ from engine.builtin.answer_parts import KIND_THERE, LEAST_OWN, PART_COVERED, Par
 from engine.builtin.answer_reading import Statement, statements
 from engine.builtin.answer_support import FOREIGN_TO, Shown, best_support, shown_passages
 from engine.builtin.evidence import weigh
-from engine.builtin.generator import Asking, Quote, quotes_of
+from engine.builtin.generator import asking_of, quotes_of
 from engine.builtin.grader import judged, load_coefficients, model_for
 from engine.builtin.quotable import leans_on_previous, length
+from engine.builtin.quotes import Asking, Quote
 from engine.builtin.unmentioned import missing_terms
 from engine.model.suggestion_wording import suggested
 from engine.model.values import Suggestion
@@ -64,7 +65,7 @@ class Answer:
 
     @cached_property
     def asking(self) -> Asking:
-        return Asking.read(self.request.question)
+        return asking_of(self.request.question)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:

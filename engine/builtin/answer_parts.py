@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.evidence import Question, read_question, weigh
-from engine.builtin.generator import Quote
+from engine.builtin.quotes import Quote
 from engine.builtin.reading import asking_clauses
 from engine.builtin.terms import Idf
 from engine.model.values import AnswerKind

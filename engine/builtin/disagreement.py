@@ -13,7 +13,7 @@ from engine.builtin.unmentioned import heading_of
 from engine.model.values import Passage
 
 if TYPE_CHECKING:
-    from engine.builtin.generator import Quote
+    from engine.builtin.quotes import Quote
 
 _OUT_OF_DATE = re.compile(
     r"\b(?:out of date|outdated|obsolete|superseded|historical interest"

@@ -7,16 +7,16 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from engine.builtin.answer_form import Form, form_of, names_anew, says_what
+from engine.builtin.answer_form import form_of, names_anew, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.disagreement import differing
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
 from engine.builtin.grader import model_for
 from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
+from engine.builtin.quotes import Asking, Quote
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import Idf, stem, terms
@@ -109,46 +109,13 @@ _PHRASES: Mapping[Literal["zh", "en"], Mapping[_Phrase, str]] = MappingProxyType
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A sentence of a passage with what it offers to the question."""
-
-    marker: int
-    position: int
-    """Place within its passage, from 0."""
-    text: str
-    words: frozenset[str]
-    covers: Mapping[str, float]
-    """Each term of the question that it has, with the term's share of the question's weight."""
-    kinds: tuple[float, ...]
-    """How well it holds the kind of answer that each clause of the question asks for, in [0, 1]."""
-    extra: float
-    """Score that does not depend on what else is chosen."""
-    scale: float
-    """Below 1 for what reads badly as an answer: questions and fragments."""
-    code: str = ""
-    """The block of code behind it, between fences."""
-    entry: str = ""
-    """What its section describes, where the heading is a name in code: ``server.port``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
+def asking_of(text: str) -> Asking:
     """A question as sentences are held against it."""
-
-    question: Question
-    clauses: tuple[Asked, ...]
-    renamed: tuple[tuple[str, ...], ...]
-    """Other names of the question's expressions."""
-    form: Form
-
-    @classmethod
-    def read(cls, text: str) -> Asking:
-        question = read_question(text, idf())
-        clauses = tuple(asked for clause in asking_clauses(text) if (asked := asked_by(clause)).kind != "other")
-        renamed = tuple(tuple(name.casefold() for name in names) for _, names in other_names(text))
-        form = form_of(text, way=any(clause.kind == "way" for clause in (*clauses, question.asked)))
-        return cls(question, clauses or (question.asked,), renamed, form)
+    question = read_question(text, idf())
+    clauses = tuple(asked for clause in asking_clauses(text) if (asked := asked_by(clause)).kind != "other")
+    renamed = tuple(tuple(name.casefold() for name in names) for _, names in other_names(text))
+    form = form_of(text, way=any(clause.kind == "way" for clause in (*clauses, question.asked)))
+    return Asking(question, clauses or (question.asked,), renamed, form)
 
 
 class BuiltinGenerator:
@@ -186,7 +153,7 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     """The answer in pieces of one sentence; joined they are the answer."""
     say = _PHRASES["zh" if request.language == "zh" else "en"]
     gap = "" if request.language == "zh" else " "
-    asking = Asking.read(request.question)
+    asking = asking_of(request.question)
     quotes = choose(asking, request.passages)
     cells = table_sentences(request.question, request.tables, request.language)
     opening = [] if request.verified else [say["unverified"]]

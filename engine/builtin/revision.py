@@ -11,8 +11,9 @@ from engine.builtin.answer_kind import Asked
 from engine.builtin.answer_parts import KIND_THERE, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
 from engine.builtin.answer_reading import MARKER, Statement, statements
 from engine.builtin.answer_support import Shown, best_support, shown_passages
-from engine.builtin.generator import Asking, Quote, compose, quotes_of
+from engine.builtin.generator import asking_of, compose, quotes_of
 from engine.builtin.quotable import ends, leans_on_previous
+from engine.builtin.quotes import Quote
 from engine.builtin.terms import terms
 from engine.builtin.unmentioned import missing_terms
 from engine.model.suggestion_wording import KINDS
@@ -61,7 +62,7 @@ class Reviser:
         self._lines = list(_lines(revision.answer))
         self._suggestions = revision.evaluation.suggestions
         self._shown = shown_passages(request.passages)
-        self._asking = Asking.read(request.question)
+        self._asking = asking_of(request.question)
         self._quotes = quotes_of(self._asking, request.passages)
         self._by_code: Mapping[str, Callable[[Suggestion], None]] = {
             "uncited": self._cite,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from engine.cli.ingest import app_with_the_store, bar_on, job_over
+from engine.cli.jobs import app_with_the_store, bar_on, job_over
 from engine.cli.running_app import RunningApp
 from engine.errors import GraphMissing
 from engine.library.values import JobStatus

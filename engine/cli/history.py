@@ -10,7 +10,7 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.markup import escape
 
-from engine.cli.ingest import app_with_the_store
+from engine.cli.jobs import app_with_the_store
 from engine.errors import UnknownCollection, UnknownWeakPoint
 from engine.memory.weak_points import WeakPoints
 from engine.settings import Settings

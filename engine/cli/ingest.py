@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
+from engine.cli.jobs import app_with_the_store, bar_on, job_over
 from engine.cli.running_app import RunningApp
 from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
@@ -65,11 +66,6 @@ def add_ingest(commands: Any) -> None:
     )
     put.add_argument("--preview", action="store_true", help="say what would be done, and do nothing")
     put.set_defaults(command=_ingest)
-
-
-def app_with_the_store(settings: Settings) -> RunningApp | None:
-    """The app that has the embedded knowledge base open; a Milvus server is shared, so there no one is asked."""
-    return None if settings.milvus_uri else RunningApp.find(settings.data_dir)
 
 
 def _ingest(options: argparse.Namespace) -> int:
@@ -149,11 +145,6 @@ def _show(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:
     else:
         rate = f" · {job['per_second']:.1f}/s" if job["per_second"] else ""
         bar.update(task, completed=job["done"], total=job["total"], description=f"{source}{rate}")
-
-
-def job_over(job: Mapping[str, Any]) -> bool:
-    """Whether a job, as plain values, has come to its end or was ended."""
-    return job["state"] in ("done", "stopped", "failed", "interrupted")
 
 
 def graphed_here(engine: Engine, status: JobStatus, console: Console) -> int:
@@ -310,8 +301,3 @@ def print_report(report: Mapping[str, Any], console: Console) -> int:
         f"{len(report.get('failed', []))} failed; {report.get('passages', 0)} passages"
     )
     return _FAILED if report.get("failed") else 0
-
-
-def bar_on(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console)

@@ -19,7 +19,8 @@ from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
-from engine.cli.ingest import add_ingest, app_with_the_store, bar_on, ingest_here, ingest_there, print_report
+from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
+from engine.cli.jobs import app_with_the_store, bar_on
 from engine.cli.record_printing import print_record
 from engine.cli.serve import serve
 from engine.errors import AppRefused, WorkbenchError

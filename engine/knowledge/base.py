@@ -37,8 +37,8 @@ from engine.model.config import BUILTIN, SearchMethod
 from engine.model.values import Fault, PassageId
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
-from engine.retrieval.similarity import Calibration, slug
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.retrieval.similarity import Calibration
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.samples.graph import ensure_sample_graph
 from engine.samples.stored import put_stored

@@ -32,8 +32,7 @@ from engine.knowledge.pace import IngestReport, Pace, Progress
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault, PassageId
-from engine.retrieval.similarity import slug
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
 
 __all__ = ["EMBED_BATCH", "MOST_FILES", "SUFFIXES", "IngestItem", "IngestReport", "Progress", "ingest", "items_of"]
 

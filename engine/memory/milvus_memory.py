@@ -20,8 +20,8 @@ from engine.knowledge.milvus_errors import Place, told_as_ours
 from engine.memory.milvus_rows import MemoryRows
 from engine.model.language import language_of
 from engine.model.values import Memory
-from engine.retrieval.similarity import Calibration, slug
-from engine.roles import Embedder
+from engine.retrieval.similarity import Calibration
+from engine.roles import Embedder, slug
 
 T = TypeVar("T")
 Memories = list[Memory]

@@ -44,7 +44,9 @@ class BranchSteps:
         self._replay = replay_of(branch.evidence, branch.config)
         self._replay.begin()
         self._replay.evidence.by_hand |= branch.by_hand
-        self._frozen = FrozenRounds(replay_of(branch.parent, branch.parent.config), branch.fork, branch.evidence)
+        self._frozen = FrozenRounds(
+            replay_of(branch.parent, branch.parent.config).begin(), branch.fork, branch.evidence
+        )
         self._visits: Counter[str] = Counter()
         recorded = self._replay.driver.run.roles
         recorded.grader.behind = roles.grader  # type: ignore[attr-defined]

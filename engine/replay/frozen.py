@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.model.events import Decided, Event, Fused, ModelCalled, PassageGraded, QualityChecked, Reranked, Retrieved
 from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
-from engine.replay.course import Course
+from engine.replay.course import Course, Driver
 from engine.replay.values import Price
 from engine.running.context import NodeTrace, RunContext, Step
-
-if TYPE_CHECKING:
-    from engine.replay.replay import Replay
 
 _OF_A_ROUND = (Retrieved, PassageGraded, Fused, Reranked, QualityChecked, Decided, Rewrote)
 """What happens is said as the record has it, and not as the settings of today would have it."""
@@ -29,16 +26,16 @@ class FrozenRounds:
     their decisions stand all the same.
     """
 
-    def __init__(self, replay: Replay, fork: Fork, evidence: RunRecord) -> None:
-        self._replay = replay
-        self._flow = replay.driver.flow
-        self._parent = replay.record
+    def __init__(self, driver: Driver, fork: Fork, evidence: RunRecord) -> None:
+        """``driver`` replays the parent under its own settings; ``evidence`` is the parent with verdicts by hand."""
+        self._driver = driver
+        self._flow = driver.flow
+        self._parent = driver.record
         self._fork = fork
         self._rounds = evidence.rounds
         self._visits: Counter[str] = Counter()
         self.spent = Price()
         """What the newest visit cost."""
-        replay.begin()
 
     def __call__(self, node: str, round_index: int) -> Step | None:
         """What takes the place of a node's own step; None from the branch's round on."""
@@ -53,7 +50,7 @@ class FrozenRounds:
     def _stand(self, node: str, state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
         self._visits[node] += 1
         course = Course(dict(state), [], frozen=True, visits=Counter({node: self._visits[node] - 1}))
-        self._replay.driver.visit(node, course)
+        self._driver.visit(node, course)
         self.spent = course.cost
         changed = {key: value for key, value in course.state.items() if state.get(key) is not value}
         for call in self._parent.model_calls:
@@ -72,7 +69,7 @@ class FrozenRounds:
             changed["rewrites"] = (*changed["rewrites"][:-1], made)
             for key in {"query", "updated_query"} & course.state.keys():
                 changed[key] = made.rewritten_query
-        return changed | self._replay.frozen_changes({**state, **changed}, self._fork, node)
+        return changed
 
     def _say(self, event: Event, run: RunContext) -> None:
         if isinstance(event, Retrieved):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
-from engine.model.values import Decision, Fork, Outcome, Reason, Round, RunRecord, Verdict
+from engine.model.values import Decision, Outcome, Reason, Round, RunRecord, Verdict
 from engine.replay.course import Course, Driver, End, Unrecorded, decisions_of, follow, picture_of
 from engine.replay.frozen import FrozenRounds
 from engine.replay.price import unanswered
@@ -70,7 +70,9 @@ class Replay:
         self.begin()
         if self.record.fork is not None:
             fork = replace(self.record.fork, query="")
-            self.driver.run.standing = FrozenRounds(type(self)(self.record, self.record.config), fork, self.record)
+            self.driver.run.standing = FrozenRounds(
+                type(self)(self.record, self.record.config).begin(), fork, self.record
+            )
         flow = self.driver.flow
         return self._result(follow(self.driver, course, flow.start, self.check, self._suppositions()))
 
@@ -79,9 +81,10 @@ class Replay:
         state = dict(self.module.initial_state(self.record.question))
         return state | {"query": self.record.rounds[0].query} if self.record.fork and self.record.rounds else state
 
-    def begin(self) -> None:
-        """Hand the roles and the clock of the record to the driver."""
+    def begin(self) -> Driver:
+        """The driver with the roles and the clock of the record."""
         self.driver.give(self.roles(), self.clock())
+        return self.driver
 
     # -- what a workflow may have otherwise ---------------------------------------------------------------------
 
@@ -108,10 +111,6 @@ class Replay:
             generator=RecordedGenerator(evidence, driver),
             stand_in=rewriter,
         )
-
-    def frozen_changes(self, state: Mapping[str, Any], fork: Fork, node: str) -> dict[str, Any]:
-        """What else a step before the branch leaves in the state."""
-        return {}
 
     def settle(self, name: str, course: Course) -> None:
         """After a visit: what of its result is to be as the record has it."""

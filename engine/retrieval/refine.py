@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from engine.builtin.answer_kind import answer_strength
 from engine.builtin.evidence import HARD_KINDS, weigh
-from engine.builtin.generator import Asking
+from engine.builtin.generator import asking_of
 from engine.builtin.quotable import leans_on_previous
+from engine.builtin.quotes import Asking
 from engine.model.language import language_of
 from engine.model.values import Passage, PassageId, Sentence
 
@@ -62,7 +63,7 @@ def refined(
     sentence, or in another language than the question, is left whole: what bears could not be told. Passages of which
     nothing is cut are left out of the result.
     """
-    asking = Asking.read(question)
+    asking = asking_of(question)
     folded = tuple(dict.fromkeys(name.casefold() for name in names if len(name) > 1))
     found: dict[PassageId, tuple[Sentence, ...]] = {}
     for passage in passages:

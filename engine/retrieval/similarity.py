@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from engine.model.values import Language
-from engine.roles import Embedder, Vector
+from engine.roles import Embedder, Vector, slug
 
 AnchorLanguage = Literal["en", "zh"]
 
@@ -108,13 +107,6 @@ class Calibration:
 def version_of(texts: tuple[str, ...]) -> str:
     """Four hexadecimal digits that change when an anchor does."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:4]
-
-
-def slug(embedder: Embedder) -> str:
-    """A file name for a model: what it is, and a hash of all that its vectors depend on."""
-    identity = "\n".join((embedder.model_id, embedder.query_prefix, embedder.passage_prefix, str(embedder.dim)))
-    readable = re.sub(r"[^A-Za-z0-9]+", "-", embedder.model_id).strip("-").lower()[:60]
-    return f"{readable}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def _read_cache(path: Path, rows: int, dim: int) -> Vector | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -190,3 +192,10 @@ class PassageStore(Protocol):
     async def delete_source(self, collection: str, source: str) -> int: ...
 
     async def close(self) -> None: ...
+
+
+def slug(embedder: Embedder) -> str:
+    """A file name for a model: what it is, and a hash of all that its vectors depend on."""
+    identity = "\n".join((embedder.model_id, embedder.query_prefix, embedder.passage_prefix, str(embedder.dim)))
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", embedder.model_id).strip("-").lower()[:60]
+    return f"{readable}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"

@@ -21,8 +21,7 @@ from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.model.values import PassageId
-from engine.retrieval.similarity import slug
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
 from engine.samples.stored import noted
 
 _log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from engine.builtin.embedder import builtin_embedder
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.retrieval.community_vectors import told_text
-from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts, slug
-from engine.roles import Embedder
+from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts
+from engine.roles import Embedder, slug
 from engine.samples import SAMPLE_COLLECTION, content_hashes, sample_sources, text_key
 from engine.samples.graph import sample_graph
 from engine.samples.stored import (

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.builtin.generator import Asking, BuiltinGenerator, choose
+from engine.builtin.generator import BuiltinGenerator, asking_of, choose
 from engine.model.config import GRAPH_PARAMETERS
 from engine.model.values import Passage
 from engine.retrieval.refine import given_text, refined
@@ -61,7 +61,7 @@ def measured(threshold: float, every: int = 1) -> Refined:
         cut = refined(item.question, passages, threshold)
         spent += time.perf_counter() - began
         texts = [given_text(passage, cut) for passage in passages]
-        chosen = choose(Asking.read(item.question), passages)
+        chosen = choose(asking_of(item.question), passages)
         still = [_bare(quote.text)[:_TOLD] in _bare(texts[quote.marker - 1]) for quote in chosen]
         asked += bool(chosen)
         best += bool(still) and still[0]

@@ -19,8 +19,8 @@ from engine.knowledge.milvus_connection import connect
 from engine.memory.milvus_memory import MilvusMemory
 from engine.memory.milvus_rows import FAILED, PASSED_PREFIX
 from engine.model.values import Memory
-from engine.retrieval.similarity import Calibration, slug
-from engine.roles import Embedder, LongTermMemory, Vector
+from engine.retrieval.similarity import Calibration
+from engine.roles import Embedder, LongTermMemory, Vector, slug
 from engine.settings import Settings
 from tests.support.fake_memory import FakeMemory
 

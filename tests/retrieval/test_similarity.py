@@ -17,10 +17,9 @@ from engine.retrieval.similarity import (
     anchor_texts,
     floor_of,
     similarity,
-    slug,
     version_of,
 )
-from engine.roles import Vector
+from engine.roles import Vector, slug
 
 cosines = st.floats(-1.0, 1.0, allow_nan=False)
 floors = st.floats(-1.0, 1.5, allow_nan=False)
