@@ -9,11 +9,11 @@ from components.markup import Node, draw, node
 from components.phrases import duration_text, fault_text
 from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig
 from engine.model.values import Fault
-from engine.replay.values import Price
+from engine.replay.values import Cost
 from engine.running.gate_reach import gate_warnings
 
 
-def budget_note(words: Words, config: RunConfig, worst: Price, *, key: str) -> None:
+def budget_note(words: Words, config: RunConfig, worst: Cost, *, key: str) -> None:
     """Draw the worst case in calls and seconds, with a bar of the budget that it would use."""
     st.caption(f"**{words('Before you run')}**")
     notes = [node("p", "note small", "! ", caution) for caution in caution_texts(words, config)]
@@ -42,7 +42,7 @@ def extent_text(words: Words, config: RunConfig) -> str:
     return rounds
 
 
-def budget_nodes(words: Words, config: RunConfig, worst: Price) -> list[Node]:
+def budget_nodes(words: Words, config: RunConfig, worst: Cost) -> list[Node]:
     """The sentences and, where every step has been measured, the bar."""
     budget = f"{config.budget_s:g}"
     rounds = extent_text(words, config)

@@ -9,7 +9,7 @@ from components.labels.runs import FLIP_ENDS, FLIP_NAMES
 from components.markup import Node, button, node
 from components.what_if_text import REWRITES, saving_parts, value_text
 from engine.messages import NC_
-from engine.replay.flips import Flip
+from engine.replay.decision_boundaries import Flip
 
 _SHOWN = 3
 

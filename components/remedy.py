@@ -10,8 +10,8 @@ from components.pinned import ALL_UNKNOWN
 from components.what_if_text import rich
 from engine.messages import N_, NC_
 from engine.model.wording import apart
+from engine.replay.decision_boundaries import Flip
 from engine.replay.diagnosis import Diagnosis
-from engine.replay.flips import Flip
 from engine.replay.pinned import PinnedEffect
 
 _FAILURE_LOOKS = {

@@ -15,7 +15,7 @@ from components.settings_of import ALL_ROLES, differing, setting_of_config
 from engine.messages import N_, NC_, NN_
 from engine.model.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
 from engine.model.values import Outcome, Reason, Recall, RunRecord
-from engine.replay.values import Gap, Price, WhatIf
+from engine.replay.values import Cost, Gap, WhatIf
 from engine.workflows.dual_loop.policy import INITIAL, LEAST_RELEVANT, holding, of_this_question
 
 _GAPS = {
@@ -370,7 +370,7 @@ def saving_parts(
     return words(NC_("what-if", ", ")).join(parts)
 
 
-def price_text(price: Price, words: Words) -> str:
+def price_text(price: Cost, words: Words) -> str:
     """``3 calls + 6 built-in calls ≈ 1.2 s``; says so where the run has measured no such step."""
     counted = [
         words.count(*things, number)

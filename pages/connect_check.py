@@ -15,7 +15,7 @@ from components.i18n import Words
 from engine.engine import Engine
 from engine.library.values import Connection, FieldMap, Place, ProposedModel, RemoteCollection, SelfSearch
 from engine.roles import CollectionInfo
-from pages.errands import begin, forget, result_of
+from pages.background_calls import begin, forget, result_of
 from pages.knowledge_state import say
 
 _TRY, _PROBE, _CONNECT = "connect_try", "connect_probe", "connect_connect"

@@ -11,10 +11,11 @@ import streamlit as st
 from components.answer import answer_card
 from components.attachments import attached_card
 from components.context_bar import context_bar
+from components.counterfactual_notes import would_notes
 from components.decisions import decision_path
 from components.faults import fault_box
 from components.figures import figures
-from components.gate_waste import gate_waste_note
+from components.gate_cost import gate_waste_note
 from components.i18n import Words
 from components.labels.workflows import LOOP_TABS, WORKFLOW_TITLES
 from components.live_run import clear_selection, live_run
@@ -30,7 +31,6 @@ from components.timeline import timeline
 from components.url_state import base_path
 from components.what_if_line import running_hint, tune_hint, what_if_line
 from components.workflow_export import decision_path_dot, workflow_svg
-from components.would import would_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_

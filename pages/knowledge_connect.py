@@ -16,8 +16,8 @@ from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
 from engine.messages import N_, NC_
 from engine.model.values import Fault
 from engine.running.process import get_engine
+from pages.background_calls import begin, forget, result_of
 from pages.connect_check import Chosen, check_and_connect
-from pages.errands import begin, forget, result_of
 from pages.knowledge_state import say
 
 _NOTHING = N_("There is no collection that could be connected. Check the database, or another address.")

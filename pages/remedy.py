@@ -16,8 +16,8 @@ from engine.errors import WorkbenchError
 from engine.evaluation.cases import sample_set
 from engine.evaluation.matching import met_map
 from engine.model.values import PassageId, RunRecord
+from engine.replay.decision_boundaries import Flip
 from engine.replay.diagnosis import diagnose
-from engine.replay.flips import Flip
 from engine.replay.remedy import remedy
 from pages.pinned_runs import effect_on_pinned
 from pages.remembered import remembered

@@ -20,9 +20,9 @@ from engine.errors import WorkbenchError
 from engine.model.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
 from engine.model.values import Fault, PassageId, RunId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.flips import flips_of
+from engine.replay.decision_boundaries import flips_of
 from engine.replay.grid import at_once
-from engine.replay.stable_ranges import alike_ranges
+from engine.replay.stable_ranges import stable_ranges
 from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
 from pages.pinned_runs import effect_on_pinned, pin, pinned_ids
@@ -125,7 +125,7 @@ def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, Alike]:
     if not at_once(table, tried(chosen, record.config)):
         # Replayed one setting at a time, which would make every slider wait.
         return {}
-    ranges = alike_ranges(table, tried(chosen, record.config), MARKED)
+    ranges = stable_ranges(table, tried(chosen, record.config), MARKED)
     return {name: Alike(low, high) for name, (low, high) in ranges.items()}
 
 

@@ -25,7 +25,7 @@ from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.errors import WorkbenchError
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import Attachment, Fault, RunId, RunRecord, SourceKind
-from engine.replay.price import Tariff
+from engine.replay.cost import CostModel
 from engine.running.budget import measured_tariff, worst_case
 from engine.running.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
@@ -139,11 +139,11 @@ def settings(record: RunRecord | None) -> Chosen:
     return chosen
 
 
-def prices(config: RunConfig, record: RunRecord | None) -> Tariff:
+def prices(config: RunConfig, record: RunRecord | None) -> CostModel:
     """What single steps cost, as the open run or the newest ones measured them; looked up when models or run change."""
     finished = None if record is None or record.active else record
     asked = (config.workflow, config.models, finished.id if finished else "")
-    known: tuple[object, Tariff] | None = st.session_state.get("prices")
+    known: tuple[object, CostModel] | None = st.session_state.get("prices")
     if known is None or known[0] != asked:
         known = (asked, measured_tariff(recent_records(engine, finished, _MEASURED_BY), config))
         st.session_state["prices"] = known

@@ -9,8 +9,8 @@ import json
 from pathlib import PurePath
 
 from engine.attachments.admission import MOST_PIXELS, fitted
-from engine.attachments.apart import read_apart
 from engine.attachments.image_header import ImageHeader, image_header
+from engine.attachments.subprocess_reader import read_apart
 from engine.errors import (
     AttachmentDamaged,
     AttachmentEmpty,

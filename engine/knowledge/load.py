@@ -1,7 +1,8 @@
 """From a file to a :class:`Document`: encoding, kind and sections found out, everything unusable told honestly.
 
 Loaders register by suffix (:func:`register`); each gets a name and bytes, and returns a title, sections and a kind.
-Text is read here; what needs a parser of its own is read in a process apart (:mod:`engine.knowledge.loaders.apart`).
+Text is read here; what needs a parser of its own is read in another process
+(:mod:`engine.knowledge.loaders.subprocess_reader`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from engine.errors import (
     SourceUnreadable,
     SourceUnsupported,
 )
-from engine.knowledge.loaders.apart import read_apart
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Loader, Section, whole
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
+from engine.knowledge.loaders.subprocess_reader import read_apart
 from engine.knowledge.loaders.worker import LOADERS as APART
 from engine.model.values import SourceKind, SourceNote
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.attachments.apart import read_apart
+from engine.attachments.subprocess_reader import read_apart
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import twice

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
-from engine.replay.values import CallsNeeded, Gap, Price, State, Step, WhatIf
+from engine.replay.values import CallsNeeded, Cost, Gap, State, Step, WhatIf
 
-__all__ = ["CallsNeeded", "Gap", "Price", "State", "Step", "WhatIf", "what_if"]
+__all__ = ["CallsNeeded", "Cost", "Gap", "State", "Step", "WhatIf", "what_if"]
 
 
 def what_if(record: RunRecord, config: RunConfig) -> WhatIf:

@@ -14,7 +14,7 @@ from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.events import Decided, Event, Retrieved, RunStarted, Warned, fold_all
 from engine.model.values import Context, Decision, PassageId, Round, RunId, RunRecord, Verdict
-from engine.replay.values import Gap, Price
+from engine.replay.values import Cost, Gap
 from engine.running.context import NodeTrace, Roles, RunClock, RunContext, nothing_stands
 from engine.workflows.flow import END, Flow
 
@@ -31,8 +31,8 @@ class Unrecorded(Exception):
     def __init__(
         self,
         gap: Gap,
-        missing: Price,
-        before: Price | None = None,
+        missing: Cost,
+        before: Cost | None = None,
         *,
         undecided: bool = False,
         path_known: bool | None = None,
@@ -70,7 +70,7 @@ class Course:
     """Every round so far is the recorded one, so that what went wrong then goes wrong here too."""
     compared: int = -1
     """The newest round that was compared with the recorded one."""
-    cost: Price = field(default_factory=Price)
+    cost: Cost = field(default_factory=Cost)
     answers: int = 0
     ungraded: dict[int, tuple[PassageId, ...]] = field(default_factory=dict)
     """By round: kept passages whose verdict is supposed."""
@@ -80,7 +80,7 @@ class Course:
     """By node."""
     probed: frozenset[PassageId] = frozenset()
     """Passages below the gates that were judged, with a verdict that the record does not have."""
-    marks: list[tuple[Price, dict[str, Any]]] = field(default_factory=list)
+    marks: list[tuple[Cost, dict[str, Any]]] = field(default_factory=list)
     """By decision: cost and state until then."""
     sources: dict[int, int] = field(default_factory=dict)
     """By round: the recorded round that told it, where that is another one."""
@@ -148,7 +148,7 @@ class Driver:
         self.flow = flow
         self.record = record
         self.course = Course({}, [])
-        self.lost = Price()
+        self.lost = Cost()
         """The next step of a run that would have ended with the recorded fault."""
         self.run = RunContext(
             config=config,

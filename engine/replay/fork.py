@@ -13,7 +13,7 @@ from engine.model.config import RoleName, RunConfig
 from engine.model.settings_difference import settings_difference
 from engine.model.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
 from engine.replay import CallsNeeded, WhatIf, what_if
-from engine.replay.price import tariff, unanswered
+from engine.replay.cost import cost_model, unanswered
 
 _ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
 _NEVER_ANSWERED = ("deadline", "grader_unavailable")
@@ -142,7 +142,7 @@ def fork_price(
     :func:`branch_off` does.
     """
     branch = branch_off(record, config, round_index=round_index, query=query, verdicts=verdicts)
-    prices = tariff(record, config)
+    prices = cost_model(record, config)
     if branch.fork.query:
         depth = config.fetch_k if config.grade_probe else config.top_k
         first = prices.search + prices.grading * depth

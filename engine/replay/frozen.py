@@ -11,7 +11,7 @@ from engine.model.events import Decided, Event, Fused, ModelCalled, PassageGrade
 from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
 from engine.replay.course import Course, Driver
-from engine.replay.values import Price
+from engine.replay.values import Cost
 from engine.running.context import NodeTrace, RunContext, Step
 
 _OF_A_ROUND = (Retrieved, PassageGraded, Fused, Reranked, QualityChecked, Decided, Rewrote)
@@ -34,7 +34,7 @@ class FrozenRounds:
         self._fork = fork
         self._rounds = evidence.rounds
         self._visits: Counter[str] = Counter()
-        self.spent = Price()
+        self.spent = Cost()
         """What the newest visit cost."""
 
     def __call__(self, node: str, round_index: int) -> Step | None:

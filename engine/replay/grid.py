@@ -10,7 +10,7 @@ from engine.model.config import RoleModels, RunConfig
 from engine.replay.contexts import is_recorded, ordered
 from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of
 from engine.replay.one_by_one import one_by_one
-from engine.replay.replay import ELSEWHERE, elsewhere
+from engine.replay.replay import RETRIEVAL_SETTINGS, retrieval_differs
 from engine.replay.settings import (
     COLUMNS,
     GAPS,
@@ -41,7 +41,7 @@ __all__ = [
 
 _DEFAULTS = RunConfig()
 _FIELDS = frozenset(
-    {*COLUMNS, *ELSEWHERE, "models", "budget_s", "probe_k", "grade_probe", "answer_unverified", "ignore_cache"}
+    {*COLUMNS, *RETRIEVAL_SETTINGS, "models", "budget_s", "probe_k", "grade_probe", "answer_unverified", "ignore_cache"}
 )
 """Fields of a config that the arrays model, or that change nothing where recorded replies are given."""
 _ROLES = frozenset({"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"})
@@ -123,7 +123,7 @@ class _Sweep:
 
     def run(self) -> Paths:
         """Round by round until every setting has come to its end."""
-        if not self.table.rounds or elsewhere(self.table.config, self.base):
+        if not self.table.rounds or retrieval_differs(self.table.config, self.base):
             self.out.gap[:] = GAPS.index("retrieval" if self.table.rounds else "unrecorded")
             return self._finished()
         for index, recorded in enumerate(self.table.rounds):

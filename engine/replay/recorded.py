@@ -22,8 +22,8 @@ from engine.model.values import (
     contents,
 )
 from engine.replay.clock import RecordedClock
+from engine.replay.cost import CostModel, cost_model
 from engine.replay.course import Course, Driver, Unjudged, Unrecorded
-from engine.replay.price import Tariff, tariff
 from engine.replay.values import Gap
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
@@ -46,7 +46,7 @@ class Evidence:
         self.record = record
         self.config = config
         self.clock = RecordedClock(record)
-        self.prices: Tariff = tariff(record, config)
+        self.prices: CostModel = cost_model(record, config)
         self.upstream = record.fork.round if record.fork else 0
         """Rounds before this one were taken over from another run."""
         self.by_hand = {
@@ -268,7 +268,7 @@ class RecordedGrader:
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 
 
-def undecided(course: Course, prices: Tariff) -> Unrecorded:
+def undecided(course: Course, prices: CostModel) -> Unrecorded:
     """What is missing to decide the newest round."""
     judging = prices.grading * course.unknown
     seen = not course.unseen.get(len(course.rounds) - 1, 0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.model.config import RunConfig
 from engine.model.values import PassageId, RunRecord
-from engine.replay.flips import Flip, flip_to, other_gate
+from engine.replay.decision_boundaries import Flip, flip_to, other_gate
 from engine.replay.grid import paths
 from engine.replay.lines import NUMBERS, as_set, line, nearest
 from engine.replay.masks import IntArray

@@ -10,9 +10,9 @@ from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
 from engine.model.values import Decision, Outcome, Reason, Round, RunRecord, Verdict
+from engine.replay.cost import unanswered
 from engine.replay.course import Course, Driver, End, Unrecorded, decisions_of, follow, picture_of
 from engine.replay.frozen import FrozenRounds
-from engine.replay.price import unanswered
 from engine.replay.recorded import (
     ANSWERED,
     NO,
@@ -27,12 +27,12 @@ from engine.replay.recorded import (
     is_unseen,
     source_of,
 )
-from engine.replay.values import CallsNeeded, Gap, Price, State, Step, WhatIf
+from engine.replay.values import CallsNeeded, Cost, Gap, State, Step, WhatIf
 from engine.retrieval.reciprocal import search_depth
 from engine.running.context import Roles
 from engine.workflows import workflow
 
-ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
+RETRIEVAL_SETTINGS = ("workflow", "collection", "milvus_address", "mode", "search")
 """Settings that make another search, of which a record knows nothing."""
 _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""
@@ -40,9 +40,9 @@ _REWRITES = ("rewrite", "refine_query")
 """Where a route leads that continues with another query."""
 
 
-def elsewhere(recorded: RunConfig, config: RunConfig) -> bool:
+def retrieval_differs(recorded: RunConfig, config: RunConfig) -> bool:
     """Whether ``config`` searches somewhere else than a run did, or in another way."""
-    if any(getattr(config, name) != getattr(recorded, name) for name in ELSEWHERE):
+    if any(getattr(config, name) != getattr(recorded, name) for name in RETRIEVAL_SETTINGS):
         return True
     # A list by vectors only ends sooner; one that words had a part in may be in another order.
     return config.search != "vector" and search_depth(config.fetch_k) != search_depth(recorded.fetch_k)
@@ -90,9 +90,9 @@ class Replay:
 
     def unknown_from_the_start(self) -> Gap | None:
         """Why nothing of the path is known; None where its first round may be recorded."""
-        return "retrieval" if elsewhere(self.record.config, self.config) else None
+        return "retrieval" if retrieval_differs(self.record.config, self.config) else None
 
-    def opening_price(self) -> Price:
+    def opening_price(self) -> Cost:
         """The next step of a run of which nothing is known."""
         return self.evidence.prices.round(self.config)
 
@@ -123,7 +123,7 @@ class Replay:
         """Seconds after which nothing more is searched."""
         return config.budget_s
 
-    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Price:
+    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
         """At worst: every round and every answer that is left of a run that has come so far."""
         prices, done = self.evidence.prices, max(0, len(picture.rounds) - 1)
         return prices.rounds_after(done, self.config) + prices.answering(self.config)
@@ -166,7 +166,7 @@ class Replay:
             return None
         prices = self.evidence.prices
         next_price = prices.rewrite if decision.route in _REWRITES else prices.generation
-        return Unrecorded("time", next_price, Price(), undecided=True)
+        return Unrecorded("time", next_price, Cost(), undecided=True)
 
     def _time_matters(self, course: Course, decision: Decision, index: int) -> bool:
         clock, deadline_s = self.evidence.clock, self.deadline_s(self.config)
@@ -254,7 +254,7 @@ class Replay:
         outcome, reason = (None, "") if state == "needs_calls" else ending
         needed = CallsNeeded()
         if missing is not None:
-            rest = Price() if state == "generation" else self.rest(picture, course, missing.gap)
+            rest = Cost() if state == "generation" else self.rest(picture, course, missing.gap)
             worst = missing.missing if state == "generation" else missing.before + rest
             needed = CallsNeeded(missing.missing, worst)
         same = _path(decisions) == _path(self.record.decisions) and outcome == self.record.outcome

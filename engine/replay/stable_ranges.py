@@ -13,7 +13,7 @@ from engine.replay.settings import Column
 from engine.replay.table import RunTable
 
 
-def alike_ranges(table: RunTable, config: RunConfig, names: Iterable[Column]) -> dict[Column, tuple[float, float]]:
+def stable_ranges(table: RunTable, config: RunConfig, names: Iterable[Column]) -> dict[Column, tuple[float, float]]:
     """By setting the least and greatest value around the config's own that lead to the same end, both included.
 
     The same end: outcome, answering round and reason. Nothing for a setting whose own end is not known.

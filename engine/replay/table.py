@@ -14,8 +14,8 @@ from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict, contents
 from engine.replay.clock import RecordedClock
+from engine.replay.cost import cost_model
 from engine.replay.masks import FloatArray, IntArray, Words, by_level, mask_of, places, words_for, words_of
-from engine.replay.price import tariff
 from engine.retrieval.assemble import assemble
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles.rewrite_input import failed_passages, rewrite_request
@@ -151,7 +151,7 @@ def run_table(
     reach = np.array([_reach(verdicts.get(name)) for name in names], dtype=np.float64)
     levels, by_confidence = by_level(reach, np.flatnonzero(~np.isnan(reach)).tolist())
     layout = _Layout(record, place, verdicts, _versions(record))
-    prices = tariff(record, record.config)
+    prices = cost_model(record, record.config)
     context, cut, considered = layout.context()
     return RunTable(
         run_id=record.id,

@@ -38,7 +38,7 @@ _REWRITING: frozenset[Reason] = frozenset({"below_gate", "low_quality", "answer_
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class Cost:
     """What a piece of work costs."""
 
     calls: int = 0
@@ -47,22 +47,22 @@ class Price:
     seconds: float | None = 0.0
     """By this run's measured times; None where it measured no such step."""
 
-    def __add__(self, other: Price) -> Price:
+    def __add__(self, other: Cost) -> Cost:
         unmeasured = self.seconds is None or other.seconds is None
         seconds = None if unmeasured else (self.seconds or 0.0) + (other.seconds or 0.0)
-        return Price(self.calls + other.calls, self.built_in_calls + other.built_in_calls, seconds)
+        return Cost(self.calls + other.calls, self.built_in_calls + other.built_in_calls, seconds)
 
-    def __mul__(self, times: int) -> Price:
+    def __mul__(self, times: int) -> Cost:
         seconds = 0.0 if times == 0 else None if self.seconds is None else self.seconds * times
-        return Price(self.calls * times, self.built_in_calls * times, seconds)
+        return Cost(self.calls * times, self.built_in_calls * times, seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class CallsNeeded:
     """What the next step would cost, and the rest of the run at worst; both nothing where all is known."""
 
-    next: Price = Price()
-    worst: Price = Price()
+    next: Cost = Cost()
+    worst: Cost = Cost()
 
     def without_times(self) -> CallsNeeded:
         """The same where chat models are called whose calls told no time."""
@@ -113,7 +113,7 @@ class WhatIf:
     answer: str = ""
     """The answer that stands; empty where it would have to be generated."""
     calls_needed: CallsNeeded = CallsNeeded()
-    cost: Price = Price()
+    cost: Cost = Cost()
     """What the path costs as far as it is known, by counting its gradings, rewrites and generation."""
     same_path: bool = False
     """Whether every decision and the outcome are those of the recording."""

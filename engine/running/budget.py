@@ -7,39 +7,39 @@ from dataclasses import replace
 
 from engine.model.config import ROLES_OF, RoleName, RunConfig
 from engine.model.values import RunRecord
-from engine.replay.price import Tariff, tariff, unanswered
-from engine.replay.values import Price
+from engine.replay.cost import CostModel, cost_model, unanswered
+from engine.replay.values import Cost
 from engine.workflows import workflow
 
 _SOMETIMES: Mapping[str, RoleName] = {"evaluation": "evaluator", "routing": "router"}
 """Steps that not every workflow has."""
 
 
-def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> Tariff:
+def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> CostModel:
     """Prices of single steps, each from the first record of the same workflow that measured it with the same model.
 
     Records are read no further than until every step is measured; seconds stay None where none did. One in which a chat
     model of ``config`` never replied measured nothing.
     """
-    found: dict[str, Price] = {
-        "search": Price(seconds=None),
+    found: dict[str, Cost] = {
+        "search": Cost(seconds=None),
         "grading": _unmeasured(config, "grader"),
         "rewrite": _unmeasured(config, "rewriter"),
         "generation": _unmeasured(config, "generator"),
         **{name: _unmeasured(config, role) for name, role in _SOMETIMES.items() if role in ROLES_OF[config.workflow]},
     }
     for record in (item for item in records if item.workflow == config.workflow and not unanswered(item, config)):
-        own = tariff(record, config)
+        own = cost_model(record, config)
         for name, price in found.items():
-            measured: Price = getattr(own, name)
+            measured: Cost = getattr(own, name)
             if price.seconds is None and measured.seconds is not None:
                 found[name] = replace(price, seconds=measured.seconds)
         if all(price.seconds is not None for price in found.values()):
             break
-    return Tariff(**found)
+    return CostModel(**found)
 
 
-def worst_case(prices: Tariff, config: RunConfig) -> Price:
+def worst_case(prices: CostModel, config: RunConfig) -> Cost:
     """A run in which nothing passes until its limits are reached, and every answer that it may write.
 
     Calls of chat models are those that the workflow itself counts; seconds are None where a step is not measured.
@@ -48,5 +48,5 @@ def worst_case(prices: Tariff, config: RunConfig) -> Price:
     return replace(most, calls=workflow(config.workflow).worst_case_calls(config))
 
 
-def _unmeasured(config: RunConfig, role: RoleName) -> Price:
-    return Price(0, 1, None) if config.models.of(role).built_in else Price(1, 0, None)
+def _unmeasured(config: RunConfig, role: RoleName) -> Cost:
+    return Cost(0, 1, None) if config.models.of(role).built_in else Cost(1, 0, None)

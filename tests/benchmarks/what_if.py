@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
+from engine.replay.decision_boundaries import nearest_flips
 from engine.replay.decision_map import decision_map
-from engine.replay.flips import nearest_flips
 from engine.replay.grid import SettingsGrid, paths
 from engine.replay.table import run_table
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio

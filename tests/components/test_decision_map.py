@@ -14,9 +14,9 @@ from components.remedy import effect_text, title, why_text
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.replay import what_if
+from engine.replay.decision_boundaries import Flip, nearest_flips
 from engine.replay.decision_map import Cell, DecisionMap, decision_map
 from engine.replay.diagnosis import Diagnosis, Failure, diagnose
-from engine.replay.flips import Flip, nearest_flips
 from engine.replay.pinned import PinnedEffect
 from engine.replay.remedy import remedy
 from engine.samples.demos import demo_record

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from components.gate_waste import waste_text
+from components.gate_cost import waste_text
 from components.i18n import English, words_for
 from components.labels.runs import ROLE_NAMES
 from components.passages import GATES

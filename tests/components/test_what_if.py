@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from components.counterfactual_notes import would_notes
 from components.i18n import words_for
 from components.markup import Node
 from components.settings_of import differing
 from components.slider_marks import Alike, mark_rules, note_text
 from components.what_if import card_nodes, ungraded_passages
 from components.what_if_text import changes_text, consequence_text, price_text, value_text
-from components.would import would_notes
 from engine.model.config import RoleModel, RoleModels
 from engine.model.events import fold_all
 from engine.model.values import Outcome, PassageId, RunRecord
-from engine.replay import Price, WhatIf, what_if
+from engine.replay import Cost, WhatIf, what_if
 from tests.components.sample_run import CONFIG, sample_record
 from tests.support.recorded import recorded_run
 
@@ -148,12 +148,12 @@ def test_two_thresholds_that_differ_never_look_alike() -> None:
 @pytest.mark.parametrize(
     ("price", "said"),
     [
-        (Price(3, 6, 1.2), "3 calls + 6 built-in calls ≈ 1.2 s"),
-        (Price(1, 0, None), "1 call (time not measured)"),
-        (Price(0, 0, 0.0), "no calls ≈ 0 ms"),
+        (Cost(3, 6, 1.2), "3 calls + 6 built-in calls ≈ 1.2 s"),
+        (Cost(1, 0, None), "1 call (time not measured)"),
+        (Cost(0, 0, 0.0), "no calls ≈ 0 ms"),
     ],
 )
-def test_a_price_counts_models_and_built_in_roles_apart(price: Price, said: str) -> None:
+def test_a_price_counts_models_and_built_in_roles_apart(price: Cost, said: str) -> None:
     """SC-10"""
     assert price_text(price, EN) == said
 
@@ -204,7 +204,7 @@ def test_options_of_a_loop_are_marked_on_their_sliders_too() -> None:
 def test_a_latin_name_stands_apart_in_a_chinese_sentence() -> None:
     assert changes_text(replace(CONFIG, top_k=3), replace(CONFIG, top_k=5), ZH).startswith("若 Top-k")
     assert changes_text(replace(CONFIG, max_rewrites=0), replace(CONFIG, max_rewrites=2), ZH).startswith("若最多")
-    assert price_text(Price(0, 2, None), ZH) == "2 次内置调用（未测得用时）"
+    assert price_text(Cost(0, 2, None), ZH) == "2 次内置调用（未测得用时）"
 
 
 def test_the_note_below_a_slider_names_the_runs_value_and_the_range() -> None:

@@ -14,7 +14,7 @@ from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
 from engine.replay.course import Course, Driver, Unrecorded, decisions_of
 from engine.replay.recorded import NO_LIMIT, Evidence, same_context
 from engine.replay.replay import Replay
-from engine.replay.values import Gap, Price
+from engine.replay.values import Cost, Gap
 from engine.roles import SILENT, EvaluationRequest, Trace
 from engine.running.context import AnswerRoles, Roles
 from engine.workflows.answer_evaluation.policy import NODE, excerpts, gener_epoch
@@ -30,7 +30,7 @@ class AnswersReplay(Replay):
         writer = _RecordedWriter(self.evidence, self.driver)
         return replace(super().roles(), answers=AnswerRoles(writer, writer, _observe))
 
-    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Price:
+    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
         """Where an answer was reached, every one that is left is written and evaluated."""
         if picture.context is None:
             return super().rest(picture, course, gap)
@@ -46,7 +46,7 @@ class AnswersReplay(Replay):
             return None
         prices = self.evidence.prices
         missing = prices.generation if course.state["writer_failed"] else prices.evaluation
-        return Unrecorded("time", missing, Price(), undecided=True)
+        return Unrecorded("time", missing, Cost(), undecided=True)
 
     def _late(self, course: Course, decision: Decision, recorded: Decision) -> bool:
         """Whether the clock might have decided otherwise about an answer."""
@@ -90,13 +90,13 @@ class _RecordedWriter:
         number: int = course.state["epoch"]
         same = evidence.same("generator") and same_context(course.state["context"], record.context)
         if not (record.drafts and same):
-            raise Unrecorded("answer", once, Price())
+            raise Unrecorded("answer", once, Cost())
         if number < len(record.drafts) and (not course.live or self._revised_alike(number, course)):
             course.cost, course.answers = course.cost + prices.generation, number + 1
             return record.drafts[number].text
         revised = evidence.clock.decision_of_visit(NODE, number + 1)
         if course.live or revised is None or not all_as_recorded(course, record):
-            raise Unrecorded("unrecorded", once, Price())
+            raise Unrecorded("unrecorded", once, Cost())
         # A revision that came to nothing: the answer that it was to revise stands.
         course.cost = course.cost + prices.generation
         raise ModelError.restored("The recorded revision came to nothing.", "")

@@ -39,7 +39,7 @@ from engine.replay.recorded import (
     source_of,
 )
 from engine.replay.replay import Replay
-from engine.replay.values import Gap, Price
+from engine.replay.values import Cost, Gap
 from engine.retrieval.assemble import assemble
 from engine.roles import (
     SILENT,
@@ -83,7 +83,7 @@ class DualReplay(Replay):
     def unknown_from_the_start(self) -> Gap | None:
         return super().unknown_from_the_start() or (None if self.evidence.same("router") else "routing")
 
-    def opening_price(self) -> Price:
+    def opening_price(self) -> Cost:
         return self.evidence.prices.routing
 
     def clock(self) -> ReplayClock:
@@ -212,7 +212,7 @@ class DualReplay(Replay):
     def context_known(self, gap: Gap) -> bool:
         return gap in ("answer", "evaluation")
 
-    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Price:
+    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
         """At worst every search, answer and pass that is left follows."""
         prices, corrections = self.evidence.prices, course.state.get("correction_attempts", 0)
         rest = prices.passes(max(0, dual_options(self.config).max_corrections - corrections), self.config)
@@ -427,7 +427,7 @@ class _RecordedAnswers:
         return self._replay.evidence.same(role)
 
     @property
-    def _writing(self) -> Price:
+    def _writing(self) -> Cost:
         return self._replay.evidence.prices.generation + self._replay.evidence.prices.evaluation
 
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:

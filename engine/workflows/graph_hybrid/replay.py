@@ -13,8 +13,8 @@ from engine.model.config import RunConfig
 from engine.model.values import Context, Outcome, Passage, PassageId, QueryAnalysis, Round, RunRecord, Verdict
 from engine.replay.course import Course, End, Unrecorded
 from engine.replay.recorded import RecordedGenerator
-from engine.replay.replay import Replay, elsewhere
-from engine.replay.values import Gap, Price
+from engine.replay.replay import Replay, retrieval_differs
+from engine.replay.values import Cost, Gap
 from engine.retrieval.graph_context import graph_of
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import graph_options, reranks
@@ -39,7 +39,7 @@ class GraphReplay(Replay):
         if self.record.analysis is None:
             return "unrecorded"
         # The mode is no other search where its lists are recorded, which every round says of itself.
-        if elsewhere(self.record.config, replace(self.config, mode=self.record.config.mode)):
+        if retrieval_differs(self.record.config, replace(self.config, mode=self.record.config.mode)):
             return "retrieval"
         if self.searches_nothing(self.config):
             return None
@@ -48,7 +48,7 @@ class GraphReplay(Replay):
             return "unrecorded"
         return None if self.evidence.same("router") else "routing"
 
-    def opening_price(self) -> Price:
+    def opening_price(self) -> Cost:
         return self.evidence.prices.routing + self.evidence.prices.round(self.config)
 
     def searches_nothing(self, config: RunConfig) -> bool:

@@ -10,7 +10,7 @@ from engine.model.values import Passage, Round, Routing, SourceKind
 from engine.replay.course import Course, Driver, Unrecorded
 from engine.replay.recorded import Evidence, is_unseen, undecided, unseen
 from engine.replay.replay import Replay
-from engine.replay.values import Gap, Price
+from engine.replay.values import Cost, Gap
 from engine.retrieval.fuse import lists_of, quotas
 from engine.retrieval.reciprocal import most_similar_below
 from engine.retrieval.rerank import GraderReranker
@@ -75,7 +75,7 @@ class QualityReplay(Replay):
         late = self.evidence.clock.answered_s() > self.config.budget_s != self.record.config.budget_s
         if name == "generate" and course.stands and late:
             # The answer has no time of its own here: it would have come too late.
-            return Unrecorded("time", self.evidence.prices.generation, Price(), path_known=False)
+            return Unrecorded("time", self.evidence.prices.generation, Cost(), path_known=False)
         return super().check(course, name, before)
 
 
@@ -88,7 +88,7 @@ class _RecordedKinds:
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
         if self._driver.course.live:
-            raise Unrecorded("unrecorded", Price())
+            raise Unrecorded("unrecorded", Cost())
         return tuple(self._routing(question).shares)
 
     async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
@@ -115,7 +115,7 @@ class _RecordedKinds:
                 found = len(lists_of(item.candidates).get(kind, ()))
                 if found and (found >= limit or found < depth):
                     return item
-        raise Unrecorded("unrecorded", Price())
+        raise Unrecorded("unrecorded", Cost())
 
     def _routing(self, query: str) -> Routing:
         recorded = self._evidence.round(len(self._driver.course.rounds))

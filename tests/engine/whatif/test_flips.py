@@ -15,8 +15,8 @@ from components.i18n import words_for
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
+from engine.replay.decision_boundaries import Flip, nearest_flips
 from engine.replay.decision_map import DecisionMap, decision_map
-from engine.replay.flips import Flip, nearest_flips
 from engine.replay.lines import NUMBERS, round_value
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 

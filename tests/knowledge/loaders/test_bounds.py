@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from engine.errors import SourceBomb, SourceDamaged, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.load import load, load_bytes
-from engine.knowledge.loaders import apart, contents
-from engine.knowledge.loaders.apart import Reader
+from engine.knowledge.loaders import contents, subprocess_reader
 from engine.knowledge.loaders.pdf import load_pdf
+from engine.knowledge.loaders.subprocess_reader import Reader
 from engine.knowledge.loaders.word import load_word
 from engine.knowledge.loaders.workbook import load_workbook
 from engine.knowledge.loaders.wrapping import joined_lines
@@ -127,7 +127,7 @@ def test_a_reader_that_says_what_no_reader_says_is_ended(monkeypatch: pytest.Mon
         return REAL([sys.executable, "-c", f"{program}; sys.stdout.flush(); sys.stdin.read()"], **options)
 
     monkeypatch.setattr(subprocess, "Popen", spoiled)
-    readers = apart.Readers()
+    readers = subprocess_reader.Readers()
     with pytest.raises(SourceTooDemanding, match=r"a\.pdf"):
         readers.read(".pdf", "a.pdf", b"%PDF-")
     assert readers.idle() == ()

@@ -14,7 +14,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.flips import Flip, flips_of
+from engine.replay.decision_boundaries import Flip, flips_of
 from engine.replay.remedy import remedy
 from engine.replay.table import run_table
 from tests.truth.claims import Claim, numbers

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.gate_waste import waste_text
+from components.gate_cost import waste_text
 from components.i18n import Words
 from components.remedy import why_text
 from engine.model.values import PassageId, RunRecord, Verdict

@@ -17,7 +17,7 @@ from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.playback import ReplayStep
-from engine.replay.values import Price
+from engine.replay.values import Cost
 from engine.workflows import workflow
 from tests.truth.claims import Claim, numbers
 
@@ -97,7 +97,7 @@ def presented(record: RunRecord, words: Words) -> Iterator[Claim]:
 def budgets(record: RunRecord, words: Words) -> Iterator[Claim]:
     """What was said before a run can be reached by no run under these settings."""
     config = record.config
-    worst = Price(calls=workflow(config.workflow).worst_case_calls(config), seconds=None)
+    worst = Cost(calls=workflow(config.workflow).worst_case_calls(config), seconds=None)
     said = " ".join(item.text for item in budget_nodes(words, config, worst))
     told = [float(item) for item in numbers(said)]
     wrong = [] if worst.calls >= record.calls else [f"the run took {record.calls} calls"]

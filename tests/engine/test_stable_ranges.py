@@ -13,7 +13,7 @@ from engine.replay import what_if
 from engine.replay.lines import NUMBERS
 from engine.replay.pinned import pinned_effect
 from engine.replay.settings import Column
-from engine.replay.stable_ranges import alike_ranges
+from engine.replay.stable_ranges import stable_ranges
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record, demos
 
@@ -29,7 +29,7 @@ def end(record: RunRecord, config: RunConfig) -> tuple[object, ...]:
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.id)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_both_ends_of_the_range_lead_where_the_setting_itself_leads(record: RunRecord, name: Column) -> None:
-    low, high = alike_ranges(run_table(record), record.config, (name,))[name]
+    low, high = stable_ranges(run_table(record), record.config, (name,))[name]
     assert low <= getattr(record.config, name) <= high
     for value in (low, high):
         changes: dict[str, Any] = {name: value}
@@ -37,7 +37,7 @@ def test_both_ends_of_the_range_lead_where_the_setting_itself_leads(record: RunR
 
 
 def test_beyond_the_range_something_else_happens_or_is_not_known() -> None:
-    low, _ = alike_ranges(run_table(FORCED), FORCED.config, ("grade_pass_threshold",))["grade_pass_threshold"]
+    low, _ = stable_ranges(run_table(FORCED), FORCED.config, ("grade_pass_threshold",))["grade_pass_threshold"]
     beyond = replace(FORCED.config, grade_pass_threshold=round(low - 0.0001, 4))
     assert end(FORCED, beyond) != end(FORCED, FORCED.config)
 
@@ -45,7 +45,7 @@ def test_beyond_the_range_something_else_happens_or_is_not_known() -> None:
 def test_where_the_end_is_not_known_nothing_is_called_alike() -> None:
     config = replace(FORCED.config, similarity_threshold=0.99, max_rewrites=5)
     assert not what_if(FORCED, config).path_known
-    assert "similarity_threshold" not in alike_ranges(run_table(FORCED), config, ("similarity_threshold",))
+    assert "similarity_threshold" not in stable_ranges(run_table(FORCED), config, ("similarity_threshold",))
 
 
 def test_a_lower_bar_makes_a_pinned_run_better_and_a_higher_one_is_not_known() -> None:

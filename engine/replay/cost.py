@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.model.config import CROSS_ENCODER, ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
 from engine.model.values import STRATEGIES, NodeExecution, RunRecord
 from engine.replay.clock import ANSWERING
-from engine.replay.values import Price
+from engine.replay.values import Cost
 from engine.retrieval.ordering import graph_options, reranks
 from engine.retrieval.rerank import BATCH, CHAT_BATCH
 
@@ -23,54 +23,54 @@ _SCORING = ("grader", "reranker")
 
 
 @dataclass(frozen=True, slots=True)
-class Tariff:
+class CostModel:
     """Prices of single steps under one config; seconds are None where the run measured no such step."""
 
-    search: Price
-    grading: Price
-    rewrite: Price
-    generation: Price
-    evaluation: Price = Price()  # noqa: RUF009 - frozen
+    search: Cost
+    grading: Cost
+    rewrite: Cost
+    generation: Cost
+    evaluation: Cost = Cost()  # noqa: RUF009 - frozen
     """Of one answer; nothing in a workflow that evaluates none."""
-    routing: Price = Price()  # noqa: RUF009 - frozen
+    routing: Cost = Cost()  # noqa: RUF009 - frozen
     """Nothing in a workflow without a router."""
-    reranking: Price = Price()  # noqa: RUF009 - frozen
+    reranking: Cost = Cost()  # noqa: RUF009 - frozen
     """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
 
-    def rounds_after(self, done: int, config: RunConfig) -> Price:
+    def rounds_after(self, done: int, config: RunConfig) -> Cost:
         """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
         left = max(0, config.max_rewrites - done)
         return (self.rewrite * REWRITE_CALLS + self.round(config)) * left
 
-    def round(self, config: RunConfig) -> Price:
+    def round(self, config: RunConfig) -> Cost:
         """A search with all that it may find judged; where every round is routed again, with its routing."""
-        routing = self.routing if config.workflow == "quality_loop" else Price()
-        reranking = self.reranking_of(graph_options(config).rerank_k, config) if _reranks(config) else Price()
+        routing = self.routing if config.workflow == "quality_loop" else Cost()
+        reranking = self.reranking_of(graph_options(config).rerank_k, config) if _reranks(config) else Cost()
         return routing + self.search + reranking + self.grading * _depth(config)
 
-    def reranking_of(self, passages: int, config: RunConfig) -> Price:
+    def reranking_of(self, passages: int, config: RunConfig) -> Cost:
         """Scoring so many passages, several a call."""
         chat = not config.models.reranker.model.startswith(CROSS_ENCODER)
         return self.reranking * -(-passages // (CHAT_BATCH if chat else BATCH))
 
-    def longest_run(self, config: RunConfig) -> Price:
+    def longest_run(self, config: RunConfig) -> Cost:
         """At worst: every round, every answer."""
         if isinstance(config.options, DualLoopOptions):
             return self.routing + self.passes(config.options.max_corrections + 1, config)
         return self.round(config) + self.rounds_after(0, config) + self.answering(config)
 
-    def passes(self, count: int, config: RunConfig) -> Price:
+    def passes(self, count: int, config: RunConfig) -> Cost:
         """So many passes of the dual loop at worst: a rewrite, every strategy, an answer and its evaluation each."""
         strategies = sum(strategy != "web_search" or _web(config) for strategy in STRATEGIES)
         searches = self.round(config) * strategies
         return (self.rewrite * REWRITE_CALLS + searches + self.generation + self.evaluation) * count
 
-    def answering(self, config: RunConfig) -> Price:
+    def answering(self, config: RunConfig) -> Cost:
         """At worst: every answer that may be written, and its evaluation."""
         return (self.generation + self.evaluation) * _answers(config)
 
 
-def tariff(record: RunRecord, config: RunConfig) -> Tariff:
+def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
     """Prices by the roles of ``config``; times from the record where the same model did the step there."""
     # What was answered from a cache or, in a branch, from its parent took no time that would tell anything.
     asked = {(call.node, call.round) for call in record.model_calls if not call.cached}
@@ -85,8 +85,8 @@ def tariff(record: RunRecord, config: RunConfig) -> Tariff:
     searches = [item for item in record.nodes if item.node in _SEARCHING]
     if record.fork:
         searches = [item for item in searches if ("grade", item.round) in asked]
-    return Tariff(
-        search=Price(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
+    return CostModel(
+        search=Cost(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
         rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
         generation=_of(record, config, "generator", _visits(record, "generator", ANSWERING)),
@@ -112,27 +112,27 @@ def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float |
     return _mean([item.duration_ms for item in record.nodes if item.node in nodes])
 
 
-def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozenset[str]) -> Price:
+def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozenset[str]) -> Cost:
     """The price of a role that not every workflow asks."""
     if role not in ROLES_OF[config.workflow]:
-        return Price()
+        return Cost()
     return _of(record, config, role, _visits(record, role, nodes))
 
 
-def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Price:
+def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Cost:
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
-    return Price(0, 1, seconds) if model.built_in else Price(1, 0, seconds)
+    return Cost(0, 1, seconds) if model.built_in else Cost(1, 0, seconds)
 
 
-def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Price:
+def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
     model = config.models.reranker
     if "reranker" not in ROLES_OF[config.workflow] or model.built_in:
-        return Price()
+        return Cost()
     calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
     measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
     # A cross encoder runs in this process.
-    return Price(0, 1, measured) if model.model.startswith(CROSS_ENCODER) else Price(1, 0, measured)
+    return Cost(0, 1, measured) if model.model.startswith(CROSS_ENCODER) else Cost(1, 0, measured)
 
 
 def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:

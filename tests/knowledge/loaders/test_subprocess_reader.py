@@ -14,10 +14,10 @@ import pytest
 
 from engine.errors import SourceDamaged, SourceEncrypted, SourceError, SourceTimedOut, SourceTooDemanding
 from engine.knowledge.load import load_bytes
-from engine.knowledge.loaders import apart
-from engine.knowledge.loaders.apart import Reader, Readers
+from engine.knowledge.loaders import subprocess_reader
 from engine.knowledge.loaders.contents import Contents, Section, note
 from engine.knowledge.loaders.frames import packed, packed_error, unpacked, unpacked_error
+from engine.knowledge.loaders.subprocess_reader import Reader, Readers
 from tests.support import office_files as made
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,11 +66,11 @@ def test_threads_share_a_few_processes(readers: Readers) -> None:
     with ThreadPoolExecutor(8) as pool:
         read = pool.map(lambda number: readers.read(".pdf", f"{number}.pdf", made.pdf([[f"第{number}份"]])), range(16))
         assert [contents.sections[0].text for contents in read] == [f"第{number}份" for number in range(16)]
-    assert len(readers.idle()) <= apart.MOST_READERS
+    assert len(readers.idle()) <= subprocess_reader.MOST_READERS
 
 
 def test_a_reader_that_has_read_enough_is_ended(monkeypatch: pytest.MonkeyPatch, readers: Readers) -> None:
-    monkeypatch.setattr(apart, "MOST_FILES", 2)
+    monkeypatch.setattr(subprocess_reader, "MOST_FILES", 2)
     for _ in range(3):
         readers.read(".html", "a.html", b"<p>x</p>")
     assert [reader.files for reader in readers.idle()] == [1]
@@ -111,7 +111,7 @@ def test_a_reader_that_has_grown_large_is_not_kept(monkeypatch: pytest.MonkeyPat
 
 def test_a_reader_of_a_large_app_is_kept_as_that_of_a_small_one() -> None:
     program = (
-        "from engine.knowledge.loaders.apart import READERS, read_apart\n"
+        "from engine.knowledge.loaders.subprocess_reader import READERS, read_apart\n"
         "from engine.knowledge.loaders.worker import MOST_KEPT_MEMORY\n"
         "held = b'x' * (MOST_KEPT_MEMORY + 20_000_000)\n"
         "read_apart('.html', 'a.html', b'<p>x</p>')\n"
@@ -125,7 +125,7 @@ def test_a_reader_of_a_large_app_is_kept_as_that_of_a_small_one() -> None:
 def test_no_process_stays_behind_when_the_app_is_killed() -> None:
     program = (
         "import sys\n"
-        "from engine.knowledge.loaders.apart import READERS, read_apart\n"
+        "from engine.knowledge.loaders.subprocess_reader import READERS, read_apart\n"
         "read_apart('.html', 'a.html', b'<p>x</p>')\n"
         "print(READERS.idle()[0].pid, flush=True)\n"
         "sys.stdin.read()\n"

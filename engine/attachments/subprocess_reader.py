@@ -20,7 +20,7 @@ from engine.errors import (
     SourceTooDemanding,
     SourceUnreadable,
 )
-from engine.knowledge.loaders.apart import Readers
+from engine.knowledge.loaders.subprocess_reader import Readers
 
 TIME_LIMIT_S = 60.0
 """For one attachment; a full page takes 1 to 3 s of two cores."""
