@@ -101,7 +101,7 @@ def answer_options(words: Words, below: dict[str, DeltaGenerator]) -> AnswerEval
 
 
 def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -> None:
-    """Say before the run which grade it can never reach with the source kinds there are (SPEC QL-08)."""
+    """Say before the run which grade it can never reach with the source kinds there are (QL-08)."""
     options = config.options
     if not isinstance(options, QualityOptions) or not kinds:
         return

@@ -169,7 +169,7 @@ def _suggestion(item: Suggestion, state: str, words: Words) -> Node:
 
 
 def _seen(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
-    """The excerpts that an evaluator judged by, each beside what the generator had (SPEC AE-04)."""
+    """The excerpts that an evaluator judged by, each beside what the generator had (AE-04)."""
     if draft.evaluation is None or draft.direct:
         return []
     given = _given(draft, record)

@@ -1,4 +1,4 @@
-"""What a mode could not do, in a sentence: no mode silently becomes another (SPEC GH-02)."""
+"""What a mode could not do, in a sentence: no mode silently becomes another (GH-02)."""
 
 from __future__ import annotations
 

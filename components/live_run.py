@@ -1,4 +1,4 @@
-"""The live workflow: a picture that follows a run, and hands the growing answer to its card (SPEC SC-12).
+"""The live workflow: a picture that follows a run, and hands the growing answer to its card (SC-12).
 
 The browser receives the run's moments from a stream of the server, as ``live_view`` derives them: the picture needs no
 rerun of the page until the run has ended.

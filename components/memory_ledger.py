@@ -1,4 +1,4 @@
-"""The ledger of long-term memory: one card a memory, four figures above, a table to take away (SPEC DL-06)."""
+"""The ledger of long-term memory: one card a memory, four figures above, a table to take away (DL-06)."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """Why a candidate was dropped and by how much; the rank is said first (SPEC SC-02)."""
+    """Why a candidate was dropped and by how much; the rank is said first (SC-02)."""
     if staged := stage_drop(seen, config, words):
         return staged
     if seen.gate == "beyond_top_k":

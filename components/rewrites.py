@@ -166,7 +166,7 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
 
 
 def is_initial(rewrite: Rewrite) -> bool:
-    """Whether it was made before anything was searched, and so answers nothing that failed (SPEC DL-05)."""
+    """Whether it was made before anything was searched, and so answers nothing that failed (DL-05)."""
     return rewrite.strategy == INITIAL and rewrite.round < 0
 
 

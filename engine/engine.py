@@ -162,7 +162,7 @@ class Engine:
         return self._runs.begin(record.question, config, branch)
 
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
-        """What a run should be warned of before it begins, such as a bar that no round can reach (SPEC QL-08).
+        """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).
 
         Raises ``UnknownCollection`` and what else makes the run impossible.
         """

@@ -247,7 +247,7 @@ class Settings(BaseSettings):
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
-        """Every Milvus address that a request may name (SPEC SC-11), without user and password."""
+        """Every Milvus address that a request may name (SC-11), without user and password."""
         further = (_without_login(given)[0] for given in self.milvus_addresses)
         return tuple(address for address in (self.milvus_uri, *further) if address)
 

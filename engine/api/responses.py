@@ -1,4 +1,4 @@
-"""The response of ``POST /api/self-corrective-rag`` (SPEC SC-11), made from a record, for the command line too."""
+"""The response of ``POST /api/self-corrective-rag`` (SC-11), made from a record, for the command line too."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Images and tables that come with a question: read within limits, checked, and handed to a run (SPEC GH-05)."""
+"""Images and tables that come with a question: read within limits, checked, and handed to a run (GH-05)."""

@@ -9,7 +9,7 @@ from engine.model.language import language_of
 from engine.model.values import Candidate, Language, Round
 
 _NEAR = 0.3
-"""Similarity from which a passage counts as being on the subject (SPEC SC-09: it cuts most of what is not)."""
+"""Similarity from which a passage counts as being on the subject (SC-09: it cuts most of what is not)."""
 _NAMED = 4
 
 

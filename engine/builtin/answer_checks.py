@@ -168,7 +168,7 @@ def structured(answer: Answer) -> Iterator[Suggestion]:
 
 
 def cited(answer: Answer) -> Iterator[Suggestion]:
-    """Whether every claim has a source that exists and bears it out, as far as that can be seen (SPEC AE-02)."""
+    """Whether every claim has a source that exists and bears it out, as far as that can be seen (AE-02)."""
     if not answer.request.passages:
         return
     dead = [marker for item in answer.claims for marker in item.markers if not 1 <= marker <= answer.markers]

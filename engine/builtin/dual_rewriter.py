@@ -24,7 +24,7 @@ MISSED = "The answer left these terms of the question out, so they come first no
 
 
 class BuiltinDualRewriter:
-    """Rewrites by rule in both modes of SPEC DL-05 (contract: :class:`engine.roles.Rewriter`).
+    """Rewrites by rule in both modes of DL-05 (contract: :class:`engine.roles.Rewriter`).
 
     The initial mode, told by an issue of that name, may return the question itself; the corrective one begins with
     what the rejected answer lacked and continues as the built-in rewriter does.

@@ -81,7 +81,7 @@ def _checks(request: EvaluationRequest) -> tuple[Check, ...]:
 
 
 def _of_every_dimension(found: list[Suggestion]) -> tuple[Suggestion, ...]:
-    """The first suggestions, among them one of each failed dimension (SPEC AE-03), in their order."""
+    """The first suggestions, among them one of each failed dimension (AE-03), in their order."""
     first = {item.dimension: place for place, item in reversed(list(enumerate(found)))}
     places = {*first.values(), *range(_MOST - len(first))}
     return tuple(item for place, item in enumerate(found) if place in places)

@@ -1,4 +1,4 @@
-"""The plain sentence of a run of the dual loop that ends without an answer (SPEC DL-03)."""
+"""The plain sentence of a run of the dual loop that ends without an answer (DL-03)."""
 
 from __future__ import annotations
 

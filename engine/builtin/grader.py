@@ -20,7 +20,7 @@ from engine.roles import SILENT, Trace
 
 ModelName = Literal["zh", "en", "other", "cross"]
 Similarity = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]
-"""Normalised similarity (SPEC SC-09) of the question *as asked* with each passage, no matter what query found them."""
+"""Normalised similarity (SC-09) of the question *as asked* with each passage, no matter what query found them."""
 
 MODEL = "builtin"
 _COEFFICIENTS = Path(__file__).with_name("grader_model.json")

@@ -1,4 +1,4 @@
-"""The rewriter of the quality-control loop that needs no model: it answers each issue of a round (SPEC QL-04)."""
+"""The rewriter of the quality-control loop that needs no model: it answers each issue of a round (QL-04)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an answer is revised without a model: sentences that no one criticised stay word for word (SPEC AE-07)."""
+"""How an answer is revised without a model: sentences that no one criticised stay word for word (AE-07)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The router of source kinds that needs no model: cues of the query, in Chinese and English (SPEC QL-03)."""
+"""The router of source kinds that needs no model: cues of the query, in Chinese and English (QL-03)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RELATIONS: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph
 _SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 2.0, "graph": 1.0, "temporal": 1.0})
 """Plain and several: more for the others costs expected passages of the knowledge base on the sample questions."""
 LEAST_SHARE = 0.1
-"""Of every kind there is in round 0, which searches all of them; a router sets the shares (SPEC QL-03)."""
+"""Of every kind there is in round 0, which searches all of them; a router sets the shares (QL-03)."""
 
 _ABOUT_RELATIONS = re.compile(
     r"(?:[与和跟同及]|之间).{1,24}?(?:关系|联系|区别|差别|差异|异同|不同|关联|影响)|有(?:什么|何|哪些)(?:关系|联系|区别|差别|不同|关联)"
@@ -83,7 +83,7 @@ def routed(request: RoutingRequest) -> Routing:
 def honouring(routing: Routing, request: RoutingRequest) -> Routing:
     """A routing with what the query asks for and it leaves out, taken from the built-in one.
 
-    A router that overlooks a wish must not turn the rewrite that made it into a wasted round (SPEC QL-03).
+    A router that overlooks a wish must not turn the rewrite that made it into a wasted round (QL-03).
     """
     wishes = wishes_in(request.query)
     own = routed(request)

@@ -1,4 +1,4 @@
-"""Quoting cells of a table without a model: what is in the row and column that a question names (SPEC GH-05)."""
+"""Quoting cells of a table without a model: what is in the row and column that a question names (GH-05)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answerer of mode ``bypass`` that needs no model: it says honestly that it knows nothing (SPEC GH-02)."""
+"""The answerer of mode ``bypass`` that needs no model: it says honestly that it knows nothing (GH-02)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query asks of the search itself: history of weak points, several sources, a wider scope (SPEC QL-03).
+"""What a query asks of the search itself: history of weak points, several sources, a wider scope (QL-03).
 
 A rewriter writes such wishes, a router reads them; what is left of the query without them is what is searched.
 """

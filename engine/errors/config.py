@@ -144,7 +144,7 @@ class InvalidSettings(WorkbenchError):
 
 
 class GateOutOfReach(WorkbenchError):
-    """The gate cannot be met: by any run, by its first round, or by the one passage that answers (SPEC SC-05)."""
+    """The gate cannot be met: by any run, by its first round, or by the one passage that answers (SC-05)."""
 
     code = "WB121"
     ever = Message(
@@ -171,7 +171,7 @@ class GateOutOfReach(WorkbenchError):
 
 
 class ModeFellBack(WorkbenchError):
-    """No list of a mode could do its work, and vectors were searched in their place (SPEC GH-02)."""
+    """No list of a mode could do its work, and vectors were searched in their place (GH-02)."""
 
     code = "WB120"
     fact = N_("The mode {mode!r} could not do its own work in the collection {collection!r}; vectors were searched.")

@@ -7,7 +7,7 @@ from engine.messages import N_
 
 
 class SharedModel(WorkbenchError):
-    """One chat model both writes the answers and judges them: allowed, and seldom severe (SPEC AE-05)."""
+    """One chat model both writes the answers and judges them: allowed, and seldom severe (AE-05)."""
 
     code = "WB420"
     fact = N_("{model} judges answers that it wrote itself.")
@@ -15,7 +15,7 @@ class SharedModel(WorkbenchError):
 
 
 class ClaimRefused(WorkbenchError):
-    """A chat model was to say what is worth remembering of an answer, and said something else (SPEC DL-06)."""
+    """A chat model was to say what is worth remembering of an answer, and said something else (DL-06)."""
 
     code = "WB422"
     adding = Message(
@@ -29,7 +29,7 @@ class ClaimRefused(WorkbenchError):
 
 
 class EpochsSpent(WorkbenchError):
-    """The limit of answers was reached, and the last one was still criticised (SPEC AE-01)."""
+    """The limit of answers was reached, and the last one was still criticised (AE-01)."""
 
     code = "WB421"
     fact = N_("The limit of {answers} answers is reached, and the last one still has suggestions ({suggestions}).")

@@ -47,7 +47,7 @@ class Document:
     content_hash: str
     """Hash over title, headings, text and kind, regardless of the file's name, encoding and line ends."""
     kind: SourceKind = "vector"
-    """Which source kind its passages are found under (SPEC QL-03)."""
+    """Which source kind its passages are found under (QL-03)."""
     format: str = ""
     """Suffix without its dot, in small letters."""
     encoding: str = ""

@@ -43,7 +43,7 @@ class Connections:
     """Safe to call from any thread; every method blocks until it is done.
 
     Connections are made by the user of this app alone: no route of the API leads here, for a request must not make the
-    server connect wherever it says (SPEC SC-11). Nothing is ever written where a connection leads; a collection that is
+    server connect wherever it says (SC-11). Nothing is ever written where a connection leads; a collection that is
     not loaded there is loaded.
     """
 
@@ -80,7 +80,7 @@ class Connections:
         return self._loop.call(self._try_out(connection))
 
     def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
-        """What questions would find, with similarities as in a run (SPEC SC-09)."""
+        """What questions would find, with similarities as in a run (SC-09)."""
         return self._loop.call(self._probe(connection, questions))
 
     def connect(self, connection: Connection) -> CollectionInfo:

@@ -57,7 +57,7 @@ refused, nor change only its punctuation or word order."""
 
 
 class ChatDualRewriter(ChatRewriter):
-    """Rewrites with a chat model in both modes of SPEC DL-05 (contract: :class:`engine.roles.Rewriter`).
+    """Rewrites with a chat model in both modes of DL-05 (contract: :class:`engine.roles.Rewriter`).
 
     The initial mode, marked by an issue of that name, may return the question itself. A second try is made at the same
     temperature and in the same form as the first.

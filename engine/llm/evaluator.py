@@ -1,4 +1,4 @@
-"""A chat model as evaluator: question, answer and passages as it may see them (SPEC AE-02, AE-04)."""
+"""A chat model as evaluator: question, answer and passages as it may see them (AE-02, AE-04)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _AGAIN = (
 class ChatEvaluator(ChatRole):
     """Evaluates with a chat model (contract: :class:`engine.roles.Evaluator`).
 
-    It sees the request and nothing else, and its client is its own, whoever else uses the same model (SPEC AE-05). A
+    It sees the request and nothing else, and its client is its own, whoever else uses the same model (AE-05). A
     judgement with suggestions is a failed one even if it says otherwise. A reply that cannot be read, or that fails an
     answer without a suggestion, gets one more try and is then ``UnreadableReply``.
     """

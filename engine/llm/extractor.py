@@ -1,4 +1,4 @@
-"""A chat model as extractor: one call for each passage, and one for each community (SPEC GH-03)."""
+"""A chat model as extractor: one call for each passage, and one for each community (GH-03)."""
 
 from __future__ import annotations
 

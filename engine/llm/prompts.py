@@ -197,7 +197,7 @@ def grader_messages(question: str, passage: str, former: str | None = None) -> t
 
 
 def rewriter_messages(request: RewriteRequest, token_budget: int, former: str | None = None) -> tuple[Message, ...]:
-    """The prompt for one rewrite: the request and nothing else (SPEC SC-06).
+    """The prompt for one rewrite: the request and nothing else (SC-06).
 
     The failed passages share ``token_budget`` tokens, best rank first; what does not fit is left out.
     """

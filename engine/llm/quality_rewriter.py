@@ -29,7 +29,7 @@ Put such requests in brackets behind the words to search, and keep those that th
 
 
 class ChatQualityRewriter(ChatRewriter):
-    """Rewrites with a chat model that is given the issues (contract: :class:`engine.roles.Rewriter`, SPEC QL-04).
+    """Rewrites with a chat model that is given the issues (contract: :class:`engine.roles.Rewriter`, QL-04).
 
     Runs at the role's own temperature. A wish that an issue asks for and the model left out is put behind its query,
     because without it the router would search what it searched before.

@@ -1,4 +1,4 @@
-"""A chat model that answers from what it knows by itself, without a search (SPEC GH-02, mode ``bypass``)."""
+"""A chat model that answers from what it knows by itself, without a search (GH-02, mode ``bypass``)."""
 
 from __future__ import annotations
 

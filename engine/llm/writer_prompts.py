@@ -1,4 +1,4 @@
-"""The conversation of a writer, versioned: rules, question with passages, and what a revision is told (SPEC AE-06).
+"""The conversation of a writer, versioned: rules, question with passages, and what a revision is told (AE-06).
 
 Pure functions that make LangChain messages; the writing step only sends what they made.
 """

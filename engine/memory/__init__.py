@@ -1,1 +1,1 @@
-"""Long-term memory: earlier questions with the answers that passed, kept across restarts (SPEC DL-06)."""
+"""Long-term memory: earlier questions with the answers that passed, kept across restarts (DL-06)."""

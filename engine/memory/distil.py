@@ -1,4 +1,4 @@
-"""What is remembered of an answer: its claim in one or two sentences, with their citations (SPEC DL-06).
+"""What is remembered of an answer: its claim in one or two sentences, with their citations (DL-06).
 
 A chat model may put it into words of its own, as long as nothing new is in them; otherwise the answer's own sentences
 are taken.

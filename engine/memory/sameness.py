@@ -30,7 +30,7 @@ from engine.memory.turns import directed, turns
 from engine.model.values import Memory
 
 RECALL_BAR = 0.75
-"""Similarity (SPEC SC-09) from which a remembered question is *alike*: worth showing to whoever decides."""
+"""Similarity (SC-09) from which a remembered question is *alike*: worth showing to whoever decides."""
 
 _FILLERS = frozenset(
     stem(word)

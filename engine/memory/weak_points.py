@@ -1,4 +1,4 @@
-"""The history of weak points: what a collection could not answer well, noted by the runs themselves (SPEC QL-03)."""
+"""The history of weak points: what a collection could not answer well, noted by the runs themselves (QL-03)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Evidence:
 
 
 def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
-    """Rank is reported first, then similarity; both bounds are inclusive (SPEC SC-02)."""
+    """Rank is reported first, then similarity; both bounds are inclusive (SC-02)."""
     if rank > config.top_k:
         return "beyond_top_k"
     return "kept" if similarity >= config.similarity_threshold else "below_threshold"
@@ -46,7 +46,7 @@ def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
 def gate_in(item: Candidate, config: RunConfig) -> Gate:
     """The gate of a candidate under ``config``, no matter what config it was recorded with.
 
-    With graph + vector retrieval each stage has a threshold of its own (SPEC GH-04): what the graph found is cut by
+    With graph + vector retrieval each stage has a threshold of its own (GH-04): what the graph found is cut by
     ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what came
     with the question is not cut by similarity either; what was reranked is cut by ``rerank_threshold`` too.
     """
@@ -99,7 +99,7 @@ def passed_ids(current: Round, config: RunConfig) -> list[PassageId]:
 
 
 def decide(evidence: Evidence, config: RunConfig) -> Decision:
-    """Where to go after the newest round, and the one reason why (SPEC SC-04, SC-05).
+    """Where to go after the newest round, and the one reason why (SC-04, SC-05).
 
     Precedence: every kept verdict unreadable ends the run; then gate met, deadline, rewrite, forced generation.
     Raises ``ValueError`` without rounds.
@@ -152,7 +152,7 @@ def _unreadable(current: Round, passage_id: PassageId) -> bool:
 
 
 def outcome_of(decision: Decision, context: Context) -> Outcome:
-    """How a run that reached generation ended: a closed set apart from the reasons (SPEC SC-04, SC-07)."""
+    """How a run that reached generation ended: a closed set apart from the reasons (SC-04, SC-07)."""
     if not context.passages:
         return "abstained"
     if not context.verified:

@@ -1,4 +1,4 @@
-"""What runs with a passed answer observed, as JSON Lines that survive a crash (SPEC AE-08)."""
+"""What runs with a passed answer observed, as JSON Lines that survive a crash (AE-08)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run records on disk: appended as events happen, listed, loaded and deleted (SPEC SC-10)."""
+"""Run records on disk: appended as events happen, listed, loaded and deleted (SC-10)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from engine.retrieval.ordering import graph_options, reranks
 from engine.retrieval.rerank import BATCH, CHAT_BATCH
 
 REWRITE_CALLS = 2
-"""A rewrite that repeats a query is asked for once more (SPEC SC-06): two calls at worst."""
+"""A rewrite that repeats a query is asked for once more (SC-06): two calls at worst."""
 _SEARCHING = frozenset({"retrieve", "retrieve_documents"})
 _GRADING = frozenset({"grade", "rerank", "grade_documents"})
 _REWRITING = frozenset({"rewrite", "rewrite_query", "refine_query"})

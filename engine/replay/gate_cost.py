@@ -1,4 +1,4 @@
-"""What a stricter gate cost: pure reading of a finished run (SPEC SC-05)."""
+"""What a stricter gate cost: pure reading of a finished run (SC-05)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class _Scored:
 def assemble(
     rounds: Sequence[Round], config: RunConfig, token_budget: int, count_tokens: Callable[[str], int]
 ) -> Context:
-    """Passed passages of all rounds (``union``) or the last one, by P(relevant), best similarity, id (SPEC SC-07).
+    """Passed passages of all rounds (``union``) or the last one, by P(relevant), best similarity, id (SC-07).
 
     Cut at ``token_budget`` tokens, the best passage always given. With nothing passed the context is empty, unless
     ``answer_unverified`` lets the best unverified passages in; ``verified`` then is false.

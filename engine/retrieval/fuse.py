@@ -1,4 +1,4 @@
-"""Lists of several source kinds made one: places by share, order by reciprocal rank (SPEC QL-03). Pure."""
+"""Lists of several source kinds made one: places by share, order by reciprocal rank (QL-03). Pure."""
 
 from __future__ import annotations
 

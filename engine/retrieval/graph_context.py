@@ -1,4 +1,4 @@
-"""What the generator is given beside passages: the graph by importance and tables, all within one budget (SPEC GH-06).
+"""What the generator is given beside passages: the graph by importance and tables, all within one budget (GH-06).
 
 Pure; one function makes the whole context of a run of graph + vector retrieval.
 """

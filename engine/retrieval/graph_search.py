@@ -1,4 +1,4 @@
-"""The two searches of a knowledge graph: around the entities of a query, and inside its communities (SPEC GH-02)."""
+"""The two searches of a knowledge graph: around the entities of a query, and inside its communities (GH-02)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names of a graph stand in a text: the longest first, Latin ones as whole words. Pure (SPEC GH-02)."""
+"""Which names of a graph stand in a text: the longest first, Latin ones as whole words. Pure (GH-02)."""
 
 from __future__ import annotations
 

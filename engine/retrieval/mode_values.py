@@ -1,4 +1,4 @@
-"""What a search in one of the modes is asked for, and what it gives (SPEC GH-02)."""
+"""What a search in one of the modes is asked for, and what it gives (GH-02)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One search in one of the modes: every list at the same time, each able to fail alone (SPEC GH-02)."""
+"""One search in one of the modes: every list at the same time, each able to fail alone (GH-02)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of graph + vector retrieval: lists made one, duplicates and freshness seen to, reranked (SPEC GH-04).
+"""The order of graph + vector retrieval: lists made one, duplicates and freshness seen to, reranked (GH-04).
 
 Pure, and the same for the engine and every what-if. Order of the stages: :func:`order` fuses the lists of a mode, ranks
 what came of it and gates; where a mode calls for it, :func:`rescored` takes the scores of a reranker for the passages

@@ -1,4 +1,4 @@
-"""Cutting passages to the sentences that bear on a question before an answer is written (SPEC GH-06).
+"""Cutting passages to the sentences that bear on a question before an answer is written (GH-06).
 
 Pure. What is cut stays in the record, so that a page can show it, and a citation still points to the whole passage.
 """

@@ -25,7 +25,7 @@ MOST_SECTIONS = 5
 
 
 class CollectionRetriever:
-    """Embeds a query with the collection's own model and searches the store (SPEC SC-02, SC-09).
+    """Embeds a query with the collection's own model and searches the store (SC-02, SC-09).
 
     Similarity is that of the vectors no matter what found a passage: by words or by both, only the order is another.
     """
@@ -107,7 +107,7 @@ class CollectionRetriever:
         return self._collection.kinds
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
-        """At most ``limit`` passages of one source kind, best first (SPEC QL-03)."""
+        """At most ``limit`` passages of one source kind, best first (QL-03)."""
         return await self._search(query, limit, Within(kinds=(kind,)))
 
     async def has_summaries(self) -> bool:
@@ -115,7 +115,7 @@ class CollectionRetriever:
         return self._collection.summaries > 0
 
     async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
-        """At most ``limit`` passages, best first, of the sections whose summaries come nearest (SPEC DL-03).
+        """At most ``limit`` passages, best first, of the sections whose summaries come nearest (DL-03).
 
         A source as a whole may be among the sections; nothing is found where the collection has no summaries. Notes on
         entities are left out as in :meth:`search`.

@@ -1,4 +1,4 @@
-"""Similarity that means the same for every model, language and store (SPEC SC-09).
+"""Similarity that means the same for every model, language and store (SC-09).
 
 Cosines of many embedding models live in a narrow band that shifts with the language. Anchors, short passages on
 scattered everyday subjects, show where "unrelated" lies for one query; what lies above is stretched over [0, 1].

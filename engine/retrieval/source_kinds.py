@@ -1,4 +1,4 @@
-"""What each kind of source of a collection is, and how it is searched (SPEC QL-03)."""
+"""What each kind of source of a collection is, and how it is searched (QL-03)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Citations that are attached while an answer streams: each sentence gets its markers when it is complete (SPEC GH-07).
+"""Citations that are attached while an answer streams: each sentence gets its markers when it is complete (GH-07).
 
 What has gone out is never taken back, so the pieces that come out, joined, are the answer.
 """

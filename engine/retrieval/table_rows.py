@@ -1,4 +1,4 @@
-"""Which rows of a table of the question the generator is given, and how it reads them (SPEC GH-05, GH-06)."""
+"""Which rows of a table of the question the generator is given, and how it reads them (GH-05, GH-06)."""
 
 from __future__ import annotations
 

@@ -68,11 +68,11 @@ class EvaluationRequest:
     question: str
     answer: str
     passages: tuple[Passage, ...]
-    """In the order of the answer's markers: the first is ``[1]``; their texts may be cut (SPEC AE-04)."""
+    """In the order of the answer's markers: the first is ``[1]``; their texts may be cut (AE-04)."""
     language: Language
     aim: EvaluationAim = "answer"
-    """``answer`` judges reasonableness and evidence marking (SPEC AE-02); ``relevance`` only whether the answer
-    solves the question (SPEC DL-04), with every suggestion under ``reasonableness``."""
+    """``answer`` judges reasonableness and evidence marking (AE-02); ``relevance`` only whether the answer
+    solves the question (DL-04), with every suggestion under ``reasonableness``."""
     unseen: int = 0
     """Passages that the answer was written from and that are not shown: their markers follow those of ``passages``."""
     removed_markers: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Evaluator(Protocol):
 
 
 class Writer(Protocol):
-    """Writes an answer from a conversation and nothing else (SPEC AE-06).
+    """Writes an answer from a conversation and nothing else (AE-06).
 
     Contract (tests/contracts/test_writer.py): as :class:`Generator` for markers, language, streaming and blank output;
     the first human message holds question and passages, further ones ask for a revision of the answer before them.
@@ -132,7 +132,7 @@ class DistilRequest:
 
 
 class Distiller(Protocol):
-    """Says in one or two sentences what an answer claims, to be remembered (SPEC DL-06).
+    """Says in one or two sentences what an answer claims, to be remembered (DL-06).
 
     Contract (tests/contracts/test_distiller.py): in the question's language, from the sentences given alone, with their
     markers; streams nothing; never blank. Whoever keeps the claim checks it: a model may add what no source says.

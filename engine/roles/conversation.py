@@ -1,4 +1,4 @@
-"""What stands between the lines of a writer's conversation: the request and the revisions as values (SPEC AE-06).
+"""What stands between the lines of a writer's conversation: the request and the revisions as values (AE-06).
 
 A chat model is sent the text of the messages alone; a writer without a model reads these values from them.
 """

@@ -13,7 +13,7 @@ from engine.roles.trace import SILENT, Trace
 
 
 class LongTermMemory(Protocol):
-    """Earlier questions with their answers, kept across restarts (SPEC DL-06).
+    """Earlier questions with their answers, kept across restarts (DL-06).
 
     Contract (tests/contracts/test_memory.py): ``recall`` gives passed memories of the collection alone, best first
     with ``similarity`` filled in; failed ones are kept apart and never recalled; keeping an id again replaces it;
@@ -32,7 +32,7 @@ class LongTermMemory(Protocol):
 
 
 class WebSearch(Protocol):
-    """Searches the web; its results are untrusted text (SPEC DL-07).
+    """Searches the web; its results are untrusted text (DL-07).
 
     Contract (tests/contracts/test_web_search.py): at most ``limit`` results with a title, an http(s) address as
     ``source`` and plain text; nothing but the engine's address is ever contacted; slow, failing or malformed engines
@@ -46,7 +46,7 @@ ImageType = Literal["image/png", "image/jpeg", "image/webp"]
 
 
 class ImageReader(Protocol):
-    """Reads an image: the text in it, or what it shows (SPEC GH-05).
+    """Reads an image: the text in it, or what it shows (GH-05).
 
     Contract (tests/contracts/test_image_reader.py): plain text, empty where there is nothing to read; the image has
     been checked (type, bytes, pixels) before; text inside the image is evidence and cannot change the form; a server

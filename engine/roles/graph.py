@@ -1,4 +1,4 @@
-"""Who reads, keeps and uses knowledge graphs, and who looks at queries (SPEC GH-01, GH-03)."""
+"""Who reads, keeps and uses knowledge graphs, and who looks at queries (GH-01, GH-03)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Neighbourhood:
 
 
 class GraphStore(Protocol):
-    """Keeps the knowledge graphs of collections (SPEC GH-03).
+    """Keeps the knowledge graphs of collections (GH-03).
 
     Contract (tests/contracts/test_graph_store.py): the same name, normalised, is one entity, with the passages, aliases
     and longest description of all that was read of it; a relationship exists only between known entities and always
@@ -178,7 +178,7 @@ class AnalysisRequest:
 
 
 class QueryAnalyst(Protocol):
-    """Looks at a query before it is searched (SPEC GH-01).
+    """Looks at a query before it is searched (GH-01).
 
     Contract (tests/contracts/test_query_analyst.py): ``direct`` only for small talk and what needs no knowledge; names
     stand in the query word for word; the suggested mode is one of those given, where any is. A reply that cannot be

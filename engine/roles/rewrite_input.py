@@ -20,9 +20,9 @@ def rewrite_request(
     config: RunConfig,
     issues: Sequence[RewriteIssue] = (),
 ) -> RewriteRequest:
-    """The passages of the newest round that failed with the grader's reasons, and all former rewrites (SPEC SC-06).
+    """The passages of the newest round that failed with the grader's reasons, and all former rewrites (SC-06).
 
-    ``issues`` say what else was wrong, where a workflow knows it (SPEC QL-04).
+    ``issues`` say what else was wrong, where a workflow knows it (QL-04).
     """
     current = rounds[-1]
     failed = tuple(
@@ -51,7 +51,7 @@ def corrective_request(
     evaluation: Evaluation | None,
     config: RunConfig,
 ) -> RewriteRequest:
-    """After a rejected answer: what was wrong with it, and the passages that did not pass (SPEC DL-05).
+    """After a rejected answer: what was wrong with it, and the passages that did not pass (DL-05).
 
     ``query`` is the one that led to the answer; a rewrite that left it as it was is no part of the history.
     """

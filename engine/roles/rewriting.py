@@ -53,7 +53,7 @@ class NearPassage:
 
 @dataclass(frozen=True, slots=True)
 class RewriteRequest:
-    """Everything a rewriter may see (SPEC SC-06): never a threshold, a budget or a pass rate."""
+    """Everything a rewriter may see (SC-06): never a threshold, a budget or a pass rate."""
 
     question: str
     current_query: str
@@ -61,7 +61,7 @@ class RewriteRequest:
     """Passages of the last round that did not pass, with the grader's reasons, in rank order."""
     history: tuple[TriedRewrite, ...]
     issues: tuple[RewriteIssue, ...] = ()
-    """What was wrong with the results (SPEC QL-04) or with the answer (SPEC DL-05)."""
+    """What was wrong with the results (QL-04) or with the answer (DL-05)."""
     nearest: tuple[NearPassage, ...] = ()
     """Passages of the last round closest to its query, best first, those below the similarity threshold too; empty
     where a workflow does not show them."""

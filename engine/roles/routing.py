@@ -24,7 +24,7 @@ class RoutingRequest:
 
 
 class SourceRouter(Protocol):
-    """Chooses which source kinds a query needs (SPEC QL-03).
+    """Chooses which source kinds a query needs (QL-03).
 
     Contract (tests/contracts/test_router.py): shares above 0 that sum to 1, of available kinds only, at least one; a
     query that asks for history has ``temporal`` among them, one that asks for several sources at least two, one that
@@ -44,7 +44,7 @@ class StrategyRequest:
 
 
 class StrategyRouter(Protocol):
-    """Decides how the dual loop begins (SPEC DL-02); never searches.
+    """Decides how the dual loop begins (DL-02); never searches.
 
     Contract (tests/contracts/test_strategy_router.py): ``direct`` or one of the strategies given; ``direct`` only for
     small talk or where a memory answers; says what it would have been without memory where it knows. A reply that

@@ -65,7 +65,7 @@ class Retrieval:
 
 
 class Retriever(Protocol):
-    """Searches one collection; the text of passages and their similarity are as SPEC SC-09 defines them."""
+    """Searches one collection; the text of passages and their similarity are as SC-09 defines them."""
 
     async def search(self, query: str, limit: int) -> Retrieval: ...
 
@@ -88,7 +88,7 @@ class SectionRetrieval:
 
 
 class SectionRetriever(Protocol):
-    """Searches summaries of sources and sections first, then the passages inside them (SPEC DL-03)."""
+    """Searches summaries of sources and sections first, then the passages inside them (DL-03)."""
 
     async def has_summaries(self) -> bool: ...
 
@@ -136,7 +136,7 @@ class AnswerRoles:
     writer: Writer
     evaluator: Evaluator
     observe: Callable[[Mapping[str, Any]], Awaitable[None]]
-    """Appends one observation (SPEC AE-08); raises ``RecordError`` where it cannot be written."""
+    """Appends one observation (AE-08); raises ``RecordError`` where it cannot be written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Whether a gate can be met at all, said before anything is run (SPEC SC-05)."""
+"""Whether a gate can be met at all, said before anything is run (SC-05)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""One question in every mode of graph + vector retrieval: what each found, at what cost, and what only the graph found
-(SPEC GH-02)."""
+"""One question in every mode of graph + vector retrieval: what each found, its cost, what the graph added (GH-02)."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ async def strategies_of(config: RunConfig, roles: DualRoles) -> Sequence[Strateg
 
 
 def answer_roles(config: RunConfig, settings: Settings, retriever: CollectionRetriever) -> AnswerRoles:
-    """For the answer-evaluation loop; writer and evaluator never share an instance (SPEC AE-05)."""
+    """For the answer-evaluation loop; writer and evaluator never share an instance (AE-05)."""
     from engine.builtin.writer import BuiltinWriter
     from engine.llm.writer import ChatWriter
     from engine.records.observations import Observations
@@ -192,7 +192,7 @@ def answer_roles(config: RunConfig, settings: Settings, retriever: CollectionRet
 
 
 def graph_reranker(config: RunConfig, settings: Settings, grader: Grader) -> Reranker:
-    """For graph + vector retrieval: the run's grader, a cross encoder, or a chat model (SPEC GH-04).
+    """For graph + vector retrieval: the run's grader, a cross encoder, or a chat model (GH-04).
 
     Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have.
     """

@@ -1,4 +1,4 @@
-"""The knowledge graph of the samples: written by hand, every relationship with the words that say so (SPEC GH-03).
+"""The knowledge graph of the samples: written by hand, every relationship with the words that say so (GH-03).
 
 One file for each topic and language, ``graph-*.jsonl``, of three kinds of lines: an entity and the passages that name
 it, a relationship with the passages that tell it, quoted, and a community with what it is called and about.

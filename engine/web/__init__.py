@@ -1,1 +1,1 @@
-"""Searching the web behind a port: off unless an address is set, its results untrusted text (SPEC DL-07)."""
+"""Searching the web behind a port: off unless an address is set, its results untrusted text (DL-07)."""

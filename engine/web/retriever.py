@@ -1,4 +1,4 @@
-"""The web as a retriever: search results with the similarity that passages of the collection have (SPEC DL-07)."""
+"""The web as a retriever: search results with the similarity that passages of the collection have (DL-07)."""
 
 from __future__ import annotations
 

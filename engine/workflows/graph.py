@@ -1,4 +1,4 @@
-"""The shape of a compiled workflow as plain values: a drawing made of it cannot differ from what runs (SPEC SC-01)."""
+"""The shape of a compiled workflow as plain values: a drawing made of it cannot differ from what runs (SC-01)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The six modes on questions of two hops: how many of the two passages come first, and how long it takes (SPEC GH-02).
+"""The six modes on questions of two hops: how many of the two passages come first, and how long it takes (GH-02).
 
 Each question needs two passages that an entity joins which it does not name. Questions and graph were written before
 anything was measured. One search a run, so that no rewrite makes up for what a mode does not find.

@@ -1,4 +1,4 @@
-"""What the quality-control loop gains on vague questions, and what it costs (SPEC QL-06, QL-07).
+"""What the quality-control loop gains on vague questions, and what it costs (QL-06, QL-07).
 
 The score counts passages of the history and kinds of sources, so that a rewrite can raise it without finding anything
 better. So plain and unanswerable questions go through the same loop, and a gain counts only beyond theirs.

@@ -1,4 +1,4 @@
-"""More vague questions on the samples, for a group that is chosen by what was measured (SPEC QL-06)."""
+"""More vague questions on the samples, for a group that is chosen by what was measured (QL-06)."""
 
 from __future__ import annotations
 

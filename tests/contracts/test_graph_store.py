@@ -1,4 +1,4 @@
-"""Every graph store keeps the contract of ``GraphStore`` (SPEC GH-03)."""
+"""Every graph store keeps the contract of ``GraphStore`` (GH-03)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def test_a_folder_of_200_mixed_files_goes_in_with_every_broken_one_named(engine: Engine, tmp_path: Path) -> None:
-    """SC-10: what the preview says is what happens."""
+    """What the preview says is what happens."""
     mixed = make_mixed_folder(tmp_path / "mixed")
     items, failed = items_of([mixed.path])
     assert (len(items), failed) == (200, [])

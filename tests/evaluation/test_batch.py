@@ -1,4 +1,4 @@
-"""Batches: progress, stop, resume, failures, and what a killed process leaves behind (SPEC SC-10, SC-13)."""
+"""Batches: progress, stop, resume, failures, and what a killed process leaves behind (SC-10, SC-13)."""
 
 from __future__ import annotations
 

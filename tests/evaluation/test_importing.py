@@ -334,7 +334,7 @@ def test_names_that_differ_only_in_chinese_give_different_collections() -> None:
 
 
 def test_a_file_that_gives_everything_one_name_is_read_in_seconds() -> None:
-    """SC-13: trying every number again for every line would take minutes for questions and hours for documents."""
+    """Trying every number again for every line would take minutes for questions and hours for documents."""
     began = time.perf_counter()
     cases, documents = common.Cases("set.csv", common.Notes()), common.Documents("corpus", common.Notes())
     for number in range(common.MOST_CASES):

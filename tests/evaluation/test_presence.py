@@ -1,4 +1,4 @@
-"""SC-05: a set of questions is not measured on a collection that holds nothing of what it expects."""
+"""A set of questions is not measured on a collection that holds nothing of what it expects."""
 
 from __future__ import annotations
 

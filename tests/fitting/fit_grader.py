@@ -93,7 +93,7 @@ class Vectors:
 
 
 class Similarities:
-    """Similarity as SPEC SC-09 has it: cosines above the question's floor among the anchors of its language."""
+    """Similarity as SC-09 has it: cosines above the question's floor among the anchors of its language."""
 
     def __init__(self, vectors: Vectors, language: str) -> None:
         lines = (ROOT / "engine" / "samples" / f"anchors.{language}.txt").read_text(encoding="utf-8").splitlines()

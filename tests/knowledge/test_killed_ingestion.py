@@ -247,7 +247,7 @@ PLACES = [
 def test_a_killed_ingestion_that_is_resumed_ends_with_exactly_what_an_undisturbed_one_gives(
     tmp_path: Path, undisturbed: Undisturbed, place: str, number: int
 ) -> None:
-    """SC-10: nothing twice, nothing missing, at any moment the process died; the store's lock is free again."""
+    """Nothing twice, nothing missing, at any moment the process died; the store's lock is free again."""
     wanted_contents, wanted_status, wanted_batches = undisturbed
     make_files(tmp_path / "files")
     folder = prepared(tmp_path / "data")

@@ -246,7 +246,7 @@ class UnreadableEngine(Engine):
 
 
 def test_records_that_cannot_be_read_are_explained_with_a_button_that_tries_again(folder: Path) -> None:
-    """SC-13"""
+    """SC-10"""
     with UnreadableEngine(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
         use_engine(engine)
         try:

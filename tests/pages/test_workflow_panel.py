@@ -186,7 +186,7 @@ def test_a_grade_that_can_never_be_reached_is_said_before_the_run(engine: Engine
 def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
     top_k: int, kinds: tuple[str, ...], score: str
 ) -> None:
-    """QL-08: the two examples of the specification."""
+    """QL-08: the two ceilings that the requirement names."""
 
     def page(top_k: int, kinds: object) -> None:
         from components.config_panel import OllamaNote, Surroundings, config_panel, want_settings

@@ -227,7 +227,7 @@ def test_an_answer_on_low_quality_is_a_forced_one(reason: Any, passages: bool, v
 
 
 def test_a_ceiling_below_the_bar_is_said_before_the_run() -> None:
-    """QL-08: the two examples of the specification."""
+    """QL-08: the two ceilings that the requirement names."""
     chosen = RunConfig(workflow="quality_loop", top_k=5)
     both = score_ceiling(chosen, ("vector", "graph"))
     assert (round(both.score, 2), both.best_grade, both.reachable) == (0.46, "low", False)

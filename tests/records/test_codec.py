@@ -79,7 +79,7 @@ def test_recorded_runs_hold_every_kind_of_event_and_come_back_equal() -> None:
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
 def test_a_record_comes_back_equal_from_its_plain_form(outcome: Outcome) -> None:
-    """SPEC SC-10."""
+    """SC-10."""
     record = fold_all(recorded_run(2, outcome))
     plain = json.loads(json.dumps(record.to_dict()))
     assert record_from_dict(plain) == record

@@ -109,7 +109,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("way", ["killed", "exited"])
 def test_a_run_whose_process_died_is_interrupted_and_keeps_all_it_had(path: Path, way: str) -> None:
-    """SPEC SC-10."""
+    """SC-10."""
     had = recorded_run(1, "interrupted")
     with child_on(path) as child, RunStore(path) as store:
         assert child.do("begin run-1") == "done"

@@ -56,7 +56,7 @@ def until(condition: Callable[[], bool], limit_s: float = 20.0) -> None:
 
 @pytest.mark.parametrize("outcome", FINISHED)
 def test_a_finished_run_is_loaded_as_it_was_recorded(store: RunStore, outcome: Outcome) -> None:
-    """SPEC SC-10."""
+    """SC-10."""
     events = recorded_run(2, outcome)
     append_all(store, events)
     assert store.flush()

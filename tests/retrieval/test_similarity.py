@@ -1,4 +1,4 @@
-"""Anchors and calibration (SPEC SC-09)."""
+"""Anchors and calibration (SC-09)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every scenario of the specification of the answer-evaluation loop, one test each; docstrings give their names.
 
-Epochs as SPEC AE-01 decides: the first generation reads 0, only the completion of a generation adds 1.
+Epochs as AE-01 decides: the first generation reads 0, only the completion of a generation adds 1.
 """
 
 from __future__ import annotations

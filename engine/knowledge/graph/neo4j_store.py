@@ -1,4 +1,4 @@
-"""Knowledge graphs in a Neo4j server, through its official driver (SPEC GH-03)."""
+"""Knowledge graphs in a Neo4j server, through its official driver (GH-03)."""
 
 from __future__ import annotations
 

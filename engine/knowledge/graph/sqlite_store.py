@@ -1,4 +1,4 @@
-"""Knowledge graphs in a SQLite file of the data folder: the store where no server is set (SPEC GH-03)."""
+"""Knowledge graphs in a SQLite file of the data folder: the store where no server is set (GH-03)."""
 
 from __future__ import annotations
 

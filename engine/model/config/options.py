@@ -34,7 +34,7 @@ class SelfCorrectiveOptions:
 
 @dataclass(frozen=True, slots=True)
 class QualityOptions:
-    """What only the quality-control loop has: weights, cut-offs and the graded number (SPEC QL-01, QL-02)."""
+    """What only the quality-control loop has: weights, cut-offs and the graded number (QL-01, QL-02)."""
 
     coverage_weight: float = default_number(QUALITY_PARAMETERS, "coverage_weight")
     relevance_weight: float = default_number(QUALITY_PARAMETERS, "relevance_weight")
@@ -57,7 +57,7 @@ class QualityOptions:
 
 @dataclass(frozen=True, slots=True)
 class DualLoopOptions:
-    """What only the dual loop has (SPEC DL-04, DL-06, DL-07)."""
+    """What only the dual loop has (DL-04, DL-06, DL-07)."""
 
     max_corrections: int = default_number(DUAL_PARAMETERS, "max_corrections")
     """Answers that may be corrected; at most one more answer than that is written."""
@@ -73,7 +73,7 @@ class DualLoopOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvaluationOptions:
-    """What only the answer-evaluation loop has (SPEC AE-01)."""
+    """What only the answer-evaluation loop has (AE-01)."""
 
     gener_epoch: int = default_number(EVALUATION_PARAMETERS, "gener_epoch")
     """Answers that may be written at most, the first included."""
@@ -84,7 +84,7 @@ class AnswerEvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """What only graph + vector retrieval has (SPEC GH-01, GH-02, GH-04, GH-06)."""
+    """What only graph + vector retrieval has (GH-01, GH-02, GH-04, GH-06)."""
 
     hops: int = default_number(GRAPH_PARAMETERS, "hops")
     """How many relationships away from the entities of the query an entity may lie."""

@@ -19,7 +19,7 @@ RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "re
 
 GradeOn = Literal["weighted", "top3"]
 Reranking = Literal["by_mode", "always", "never"]
-"""Whether passages are reranked before the gates: in the modes that call for it, in all, in none (SPEC GH-04)."""
+"""Whether passages are reranked before the gates: in the modes that call for it, in all, in none (GH-04)."""
 ModeFrom = Literal["config", "analysis"]
 
 BUILTIN = "builtin"
@@ -27,7 +27,7 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Range, default and usual range of one number of a run (SPEC SC-08)."""
+    """Range, default and usual range of one number of a run (SC-08)."""
 
     low: float
     high: float
@@ -62,7 +62,7 @@ QUALITY_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "medium_score": Parameter(0, 1, 0.5, 0.01, whole=False),
     }
 )
-"""The numbers of :class:`QualityOptions` (SPEC QL-01, QL-02)."""
+"""The numbers of :class:`QualityOptions` (QL-01, QL-02)."""
 
 DUAL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({"max_corrections": Parameter(0, 5, 2, 1, whole=True)})
 """The numbers of :class:`DualLoopOptions`."""
@@ -85,7 +85,7 @@ GRAPH_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "context_tokens": Parameter(100, 32_768, 2000, 100, whole=True, usual=(1000, 4000)),
     }
 )
-"""The numbers of :class:`GraphOptions` (SPEC GH-02, GH-04, GH-06): one threshold a stage."""
+"""The numbers of :class:`GraphOptions` (GH-02, GH-04, GH-06): one threshold a stage."""
 
 ROLES_OF: Mapping[WorkflowName, tuple[RoleName, ...]] = MappingProxyType(
     {
@@ -117,7 +117,7 @@ WORKFLOW_DEFAULTS: Mapping[WorkflowName, Mapping[str, float]] = MappingProxyType
         "graph_hybrid": MappingProxyType({}),
     }
 )
-"""Where a workflow's defaults are other than those of :data:`PARAMETERS` (SPEC QL-01, QL-05)."""
+"""Where a workflow's defaults are other than those of :data:`PARAMETERS` (QL-01, QL-05)."""
 
 MODEL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
     {

@@ -89,7 +89,7 @@ class RunConfig:
     mode: Mode = _DEFAULT
     """Left out: ``mix`` with graph + vector retrieval, ``naive`` with the other workflows, which know no other."""
     search: SearchMethod = "vector"
-    """How passages are looked for; the similarity threshold is about the vectors in any case (SPEC SC-02)."""
+    """How passages are looked for; the similarity threshold is about the vectors in any case (SC-02)."""
     top_k: int = _DEFAULT
     similarity_threshold: float = _DEFAULT
     grade_pass_threshold: float = _DEFAULT
@@ -119,7 +119,7 @@ class RunConfig:
         require_flags(self, "answer_unverified", "grade_probe", "ignore_cache")
         rewriter = self.models.rewriter
         if self.workflow == "quality_loop" and not rewriter.built_in and rewriter.temperature == 0:
-            # SPEC QL-04; somebody who wants nearly none sets 0.01.
+            # QL-04; somebody who wants nearly none sets 0.01.
             warmer = replace(self.models, rewriter=replace(rewriter, temperature=_QUALITY_TEMPERATURE))
             object.__setattr__(self, "models", warmer)
         if isinstance(self.options, SelfCorrectiveOptions):
@@ -144,7 +144,7 @@ class RunConfig:
 
     @property
     def fetch_k(self) -> int:
-        """How many candidates one search fetches: ``max(top_k, probe_k)`` (SPEC SC-02)."""
+        """How many candidates one search fetches: ``max(top_k, probe_k)`` (SC-02)."""
         return max(self.top_k, self.probe_k)
 
 

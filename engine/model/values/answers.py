@@ -76,7 +76,7 @@ class UnsupportedMarker:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What an evaluator wants changed in an answer: concrete and actionable (SPEC AE-03)."""
+    """What an evaluator wants changed in an answer: concrete and actionable (AE-03)."""
 
     dimension: EvaluationDimension
     text: str
@@ -89,7 +89,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What an evaluator saw of one passage (SPEC AE-04)."""
+    """What an evaluator saw of one passage (AE-04)."""
 
     passage_id: PassageId
     text: str
@@ -98,7 +98,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A judgement of an answer; passed exactly where there is nothing to suggest (SPEC AE-03)."""
+    """A judgement of an answer; passed exactly where there is nothing to suggest (AE-03)."""
 
     passed: bool
     suggestions: tuple[Suggestion, ...] = ()

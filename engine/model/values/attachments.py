@@ -1,4 +1,4 @@
-"""Images and tables that come with a question, as they were read (SPEC GH-05)."""
+"""Images and tables that come with a question, as they were read (GH-05)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One invocation of a role's model, exactly as sent and received (SPEC SC-10)."""
+    """One invocation of a role's model, exactly as sent and received (SC-10)."""
 
     role: RoleName
     node: str

@@ -1,4 +1,4 @@
-"""Knowledge graphs: what one holds, and what one search took from it (SPEC GH-01, GH-02, GH-03, GH-06)."""
+"""Knowledge graphs: what one holds, and what one search took from it (GH-01, GH-02, GH-03, GH-06)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTS_OF_MODE: Mapping[Mode, tuple[RetrievalList, ...]] = {
     "mix": ("vector", "local", "global"),
     "bypass": (),
 }
-"""What each mode searches (SPEC GH-02); attachments come to all but ``bypass``."""
+"""What each mode searches (GH-02); attachments come to all but ``bypass``."""
 Stage = Literal["fused", "ranked", "reranked"]
 """Orders that a passage goes through: lists made one, duplicates and freshness seen to, reranked."""
 LinkedBy = Literal["name", "alias", "passage", "neighbour"]
@@ -105,7 +105,7 @@ class FoundCommunity:
 
 @dataclass(frozen=True, slots=True)
 class ModeNote:
-    """What a part of a mode could not do, so that no mode silently becomes another (SPEC GH-02)."""
+    """What a part of a mode could not do, so that no mode silently becomes another (GH-02)."""
 
     code: ModeNoteCode
     list: RetrievalList
@@ -131,7 +131,7 @@ class GraphEvidence:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnalysis:
-    """What the analysis of a query found (SPEC GH-01)."""
+    """What the analysis of a query found (GH-01)."""
 
     complexity: Complexity
     entities: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class QueryAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class GraphContext:
-    """The part of the graph that the generator is given (SPEC GH-06), the most important first."""
+    """The part of the graph that the generator is given (GH-06), the most important first."""
 
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()

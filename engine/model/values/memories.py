@@ -11,7 +11,7 @@ from engine.model.values.names import Strategy
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An earlier question with its answer, as long-term memory keeps it (SPEC DL-06)."""
+    """An earlier question with its answer, as long-term memory keeps it (DL-06)."""
 
     id: str
     question: str
@@ -54,7 +54,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class RouteChoice:
-    """How the dual loop begins (SPEC DL-02)."""
+    """How the dual loop begins (DL-02)."""
 
     route: Literal["direct"] | Strategy
     code: str = ""
@@ -66,7 +66,7 @@ class RouteChoice:
 
 @dataclass(frozen=True, slots=True)
 class TriedRoute:
-    """One strategy of one pass: searched, or why not (SPEC DL-03)."""
+    """One strategy of one pass: searched, or why not (DL-03)."""
 
     strategy: Strategy
     attempt: int

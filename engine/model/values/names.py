@@ -37,7 +37,7 @@ WEAK_POINT = "weak-point:"
 """What ids of entries of the history of weak points begin with; they are searched, and never shown to a generator."""
 Strategy = Literal["hierarchical_search", "direct_chunk_search", "web_search"]
 STRATEGIES: tuple[Strategy, ...] = ("hierarchical_search", "direct_chunk_search", "web_search")
-"""Search strategies of the dual loop, in the order in which they are tried (SPEC DL-03)."""
+"""Search strategies of the dual loop, in the order in which they are tried (DL-03)."""
 QualityGrade = Literal["high", "medium", "low"]
 QualityDimensionName = Literal["coverage", "relevance", "diversity", "count"]
 QualityIssueCode = Literal["low_coverage", "low_relevance", "single_source", "too_few", "no_passages"]

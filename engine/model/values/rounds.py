@@ -30,7 +30,7 @@ class Passage:
     source: str
     text: str
     similarity: float
-    """In [0, 1], higher is better, regardless of metric, sign or scale the store uses (SPEC SC-09)."""
+    """In [0, 1], higher is better, regardless of metric, sign or scale the store uses (SC-09)."""
     raw_score: float
     """The store's own number: for dense search the cosine, in [-1, 1]."""
     section: str = ""
@@ -92,7 +92,7 @@ class Candidate:
 VERDICT_POLICY = 2
 """The rule by which verdicts pass today; 1 was P(relevant) alone, and records written under it keep it."""
 _BELOW_HALF = 0.4999
-"""The greatest threshold below 0.5: thresholds have four decimals (SPEC SC-08)."""
+"""The greatest threshold below 0.5: thresholds have four decimals (SC-08)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +117,14 @@ class Verdict:
 
     @property
     def p_relevant(self) -> float:
-        """P(relevant): confidence of a yes, its complement of a no, 0 where unreadable (SPEC SC-03)."""
+        """P(relevant): confidence of a yes, its complement of a no, 0 where unreadable (SC-03)."""
         if self.relevant is None:
             return 0.0
         return self.confidence if self.relevant else 1.0 - self.confidence
 
     @property
     def reach(self) -> float:
-        """The greatest ``min_confidence`` at which it passes; below 0 where it could not be read (SPEC SC-03).
+        """The greatest ``min_confidence`` at which it passes; below 0 where it could not be read (SC-03).
 
         That is P(relevant), but a *no* stays below 0.5: real models answer ``false`` with confidence 0.5, and the
         verdict decides that tie.
@@ -146,7 +146,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Which source kinds a query is searched in, and with what share of ``top_k`` (SPEC QL-03)."""
+    """Which source kinds a query is searched in, and with what share of ``top_k`` (QL-03)."""
 
     query: str
     """What is searched: the round's query without words that were meant for the router alone."""
@@ -188,7 +188,7 @@ class QualityIssue:
 
 @dataclass(frozen=True, slots=True)
 class QualityCheck:
-    """A round's quality by both definitions (SPEC QL-01, QL-02); the score that ``graded_on`` names routes."""
+    """A round's quality by both definitions (QL-01, QL-02); the score that ``graded_on`` names routes."""
 
     dimensions: tuple[QualityDimension, ...]
     """In the order coverage, relevance, diversity, count; empty where there were no passages."""

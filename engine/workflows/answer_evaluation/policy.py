@@ -26,7 +26,7 @@ from engine.model.values import (
 )
 
 EXCERPT_CHARS = 500
-"""Longest text of one passage that an evaluator is shown (SPEC AE-04)."""
+"""Longest text of one passage that an evaluator is shown (AE-04)."""
 ELLIPSIS = "…"
 
 NODE = "eval_answer"
@@ -48,7 +48,7 @@ class EvaluationEvidence:
 
 
 def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decision:
-    """Where to go after an evaluation, and the one reason why (SPEC AE-01).
+    """Where to go after an evaluation, and the one reason why (AE-01).
 
     Precedence: passed; not evaluated, for want of time or because the evaluator failed; the limit of answers; the
     deadline; a revision that did not come about; else revise. The limit comes before the deadline, as it ends the
@@ -82,7 +82,7 @@ def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decisi
 
 
 def usable(evaluation: Evaluation) -> bool:
-    """Whether it says something: passed without a suggestion, or failed with at least one (SPEC AE-03)."""
+    """Whether it says something: passed without a suggestion, or failed with at least one (AE-03)."""
     return evaluation.passed != bool(evaluation.suggestions)
 
 
@@ -109,7 +109,7 @@ def gener_epoch(config: RunConfig) -> int:
 
 
 def excerpts(passages: Sequence[Passage], top_k: int) -> tuple[Excerpt, ...]:
-    """What an evaluator sees of the passages that an answer was written from: at most ``top_k``, each cut (SPEC AE-04).
+    """What an evaluator sees of the passages that an answer was written from: at most ``top_k``, each cut (AE-04).
 
     In the order of the answer's markers, so the first excerpt is ``[1]``.
     """
@@ -121,7 +121,7 @@ def _cut(text: str) -> tuple[str, bool]:
 
 
 def shared_model(config: RunConfig) -> str | None:
-    """The chat model that both writes and evaluates the answers, None where two do, or a built-in one (SPEC AE-05)."""
+    """The chat model that both writes and evaluates the answers, None where two do, or a built-in one (AE-05)."""
     evaluator, generator = config.models.evaluator, config.models.generator
     return evaluator.model if evaluator.model == generator.model and not evaluator.built_in else None
 
@@ -159,6 +159,6 @@ def _kept_with_verdicts(rounds: Sequence[Round], config: RunConfig) -> Iterator[
 def observation(
     query: str, scores: Sequence[Mapping[str, Any]], *, answer: str, epoch: int, time: str, run_id: str = ""
 ) -> dict[str, Any]:
-    """What is kept of a run whose answer passed (SPEC AE-08); ``time`` is ISO 8601 in UTC, ``epoch`` counts answers."""
+    """What is kept of a run whose answer passed (AE-08); ``time`` is ISO 8601 in UTC, ``epoch`` counts answers."""
     kept: dict[str, Any] = {"time": time, "query": query, "epoch": epoch, "answer": answer}
     return {**kept, "retrieved_nodes_score": [dict(score) for score in scores], "run": run_id}

@@ -1,4 +1,4 @@
-"""The answer-evaluation loop: the search of the four-node loop, then answers written, judged and revised (SPEC D)."""
+"""The answer-evaluation loop: the search of the four-node loop, then answers judged and revised (AE-01 … AE-08)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FLOW = Flow(
 
 
 def initial_state(question: str) -> AnswerState:
-    """Nothing searched, nothing written; the conversation holds rules and question (SPEC AE-01, AE-06)."""
+    """Nothing searched, nothing written; the conversation holds rules and question (AE-01, AE-06)."""
     return AnswerState(
         question=question,
         query=question,
@@ -56,7 +56,7 @@ def initial_state(question: str) -> AnswerState:
 
 
 def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: three per round, preparing, two per answer, and one to spare (SPEC SC-13)."""
+    """Steps a run can take at most: three per round, preparing, two per answer, and one to spare (SC-13)."""
     return 3 * (config.max_rewrites + 1) + 1 + 2 * gener_epoch(config) + 1
 
 

@@ -1,4 +1,4 @@
-"""The policy of the dual loop: pure functions of rounds, tried strategies, drafts and config (SPEC DL-02 to DL-04).
+"""The policy of the dual loop: pure functions of rounds, tried strategies, drafts and config (DL-02 to DL-04).
 
 The engine and every what-if call the same functions, so a replay cannot disagree with a run.
 """
@@ -31,10 +31,10 @@ from engine.model.values import (
 )
 
 LEAST_RELEVANT = 1
-"""Passages of a round that must pass for its documents to count as relevant (SPEC DL-03)."""
+"""Passages of a round that must pass for its documents to count as relevant (DL-03)."""
 WEB: Strategy = "web_search"
 INITIAL = "initial"
-"""Strategy of the first rewrite of a run, which is made before anything was searched (SPEC DL-05)."""
+"""Strategy of the first rewrite of a run, which is made before anything was searched (DL-05)."""
 
 Skip = Literal["no_summaries", "web_off", "web_not_set"]
 Stale = Literal["", "repeated_rewrite", "rewriter_failed"]
@@ -72,7 +72,7 @@ def dual_options(config: RunConfig) -> DualLoopOptions:
 
 
 def skips(*, summaries: bool, web_on: bool, web_set: bool) -> dict[Strategy, Skip]:
-    """Strategies that cannot be used, each with the reason why: they are skipped and have not failed (SPEC DL-03)."""
+    """Strategies that cannot be used, each with the reason why: they are skipped and have not failed (DL-03)."""
     found: dict[Strategy, Skip] = {}
     if not summaries:
         found["hierarchical_search"] = "no_summaries"
@@ -111,7 +111,7 @@ def untried(usable: Sequence[Strategy], tried: Sequence[TriedRoute], attempt: in
 
 
 def moves_on_to_web(current: Round, config: RunConfig, left: Sequence[Strategy]) -> bool:
-    """Whether a local search that kept nothing continues to the web within the same visit (SPEC DL-03).
+    """Whether a local search that kept nothing continues to the web within the same visit (DL-03).
 
     ``left`` are the usable strategies that the pass has not tried, the current one not among them.
     """
@@ -131,7 +131,7 @@ def passed_over(to: Strategy | None, skipped: Mapping[Strategy, str], noted: Seq
 def recalled(memories: Sequence[Memory], collection: str, fingerprint: str) -> Recall:
     """What may be shown of recalled memories; those made when the collection held something else are stale.
 
-    No matter what a store returns, an answer that did not pass is never recalled as a fact (SPEC DL-06).
+    No matter what a store returns, an answer that did not pass is never recalled as a fact (DL-06).
     """
     proper = tuple(item for item in memories if item.passed and item.collection == collection)
     return Recall(proper, tuple(item.id for item in proper if item.fingerprint != fingerprint))
@@ -155,14 +155,14 @@ def holding(recall: Recall) -> tuple[Memory, ...]:
 
 
 def decide_route(choice: RouteChoice) -> Decision:
-    """Whether the run begins with an answer or with a search (SPEC DL-02)."""
+    """Whether the run begins with an answer or with a search (DL-02)."""
     if choice.route == "direct":
         return Decision(0, "direct_response", "direct", (), 0, 0, node="route_query")
     return Decision(0, "rewrite_query", "search", (), 0, 0, node="route_query")
 
 
 def decide_documents(evidence: DualEvidence, config: RunConfig) -> Decision:
-    """Where to go after the documents of one strategy were judged (SPEC DL-03).
+    """Where to go after the documents of one strategy were judged (DL-03).
 
     Precedence: every verdict unreadable; relevant documents; a grader out of reach; the deadline; another strategy;
     all tried. Relevant documents end the run where an answer stands already and nothing new can come of them: after
@@ -203,7 +203,7 @@ def decide_documents(evidence: DualEvidence, config: RunConfig) -> Decision:
 
 
 def decide_answer(evidence: DualEvidence, config: RunConfig) -> Decision:
-    """Where to go after an answer was judged (SPEC DL-04).
+    """Where to go after an answer was judged (DL-04).
 
     Precedence: a pass that brought no answer; not evaluated, for want of time or because the evaluator failed; the
     answer solves the question; the limit of corrections; the deadline; else another correction. The limit comes before
@@ -276,7 +276,7 @@ def draft_stands(last: Decision, drafts: Sequence[Draft], tried: Sequence[TriedR
     """Whether a run that ended with ``last`` has a draft as its answer.
 
     Where every strategy was tried and nothing relevant was found there is no answer, rejected drafts notwithstanding
-    (SPEC DL-03); a search that failed says nothing about the sources and takes no answer away.
+    (DL-03); a search that failed says nothing about the sources and takes no answer away.
     """
     if not drafts:
         return False

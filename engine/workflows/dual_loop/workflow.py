@@ -1,4 +1,4 @@
-"""The dual loop: search strategies in turn within, corrections of the answer around them (SPEC DL-01)."""
+"""The dual loop: search strategies in turn within, corrections of the answer around them (DL-01)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def initial_state(question: str) -> DualState:
 def recursion_limit(config: RunConfig) -> int:
     """Steps a run can take at most: two before the loops, in each pass a rewrite, every strategy, answer and judgement.
 
-    One for remembering and one to spare (SPEC SC-13, DL-04).
+    One for remembering and one to spare (SC-13, DL-04).
     """
     per_pass = 1 + 2 * len(STRATEGIES) + 2
     return 2 + per_pass * (dual_options(config).max_corrections + 1) + 2

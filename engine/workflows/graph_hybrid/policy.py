@@ -1,4 +1,4 @@
-"""The policy of graph + vector retrieval: pure functions of evidence and config (SPEC GH-01, GH-02).
+"""The policy of graph + vector retrieval: pure functions of evidence and config (GH-01, GH-02).
 
 The engine and every what-if call the same functions, so a replay cannot disagree with a run.
 """

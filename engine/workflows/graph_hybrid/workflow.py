@@ -1,6 +1,6 @@
 """Graph + vector retrieval: analyze_query → route_query → (retrieve → grade_documents …) | generate_answer.
 
-SPEC GH-01 … GH-08. ``grade_documents`` is the four-node loop's own grade step, ``refine_query`` its rewrite step.
+GH-01 … GH-08. ``grade_documents`` is the four-node loop's own grade step, ``refine_query`` its rewrite step.
 """
 
 from __future__ import annotations

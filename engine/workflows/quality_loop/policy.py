@@ -1,4 +1,4 @@
-"""The policy of the quality-control loop: pure functions of evidence and config (SPEC QL-01, QL-02, QL-05, QL-08).
+"""The policy of the quality-control loop: pure functions of evidence and config (QL-01, QL-02, QL-05, QL-08).
 
 The engine and every what-if call the same functions, so a replay cannot disagree with a run.
 """
@@ -41,7 +41,7 @@ FULL_COUNT = 20
 BOUNDS: Mapping[QualityIssueCode, float] = MappingProxyType(
     {"low_coverage": 0.5, "low_relevance": 0.6, "single_source": 2, "too_few": 10}
 )
-"""Below which a dimension is an issue (SPEC QL-01)."""
+"""Below which a dimension is an issue (QL-01)."""
 _IN_WORDS: Mapping[QualityIssueCode, str] = MappingProxyType(
     {
         "low_coverage": "Too few of the passages come from the dated history of weak points.",
@@ -51,7 +51,7 @@ _IN_WORDS: Mapping[QualityIssueCode, str] = MappingProxyType(
         "no_passages": "No passage came close enough to the query.",
     }
 )
-"""What a rewriter is told of an issue: no figure, no bound (SPEC SC-06)."""
+"""What a rewriter is told of an issue: no figure, no bound (SC-06)."""
 _TOP = 3
 _DIGITS = 9
 """Sums of weighted shares are rounded here: 0.4 * 0.5 + 0.3 must reach a bar of 0.5."""
@@ -61,7 +61,7 @@ _BUILT_IN_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The best that a configuration can come to with the source kinds there are (SPEC QL-08)."""
+    """The best that a configuration can come to with the source kinds there are (QL-08)."""
 
     score: float
     """Highest value of the score that routes, in [0, 1], of any round that the settings allow."""
@@ -125,14 +125,14 @@ def check_quality(current: Round, config: RunConfig) -> QualityCheck:
 
 
 def grade_of(score: float, options: QualityOptions) -> QualityGrade:
-    """High, medium or low; both cut-offs are inclusive (SPEC QL-02)."""
+    """High, medium or low; both cut-offs are inclusive (QL-02)."""
     if score >= options.high_score:
         return "high"
     return "medium" if score >= options.medium_score else "low"
 
 
 def decide_quality(evidence: Evidence, config: RunConfig) -> Decision:
-    """Where to go after the newest round, and the one reason why (SPEC QL-03, QL-05).
+    """Where to go after the newest round, and the one reason why (QL-03, QL-05).
 
     Precedence: every kept verdict unreadable ends the run; then quality met, grader gone, deadline, limit of rewrites,
     a rewrite that failed or repeated itself, nothing found, rewrite. Raises ``ValueError`` without rounds.
@@ -174,7 +174,7 @@ def decide_quality(evidence: Evidence, config: RunConfig) -> Decision:
 
 
 def rewrite_issues(current: Round, config: RunConfig) -> tuple[RewriteIssue, ...]:
-    """The issues of a round as its rewriter is told them (SPEC QL-04).
+    """The issues of a round as its rewriter is told them (QL-04).
 
     History that was asked for and that the collection does not have is not asked for again.
     """
@@ -187,7 +187,7 @@ def rewrite_issues(current: Round, config: RunConfig) -> tuple[RewriteIssue, ...
 
 
 def outcome_of(decision: Decision, context: Context) -> Outcome:
-    """How a run that reached generation ended; an answer on low quality is a forced one (SPEC QL-05)."""
+    """How a run that reached generation ended; an answer on low quality is a forced one (QL-05)."""
     if not context.passages:
         return "abstained"
     if not context.verified:
@@ -196,7 +196,7 @@ def outcome_of(decision: Decision, context: Context) -> Outcome:
 
 
 def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind], routing: Routing | None = None) -> Ceiling:
-    """The highest scores that can be reached over ``kinds``, were every passage found relevant (SPEC QL-08).
+    """The highest scores that can be reached over ``kinds``, were every passage found relevant (QL-08).
 
     ``routing`` is that of round 0; None where it is not known yet, which bounds it by every routing there could be.
     Later rounds are routed by what a rewrite asks for, so that any routing bounds them.

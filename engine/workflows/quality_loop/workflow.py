@@ -1,6 +1,6 @@
 """The quality-control loop: question_router → retrieve → fuse → rerank → grade_documents → (rewrite …) | generate.
 
-SPEC QL-01 … QL-08. A rewrite leads back to the router, so that what it asks for changes what is searched.
+QL-01 … QL-08. A rewrite leads back to the router, so that what it asks for changes what is searched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NODES_A_ROUND = 6
 
 
 class QualityState(RunState, total=False):
-    """The shared state with the names of the loop's own schema (SPEC QL-05)."""
+    """The shared state with the names of the loop's own schema (QL-05)."""
 
     routing: Routing
     """Of the coming round."""
@@ -81,7 +81,7 @@ def initial_state(question: str) -> QualityState:
 
 
 def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: six per round, one generation, and one to spare (SPEC SC-13)."""
+    """Steps a run can take at most: six per round, one generation, and one to spare (SC-13)."""
     return _NODES_A_ROUND * (config.max_rewrites + 1) + 2
 
 

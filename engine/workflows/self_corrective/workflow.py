@@ -1,4 +1,4 @@
-"""The four-node loop: retrieve → grade → (rewrite → retrieve …) | generate (SPEC SC-01)."""
+"""The four-node loop: retrieve → grade → (rewrite → retrieve …) | generate (SC-01)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def initial_state(question: str) -> RunState:
 
 
 def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: three per round, one generation, and one to spare (SPEC SC-13)."""
+    """Steps a run can take at most: three per round, one generation, and one to spare (SC-13)."""
     return 3 * (config.max_rewrites + 1) + 2
 
 

@@ -17,7 +17,7 @@ from engine.running.context import NodeTrace, RunContext, model_of
 
 
 async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Answer from what passed; abstain honestly where nothing did (SPEC SC-07).
+    """Answer from what passed; abstain honestly where nothing did (SC-07).
 
     After the deadline this one generation has a reserved allowance of its own, and nothing else runs.
     """

@@ -16,7 +16,7 @@ from engine.roles.rewrite_input import rewrite_request
 from engine.running.context import NodeTrace, RunContext, model_of
 
 _PROPOSALS = 2
-"""A proposal and one retry with the refusal in its history (SPEC SC-06)."""
+"""A proposal and one retry with the refusal in its history (SC-06)."""
 
 
 async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:

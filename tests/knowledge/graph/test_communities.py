@@ -1,4 +1,4 @@
-"""Entities that belong together are found by their relationships, the same ones every time (SPEC GH-03)."""
+"""Entities that belong together are found by their relationships, the same ones every time (GH-03)."""
 
 from __future__ import annotations
 

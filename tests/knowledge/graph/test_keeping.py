@@ -1,4 +1,4 @@
-"""A collection's knowledge graph follows what is done to the collection (SPEC GH-03)."""
+"""A collection's knowledge graph follows what is done to the collection (GH-03)."""
 
 from __future__ import annotations
 

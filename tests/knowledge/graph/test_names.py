@@ -1,4 +1,4 @@
-"""Names and types of entities: what is shown, what is compared (SPEC GH-03)."""
+"""Names and types of entities: what is shown, what is compared (GH-03)."""
 
 from __future__ import annotations
 

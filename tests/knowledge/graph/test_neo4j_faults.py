@@ -1,4 +1,4 @@
-"""What the Neo4j driver says means something of ours, at once and with a remedy (SPEC GH-03)."""
+"""What the Neo4j driver says means something of ours, at once and with a remedy (GH-03)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No matter what is read, read again and forgotten: the graph is that of what is left (SPEC GH-03)."""
+"""No matter what is read, read again and forgotten: the graph is that of what is left (GH-03)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of knowledge graphs: shared, torn, newer, unwritable; every fault has a remedy (SPEC GH-03)."""
+"""The file of knowledge graphs: shared, torn, newer, unwritable; every fault has a remedy (GH-03)."""
 
 from __future__ import annotations
 

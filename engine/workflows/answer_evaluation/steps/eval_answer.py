@@ -32,7 +32,7 @@ _OBSERVING_S = 5.0
 
 
 async def eval_answer(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Judge the newest answer by what an evaluator may see of its passages, and decide (SPEC AE-01 to AE-04).
+    """Judge the newest answer by what an evaluator may see of its passages, and decide (AE-01 to AE-04).
 
     Where a revision came to nothing there is no new answer to judge, and the last evaluation still holds.
     """
@@ -122,6 +122,6 @@ async def _observe(state: Mapping[str, Any], run: RunContext) -> None:
 def _say_limit(decision: Decision, run: RunContext) -> None:
     limit, left = gener_epoch(run.config), int(decision.comparisons[0].value)
     reached = EpochsSpent(answers=limit, suggestions=left)
-    # The document asks for a line in the log as well (SPEC AE-01).
+    # Whoever reads the log alone must learn of it too (AE-01).
     run.log(f"run {run.run_id}: {reached.fact}")
     run.warn(reached, NODE)

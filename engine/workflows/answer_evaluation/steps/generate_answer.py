@@ -16,7 +16,7 @@ _NODE = "generate_answer"
 
 
 async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Write the first answer, or revise the last one where there are suggestions for it (SPEC AE-06, AE-07).
+    """Write the first answer, or revise the last one where there are suggestions for it (AE-06, AE-07).
 
     The first answer has the reserved allowance after the deadline, as every workflow's generation has. A revision has
     what is left of the budget: where it comes to nothing, the answer that it was to revise stands.

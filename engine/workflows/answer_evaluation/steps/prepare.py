@@ -18,7 +18,7 @@ from engine.workflows.answer_evaluation.policy import scores_of, shared_model
 
 
 async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Put question and passages into the conversation; with nothing passed, abstain honestly (SPEC SC-07, AE-06)."""
+    """Put question and passages into the conversation; with nothing passed, abstain honestly (SC-07, AE-06)."""
     rounds: tuple[Round, ...] = state["rounds"]
     writer = answer_roles(run).writer
     context = assemble(rounds, run.config, writer.context_tokens, writer.count_tokens)

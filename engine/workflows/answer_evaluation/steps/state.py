@@ -1,4 +1,4 @@
-"""The state of the answer-evaluation loop (SPEC AE-06, AE-07)."""
+"""The state of the answer-evaluation loop (AE-06, AE-07)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step that remembers: what passed for later questions, what failed apart from it (SPEC DL-06)."""
+"""The step that remembers: what passed for later questions, what failed apart from it (DL-06)."""
 
 from __future__ import annotations
 

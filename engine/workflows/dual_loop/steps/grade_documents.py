@@ -1,4 +1,4 @@
-"""The step that judges documents: is one of them relevant, and where to go from here (SPEC DL-03)."""
+"""The step that judges documents: is one of them relevant, and where to go from here (DL-03)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step that judges the answer: does it solve the question, and what then (SPEC DL-04)."""
+"""The step that judges the answer: does it solve the question, and what then (DL-04)."""
 
 from __future__ import annotations
 

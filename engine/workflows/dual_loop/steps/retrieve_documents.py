@@ -1,4 +1,4 @@
-"""The searching step: the strategy whose turn it is, and the web after it where nothing was found (SPEC DL-03)."""
+"""The searching step: the strategy whose turn it is, and the web after it where nothing was found (DL-03)."""
 
 from __future__ import annotations
 

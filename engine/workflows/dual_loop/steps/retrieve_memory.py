@@ -18,7 +18,7 @@ _NODE = "retrieve_memory"
 
 
 async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Recall answers of this collection to questions like this one (SPEC DL-06); a failing memory is a warning."""
+    """Recall answers of this collection to questions like this one (DL-06); a failing memory is a warning."""
     recall = await _recall(state["question"], run) if dual_options(run.config).memory else Recall(off=True)
     run.emit(MemoryRecalled(recall=recall))
     return {"recall": recall}

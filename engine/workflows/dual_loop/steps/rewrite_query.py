@@ -1,4 +1,4 @@
-"""The rewriting step in its two modes: before the first search, and after an answer that was off (SPEC DL-05)."""
+"""The rewriting step in its two modes: before the first search, and after an answer that was off (DL-05)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.workflows.steps.rewrite import refusing, stood_in
 
 _NODE = "rewrite_query"
 _PROPOSALS = 2
-"""A proposal and one retry with the refusal in its history (SPEC SC-06)."""
+"""A proposal and one retry with the refusal in its history (SC-06)."""
 
 INITIAL_ISSUE = RewriteIssue(INITIAL, "Nothing was searched yet. A plain question may stand as it is.")
 

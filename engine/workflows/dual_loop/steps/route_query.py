@@ -1,4 +1,4 @@
-"""The routing step: an answer at once, or which search first. It decides and never searches (SPEC DL-02)."""
+"""The routing step: an answer at once, or which search first. It decides and never searches (DL-02)."""
 
 from __future__ import annotations
 

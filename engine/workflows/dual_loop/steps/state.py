@@ -1,4 +1,4 @@
-"""The state of the dual loop; its names are those of SPEC DL-02."""
+"""The state of the dual loop; its names are those of DL-02."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step that looks at a query before anything is searched: complexity, entities, strategy (SPEC GH-01)."""
+"""The step that looks at a query before anything is searched: complexity, entities, strategy (GH-01)."""
 
 from __future__ import annotations
 

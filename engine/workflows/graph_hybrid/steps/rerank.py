@@ -1,4 +1,4 @@
-"""Reranking the best passages, inside the retrieve step (SPEC GH-04)."""
+"""Reranking the best passages, inside the retrieve step (GH-04)."""
 
 from __future__ import annotations
 

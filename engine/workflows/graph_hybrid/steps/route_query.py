@@ -1,4 +1,4 @@
-"""The step that decides whether anything is searched at all (SPEC GH-01)."""
+"""The step that decides whether anything is searched at all (GH-01)."""
 
 from __future__ import annotations
 

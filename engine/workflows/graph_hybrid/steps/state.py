@@ -1,4 +1,4 @@
-"""The state of graph + vector retrieval (SPEC GH-01)."""
+"""The state of graph + vector retrieval (GH-01)."""
 
 from __future__ import annotations
 

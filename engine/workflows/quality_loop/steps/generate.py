@@ -1,4 +1,4 @@
-"""The generate step of the quality-control loop: the shared one, within the run's own budget (SPEC QL-05)."""
+"""The generate step of the quality-control loop: the shared one, within the run's own budget (QL-05)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grade_documents step: the quality of the round, and where it leads (SPEC QL-01, QL-02, QL-05)."""
+"""The grade_documents step: the quality of the round, and where it leads (QL-01, QL-02, QL-05)."""
 
 from __future__ import annotations
 

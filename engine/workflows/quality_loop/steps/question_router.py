@@ -1,4 +1,4 @@
-"""The question_router step: which source kinds are searched, and with what share (SPEC QL-03)."""
+"""The question_router step: which source kinds are searched, and with what share (QL-03)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def question_router(state: Mapping[str, Any], run: RunContext, trace: Node
 
 
 def warn_of_the_bar(run: RunContext, kinds: tuple[SourceKind, ...], routing: Routing) -> None:
-    """Say before anything is searched that the bar is out of reach, of every round or of this one (SPEC QL-08)."""
+    """Say before anything is searched that the bar is out of reach, of every round or of this one (QL-08)."""
     for warning in bar_warnings(score_ceiling(run.config, kinds, routing), run.config):
         run.warn(warning, "question_router")
 

@@ -1,4 +1,4 @@
-"""The rewrite step of the quality-control loop: the shared one, told what was wrong with the round (SPEC QL-04)."""
+"""The rewrite step of the quality-control loop: the shared one, told what was wrong with the round (QL-04)."""
 
 from __future__ import annotations
 
