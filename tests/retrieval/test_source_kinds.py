@@ -73,7 +73,7 @@ def test_without_a_graph_the_notes_on_entities_are_searched(engine: Engine) -> N
 
 
 def test_a_graph_that_cannot_be_reached_is_said_and_not_passed_over(engine: Engine) -> None:
-    """SC-13: the notes are not searched in its place without a word."""
+    """QL-03, SC-13: the notes are not searched in its place without a word."""
     gone = GraphStoreError.restored("The graph is gone.", "Start it.")
 
     class Gone:
