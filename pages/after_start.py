@@ -20,7 +20,7 @@ IMPORTED_BY_PAGES = (
     *("components.badge", "components.budget_note", "components.config_panel", "components.slider_marks"),
     *(
         "engine.running.budget",
-        "engine.replay.registry",
+        "engine.workflows.self_corrective.workflow",
         "pages.ask_attachments",
         "pages.ask_examples",
         "pages.evidence",

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay.values import CallsNeeded, Cost, Gap, State, Step, WhatIf
+from engine.workflows import workflow
 
-__all__ = ["CallsNeeded", "Cost", "Gap", "State", "Step", "WhatIf", "what_if"]
+__all__ = ["CallsNeeded", "Cost", "Gap", "State", "Step", "WhatIf", "replay_of", "what_if"]
 
 
 def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
-    """:func:`engine.replay.registry.what_if`, imported when first asked for: a start would wait for it."""
-    from engine.replay.registry import what_if as replayed
+    """What ``record``'s question would have done under ``config``; calls nothing and changes nothing.
 
-    return replayed(record, config)
+    Works on a record of any outcome: what it has is used, and where it ends, the path ends.
+    """
+    found: WhatIf = replay_of(record, config).what_if()
+    return found
+
+
+def replay_of(record: RunRecord, config: RunConfig) -> Any:
+    """The :class:`engine.replay.replay.Replay` of a record under ``config``, made by its workflow."""
+    return workflow(record.workflow).REPLAY(record, config)

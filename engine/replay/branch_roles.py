@@ -13,10 +13,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from engine.model.config import RoleName
+from engine.replay import replay_of
 from engine.replay.course import Course, Unrecorded
 from engine.replay.fork import Branch
 from engine.replay.frozen import FrozenRounds
-from engine.replay.registry import replay_of
 from engine.running.context import AnswerRoles, DualRoles, GraphRoles, NodeTrace, QualityRoles, Roles, RunContext, Step
 
 _ROLE_OF: Mapping[str, RoleName] = {
@@ -49,7 +49,7 @@ class BranchSteps:
         )
         self._visits: Counter[str] = Counter()
         recorded = self._replay.driver.run.roles
-        recorded.grader.behind = roles.grader  # type: ignore[attr-defined]
+        recorded.grader.behind = roles.grader
         self.roles: Roles = _behind(recorded, roles, self)
         self.trace: NodeTrace | None = None
         self._repeated: set[RoleName] = set()
@@ -70,7 +70,8 @@ class BranchSteps:
                 course.events.append(event)
                 run.emit(event)
 
-            return await self._replay.driver.flow.steps[node](state, replace(run, emit=emit), trace)
+            changed: dict[str, Any] = await self._replay.driver.flow.steps[node](state, replace(run, emit=emit), trace)
+            return changed
 
         return step
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import Outcome, Reason, RunRecord
+from engine.replay import what_if
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of, round_value
 from engine.replay.masks import IntArray
-from engine.replay.registry import what_if
 from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
 from engine.replay.table import RunTable, run_table
 from engine.replay.values import State

@@ -10,8 +10,8 @@ import numpy as np
 
 from engine.model.decide import passed_ids
 from engine.model.values import PassageId
+from engine.replay import what_if
 from engine.replay.masks import FloatArray, IntArray, mask_of
-from engine.replay.registry import what_if
 from engine.replay.settings import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, nowhere
 from engine.replay.table import RunTable
 from engine.replay.values import WhatIf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol, cast
 
@@ -17,6 +17,8 @@ class Workflow(Protocol):
     """What a workflow module offers."""
 
     FLOW: Flow
+    REPLAY: Callable[[RunRecord, RunConfig], Any]
+    """Its :class:`engine.replay.replay.Replay`: runs it over the record of a finished run."""
 
     def initial_state(self, question: str) -> Mapping[str, Any]: ...
 

@@ -18,7 +18,7 @@ LATER = (
     "sklearn",
     "networkx",
     "faiss",
-    "engine.replay.registry",
+    "engine.replay.replay",
 )
 
 

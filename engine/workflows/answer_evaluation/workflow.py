@@ -6,6 +6,7 @@ from engine.llm.writer_prompts import opening_messages
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.workflows.answer_evaluation.policy import gener_epoch, outcome_of_answer
+from engine.workflows.answer_evaluation.replay import AnswersReplay
 from engine.workflows.answer_evaluation.steps.eval_answer import eval_answer
 from engine.workflows.answer_evaluation.steps.generate_answer import generate_answer
 from engine.workflows.answer_evaluation.steps.prepare import after_preparing, prepare
@@ -36,6 +37,8 @@ FLOW = Flow(
     gate="grade",
     routes={"prepare": after_preparing},
 )
+
+REPLAY = AnswersReplay
 
 
 def initial_state(question: str) -> AnswerState:

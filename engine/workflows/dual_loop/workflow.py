@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.model.config import RunConfig
 from engine.model.values import STRATEGIES, Outcome, RunRecord
 from engine.workflows.dual_loop.policy import dual_options, outcome_of
+from engine.workflows.dual_loop.replay import DualReplay
 from engine.workflows.dual_loop.steps.consolidate_memory import consolidate_memory
 from engine.workflows.dual_loop.steps.direct_response import direct_response
 from engine.workflows.dual_loop.steps.generate_response import generate_response
@@ -44,6 +45,8 @@ FLOW = Flow(
     opening=frozenset({"retrieve_documents"}),
     gate="grade_documents",
 )
+
+REPLAY = DualReplay
 
 
 def initial_state(question: str) -> DualState:

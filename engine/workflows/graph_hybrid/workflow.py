@@ -10,6 +10,7 @@ from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
 from engine.retrieval.ordering import graph_options
 from engine.workflows.flow import END, Flow
 from engine.workflows.graph_hybrid.policy import outcome_of
+from engine.workflows.graph_hybrid.replay import GraphReplay
 from engine.workflows.graph_hybrid.steps.analyze_query import analyze_query
 from engine.workflows.graph_hybrid.steps.generate_answer import generate_answer
 from engine.workflows.graph_hybrid.steps.grade_documents import grade_documents
@@ -41,6 +42,8 @@ FLOW = Flow(
     opening=frozenset({"retrieve"}),
     gate="grade_documents",
 )
+
+REPLAY = GraphReplay
 
 
 def initial_state(question: str) -> GraphState:

@@ -9,6 +9,7 @@ from engine.model.config import RoleName, RunConfig
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
 from engine.workflows.flow import END, Flow
 from engine.workflows.quality_loop.policy import outcome_of
+from engine.workflows.quality_loop.replay import QualityReplay
 from engine.workflows.quality_loop.steps import (
     fuse,
     generate,
@@ -63,6 +64,8 @@ FLOW = Flow(
     opening=frozenset({"question_router", "retrieve"}),
     gate="grade_documents",
 )
+
+REPLAY = QualityReplay
 
 
 def initial_state(question: str) -> QualityState:

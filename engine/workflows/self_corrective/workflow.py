@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.model.config import RunConfig
 from engine.model.decide import outcome_of
 from engine.model.values import Outcome, RunRecord
+from engine.replay.replay import Replay
 from engine.workflows.flow import END, Flow
 from engine.workflows.steps import generate, grade, retrieve, rewrite
 from engine.workflows.steps.state import RunState
@@ -21,6 +22,8 @@ FLOW = Flow(
     opening=frozenset({"retrieve"}),
     gate="grade",
 )
+
+REPLAY = Replay
 
 
 def initial_state(question: str) -> RunState:
