@@ -5,6 +5,7 @@ Pure functions over a record; :mod:`engine.recorded_roles` does what they descri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -208,7 +209,8 @@ def _probed_anew(branch: Branch, outlook: WhatIf) -> int:
         item.passage.id
         for step in steps
         for item in step.round.candidates
-        if item.gate != "kept" and item.rank <= branch.config.fetch_k
+        # Of several lists every passage is judged, no matter what its place among all is.
+        if item.gate != "kept" and (item.found_at or item.found_in or item.rank <= branch.config.fetch_k)
     }
     deeper = sum(max(0, _unreached(branch, step.round) - step.unseen) for step in steps)
     return len(below - known) + deeper
@@ -216,7 +218,8 @@ def _probed_anew(branch: Branch, outlook: WhatIf) -> int:
 
 def _unreached(branch: Branch, recorded: Round) -> int:
     """How many passages below those recorded a search of the branch may bring."""
-    depth, parent = len(recorded.candidates), branch.parent
+    parent, deeper = branch.parent, branch.config.fetch_k
     own = parent.fork is None or recorded.index >= parent.fork.round
-    exhausted = own and depth < parent.config.fetch_k
-    return 0 if exhausted else max(0, branch.config.fetch_k - depth)
+    lists = Counter(name for item in recorded.candidates for name in (item.found_at or item.found_in or ("",)))
+    depths = lists.values() or (0,)
+    return sum(max(0, deeper - depth) for depth in depths if not (own and depth < parent.config.fetch_k))

@@ -80,11 +80,17 @@ def test_a_point_of_quality_against_cost_moves_the_sliders(gathered: Watched) ->
     expect(slider(page, "Rewrites at most")).to_have_value("4")
     gathered.settle()
     # The last mark is the recommended setting, which takes no more rewrites than the others need.
-    point = page.locator(".st-key-tune_front svg.marks g.mark-symbol.role-mark path").last
-    expect(point).to_be_visible()
-    point.scroll_into_view_if_needed()
-    # By its place: the drawing may be replaced by the same one between two steps.
-    at = point.evaluate("element => element.getBoundingClientRect().toJSON()")
+    marks = ".st-key-tune_front svg.marks g.mark-symbol.role-mark path"
+    expect(page.locator(marks).last).to_be_visible()
+    # By its place, found in one go: the drawing may be replaced by the same one between two steps.
+    at = page.evaluate(
+        """marks => {
+            const point = [...document.querySelectorAll(marks)].at(-1);
+            point.scrollIntoView({ block: "center", behavior: "instant" });
+            return point.getBoundingClientRect().toJSON();
+        }""",
+        marks,
+    )
     page.mouse.click(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
     expect(slider(page, "Rewrites at most")).not_to_have_value("4")
 
