@@ -108,7 +108,7 @@ class Course:
 
     @property
     def unknown(self) -> int:
-        """Kept passages of the newest round of which no verdict is known."""
+        """Kept passages of the newest round without a known verdict."""
         index = len(self.rounds) - 1
         return len(self.ungraded.get(index, ())) + self.unseen.get(index, 0)
 
@@ -135,7 +135,7 @@ class End:
     decisions: tuple[Decision, ...]
 
     def score(self, index: int) -> float:
-        """What routes a round of the quality-control loop; 0 elsewhere."""
+        """What routes a round of the quality-control loop; 0 in other workflows."""
         rounds = self.course.rounds
         check = rounds[index].quality if index < len(rounds) else None
         return check.routing_score if check else 0.0

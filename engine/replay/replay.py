@@ -33,7 +33,7 @@ from engine.running.context import Roles
 from engine.workflows import workflow
 
 RETRIEVAL_SETTINGS = ("workflow", "collection", "milvus_address", "mode", "search")
-"""Settings that make another search, of which a record knows nothing."""
+"""Settings that make another search, which a record knows nothing about."""
 _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""
 _REWRITES = ("rewrite", "refine_query")
@@ -93,7 +93,7 @@ class Replay:
         return "retrieval" if retrieval_differs(self.record.config, self.config) else None
 
     def opening_price(self) -> Cost:
-        """The next step of a run of which nothing is known."""
+        """The next step of a run whose path is not known at all."""
         return self.evidence.prices.round(self.config)
 
     def clock(self) -> ReplayClock:
@@ -333,7 +333,7 @@ class _Told:
 
 
 def _without_unkept(current: Round) -> Round:
-    """A round without the placeholders that count for nothing, of which no text may speak."""
+    """A round without the placeholders that count for nothing: no text may speak of them."""
     unkept = [item for item in current.candidates if is_unseen(item.passage.id) and item.gate != "kept"]
     return replace(current, candidates=tuple(i for i in current.candidates if i not in unkept)) if unkept else current
 
