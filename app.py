@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
-from components.url_state import base_path
+from components.common.url_state import base_path
 from engine.api import middleware
 from engine.cli.serve import UPLOADS_TAKEN
 from engine.running.process import get_engine, serving

@@ -1,7 +1,7 @@
 """Marks for the messages of the pages and of faults: English texts that the catalogue of each language translates.
 
-A marked message is a plain string. ``components.i18n.Words`` shows it in the reader's language; the catalogue is kept
-complete by ``tests/components/test_catalogue.py``.
+A marked message is a plain string. ``components.common.i18n.Words`` shows it in the reader's language; the catalogue
+is kept complete by ``tests/components/test_catalogue.py``.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.i18n import UiLanguage, Words, words_for
-from components.style import apply_style
-from components.url_state import note_page, put_into_url, take_from_url
+from components.common.i18n import UiLanguage, Words, words_for
+from components.common.style import apply_style
+from components.common.url_state import note_page, put_into_url, take_from_url
 from engine.messages import NC_
 from engine.running.process import get_engine
 from pages.job_line import show_job_line

@@ -15,9 +15,14 @@ from engine.records import codec
 IMPORTED_BY_PAGES = (
     # What Streamlit, the words of questions and pictures import when first used.
     *("streamlit.emojis", "rjieba", "PIL.Image"),
-    *("components.style", "pages.job_line", "pages.system_hint"),
+    *("components.common.style", "pages.job_line", "pages.system_hint"),
     # Ask, where shared links lead to, before the others.
-    *("components.badge", "components.budget_note", "components.config_panel", "components.slider_marks"),
+    *(
+        "components.common.badge",
+        "components.ask.budget_note",
+        "components.common.panel",
+        "components.ask.slider_marks",
+    ),
     *(
         "engine.running.budget",
         "engine.workflows.self_corrective.workflow",
@@ -28,8 +33,8 @@ IMPORTED_BY_PAGES = (
     ),
     *("pages.compare", "pages.present", "pages.runs_list", "pages.side_by_side"),
     *(
-        "components.tune_bars",
-        "components.tune_flips",
+        "components.tune.bars",
+        "components.tune.flips",
         "engine.evaluation.flips",
         "pages.tune_bench",
         "pages.tune_set",
@@ -61,6 +66,6 @@ def _prepare(engine: Engine) -> None:
     inspect.stack()
     codec.prepare()
     # Not before: it brings Streamlit's components along.
-    from components.live_run import layouts
+    from components.picture.live_run import layouts
 
     layouts(engine.graph(RunConfig().workflow))

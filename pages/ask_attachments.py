@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from components.attachments import attachment_head, image_editor, table_editor
-from components.faults import fault_box
-from components.i18n import Words
-from components.uploader_words import uploader_words
+from components.ask.attachments import attachment_head, image_editor, table_editor
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.uploader_words import uploader_words
 from engine.attachments.admission import MOST_ATTACHMENTS, MOST_PIXELS, fitted
 from engine.attachments.reading import LARGEST_MB, thumbnail
 from engine.engine import Engine

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.i18n import Words
-from components.presenter import demo_buttons
-from components.sample_questions import sample_buttons
+from components.ask.presenter import demo_buttons
+from components.common.i18n import Words
+from components.common.sample_questions import sample_buttons
 from engine.model.config import RunConfig
 from engine.model.values import RunId, RunRecord
 from engine.samples import SAMPLE_COLLECTION

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar, cast
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
 

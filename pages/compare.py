@@ -6,14 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from components.compare import SHOW_SAME, comparison
-from components.faults import fault_box
-from components.i18n import Words
+from components.ask.what_if_text import collection_mark
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.phrases import node_text
+from components.common.url_state import put_into_url, take_from_url
 from components.labels.runs import SIDE_NAMES
 from components.labels.workflows import WORKFLOW_NAMES
-from components.phrases import node_text
-from components.url_state import put_into_url, take_from_url
-from components.what_if_text import collection_mark
+from components.runs.compare import SHOW_SAME, comparison
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import Fault, RunId, RunRecord

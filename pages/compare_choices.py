@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from components.i18n import Words
+from components.common.i18n import Words
+from components.common.phrases import ended_text, outcome_text
 from components.labels.workflows import WORKFLOW_NAMES
-from components.phrases import ended_text, outcome_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig

@@ -8,9 +8,9 @@ from typing import Literal
 
 import streamlit as st
 
-from components.compare_settings import changed_names, compare_settings, model_label
-from components.i18n import Words
+from components.common.i18n import Words
 from components.labels.settings import PRESET_NAMES
+from components.runs.compare_settings import changed_names, compare_settings, model_label
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.engine import Engine
 from engine.errors import WorkbenchError

@@ -9,9 +9,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.connect import model_note, probe_results, self_search_note
-from components.embedding_facts import model_option
-from components.i18n import Words
+from components.common.embedding_facts import model_option
+from components.common.i18n import Words
+from components.knowledge.connect import model_note, probe_results, self_search_note
 from engine.engine import Engine
 from engine.library.values import Connection, FieldMap, Place, ProposedModel, RemoteCollection, SelfSearch
 from engine.roles import CollectionInfo

@@ -8,29 +8,29 @@ from typing import get_args
 
 import streamlit as st
 
-from components.answer import answer_card
-from components.attachments import attached_card
-from components.context_bar import context_bar
-from components.counterfactual_notes import would_notes
-from components.decisions import decision_path
-from components.faults import fault_box
-from components.figures import figures
-from components.gate_cost import gate_waste_note
-from components.i18n import Words
+from components.ask.answer import answer_card
+from components.ask.attachments import attached_card
+from components.ask.context_bar import context_bar
+from components.ask.counterfactual_notes import would_notes
+from components.ask.decisions import decision_path
+from components.ask.figures import figures
+from components.ask.gate_cost import gate_waste_note
+from components.ask.model_calls import model_calls
+from components.ask.node_filter import Tab, concerns, of_node, tab_of
+from components.ask.passages import passages_table
+from components.ask.rewrites import rewrite_history
+from components.ask.timeline import timeline
+from components.ask.what_if_line import running_hint, tune_hint, what_if_line
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.phrases import node_text
+from components.common.settings_of import differing
+from components.common.url_state import base_path
 from components.labels.workflows import LOOP_TABS, WORKFLOW_TITLES
-from components.live_run import clear_selection, live_run
-from components.loop_tab import LOOP_WORKFLOWS, loop_tab
-from components.mode_notes import MODE_FAULT, mode_notes
-from components.model_calls import model_calls
-from components.node_filter import Tab, concerns, of_node, tab_of
-from components.passages import passages_table
-from components.phrases import node_text
-from components.rewrites import rewrite_history
-from components.settings_of import differing
-from components.timeline import timeline
-from components.url_state import base_path
-from components.what_if_line import running_hint, tune_hint, what_if_line
-from components.workflow_export import decision_path_dot, workflow_svg
+from components.picture.export import decision_path_dot, workflow_svg
+from components.picture.live_run import clear_selection, live_run
+from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_tab
+from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_

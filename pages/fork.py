@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.fork_panel import (
+from components.ask.fork_panel import (
     branch_note,
     changes_of,
     plain_line,
@@ -16,9 +16,9 @@ from components.fork_panel import (
     setting_changes,
     verdict_rows,
 )
-from components.i18n import Words
+from components.common.i18n import Words
+from components.common.phrases import fault_text
 from components.labels.settings import SETTING_NAMES
-from components.phrases import fault_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.i18n import Words
-from components.job_line import job_line
+from components.common.i18n import Words
+from components.knowledge.job_line import job_line
 from engine.engine import Engine
 
 _WATCH_S = 2.0

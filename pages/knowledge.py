@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
 from engine.roles import CollectionInfo

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.chunk_sliders import chunk_sliders
-from components.i18n import Words
-from components.uploader_words import uploader_words
+from components.common.i18n import Words
+from components.common.uploader_words import uploader_words
+from components.knowledge.chunk_sliders import chunk_sliders
 from engine.cli.serve import UPLOADS_TAKEN
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem

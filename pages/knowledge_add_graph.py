@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.graph_card import extractor_text
-from components.i18n import Words
+from components.common.i18n import Words
+from components.knowledge.graph_card import extractor_text
 from components.labels.knowledge import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.errors import WorkbenchError

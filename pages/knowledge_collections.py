@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.collection_cards import SAMPLES, advice_note, collection_card, collection_table, matching
-from components.embedding_facts import family
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.embedding_facts import family
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.collection_cards import SAMPLES, advice_note, collection_card, collection_table, matching
 from components.labels.knowledge import COLLECTION_ACTIONS
 from engine.engine import Engine
 from engine.errors import WorkbenchError

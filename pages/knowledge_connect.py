@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from components.connect import connection_cards, field_table, remote_table
-from components.faults import fault_box
-from components.i18n import Words
-from components.knowledge_draw import quiet
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.connect import connection_cards, field_table, remote_table
+from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField

@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from components.amounts import count_text
-from components.collection_cards import SAMPLES
-from components.embedding_facts import family, has_own_prefixes, model_facts, model_option
-from components.i18n import Words
+from components.common.amounts import count_text
+from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_option
+from components.common.i18n import Words
+from components.common.markup import draw, node
+from components.knowledge.collection_cards import SAMPLES
 from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
-from components.markup import draw, node
 from engine.engine import Engine
 from engine.roles import CollectionInfo
 from pages.knowledge_state import aim_at, attempt

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.graph_card import graph_card
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.graph_card import graph_card
 from engine.engine import Engine
 from engine.roles import CollectionInfo
 from pages.knowledge_graph_build import build_panel, follow_job, graph_actions

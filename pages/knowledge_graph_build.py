@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.graph_card import SAMPLES, extractor_text
-from components.i18n import Words
+from components.common.i18n import Words
+from components.common.run_link import settings_in_url
+from components.knowledge.graph_card import SAMPLES, extractor_text
 from components.labels.knowledge import BUILTIN_EXTRACTOR
-from components.run_link import settings_in_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.graph_values import GraphState

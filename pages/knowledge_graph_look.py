@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.graph_picture import GraphPicture, community_picture, entity_picture
-from components.graph_view import ShownPassage, graph_view, wanted_passages
-from components.i18n import Words
-from components.phrases import place_text
-from components.url_state import put_into_url, take_from_url
+from components.common.faults import fault_box
+from components.common.graph_picture import GraphPicture, community_picture, entity_picture
+from components.common.graph_view import ShownPassage, graph_view, wanted_passages
+from components.common.i18n import Words
+from components.common.phrases import place_text
+from components.common.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import UnknownEntity, WorkbenchError
 from engine.messages import N_, NC_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.i18n import Words
+from components.common.i18n import Words
 from engine.engine import Engine
 from engine.model.values import Community
 from engine.roles import CollectionInfo

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from components.graph_view import relation_text, type_text
-from components.i18n import Words
+from components.common.graph_view import relation_text, type_text
+from components.common.i18n import Words
 from engine.messages import N_, NC_
 from engine.roles.graph import Neighbourhood
 from pages.knowledge_graph_place import MOST_ENTITIES, GraphPlace

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.i18n import Words
-from components.job_list import JobEvent, failed_csv, job_list
-from components.run_link import settings_in_url
+from components.common.i18n import Words
+from components.common.run_link import settings_in_url
+from components.knowledge.job_list import JobEvent, failed_csv, job_list
 from engine.engine import Engine
 from engine.library.values import JobStatus
 from engine.model.config import RunConfig

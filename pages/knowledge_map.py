@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.knowledge_draw import quiet
-from components.life_lines import life_lines
-from components.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
-from components.phrases import ended_text, outcome_text, place_text
-from components.url_state import put_into_url, take_from_url
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.life_lines import life_lines
+from components.common.phrases import ended_text, outcome_text, place_text
+from components.common.url_state import put_into_url, take_from_url
+from components.knowledge.draw import quiet
+from components.knowledge.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import PassageMap

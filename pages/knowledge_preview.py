@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.chunk_preview import chunk_cards
-from components.faults import fault_box
-from components.i18n import Words
-from components.preview_files import (
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.chunk_preview import chunk_cards
+from components.knowledge.preview_files import (
     FILE_STATES,
     PreviewedFile,
     files_of,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.embedding_facts import model_name
-from components.faults import fault_box
-from components.found_passages import found_csv, found_passages
-from components.i18n import Words
-from components.phrases import duration_text
-from components.terms import query_terms
-from components.url_state import put_into_url, take_from_url
+from components.common.embedding_facts import model_name
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.phrases import duration_text
+from components.common.terms import query_terms
+from components.common.url_state import put_into_url, take_from_url
+from components.knowledge.found_passages import found_csv, found_passages
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FoundPassage

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.i18n import Words
-from components.source_list import matching_sources, passage_list, source_heading, source_list
+from components.common.i18n import Words
+from components.knowledge.source_list import matching_sources, passage_list, source_heading, source_list
 from engine.engine import Engine
 from engine.roles import CollectionInfo, SourceInfo
 from pages.knowledge_state import attempt, go_to

@@ -8,10 +8,10 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.knowledge_draw import note_box
-from components.url_state import put_into_url, take_from_url
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.url_state import put_into_url, take_from_url
+from components.knowledge.draw import note_box
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
 from engine.model.values import Fault

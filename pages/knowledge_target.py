@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.amounts import count_text
-from components.collection_cards import SAMPLES
-from components.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
-from components.i18n import Words
-from components.knowledge_draw import quiet
+from components.common.amounts import count_text
+from components.common.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
+from components.common.i18n import Words
+from components.knowledge.collection_cards import SAMPLES
+from components.knowledge.draw import quiet
 from components.labels.knowledge import NAME_RULE
 from engine.engine import Engine
 from engine.errors import WorkbenchError

@@ -6,8 +6,8 @@ import time
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
 
 _NOTE_S = 8.0
 """How long the note of a deletion stands."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.i18n import Words
-from components.marking import marking_box
+from components.ask.marking import marking_box
+from components.common.i18n import Words
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import PassageId, RunRecord

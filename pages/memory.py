@@ -7,12 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from components.config_panel import want_settings
-from components.faults import fault_box
-from components.i18n import Words
-from components.memory_ledger import Kind, MemoryFigures, ledger_csv, matching, memory_figures, memory_ledger
-from components.memory_recalls import recall_list, recalled_by
-from components.url_state import base_path
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import want_settings
+from components.common.url_state import base_path
+from components.knowledge.memory_ledger import Kind, MemoryFigures, ledger_csv, matching, memory_figures, memory_ledger
+from components.knowledge.memory_recalls import recall_list, recalled_by
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_, NN_

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.mode_race import mode_race_view, mode_text
-from components.sample_questions import sample_buttons
-from components.url_state import base_path, put_into_url, take_from_url
-from components.what_if_text import collection_mark
+from components.ask.what_if_text import collection_mark
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.sample_questions import sample_buttons
+from components.common.url_state import base_path, put_into_url, take_from_url
+from components.runs.mode_race import mode_race_view, mode_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import ROLES_OF, Mode, RunConfig

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
 from engine.engine import Engine
 
 _LOOK_AGAIN_S = 0.5

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.answer import answer_card
-from components.faults import fault_box
-from components.i18n import Words
-from components.presenter import presenter, stage_style, what_if_line, what_if_slider
-from components.url_state import put_into_url, take_from_url
-from components.what_if_text import collection_mark
+from components.ask.answer import answer_card
+from components.ask.presenter import presenter, stage_style, what_if_line, what_if_slider
+from components.ask.what_if_text import collection_mark
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import Fault, RunRecord

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from components.config_panel import want_settings
-from components.i18n import Words
-from components.remedy import remedy_box
+from components.ask.remedy import remedy_box
+from components.common.i18n import Words
+from components.common.panel import want_settings
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import sample_set

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.i18n import Words
-from components.report import report_html
-from components.report_charts import ReportMap
-from components.setting_words import setting_label, setting_text
+from components.common.i18n import Words
+from components.common.setting_words import setting_label, setting_text
+from components.runs.report import report_html
+from components.runs.report_charts import ReportMap
 from engine.engine import Engine
 from engine.model.values import Outcome, RunRecord
 

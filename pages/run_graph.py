@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.graph_picture import evidence_picture
-from components.graph_tab import analysis_nodes, taken_nodes
-from components.graph_view import ShownPassage, graph_view, wanted_passages
-from components.i18n import Words
-from components.markup import draw
-from components.phrases import place_text
+from components.common.graph_picture import evidence_picture
+from components.common.graph_view import ShownPassage, graph_view, wanted_passages
+from components.common.i18n import Words
+from components.common.markup import draw
+from components.common.phrases import place_text
+from components.workflows.graph_tab import analysis_nodes, taken_nodes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import GraphEvidence, Passage, PassageId, Round, RunRecord

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from components.i18n import Words
+from components.common.i18n import Words
 from engine.engine import Engine
 from engine.messages import N_, NC_
 from engine.running.process import get_engine

@@ -9,16 +9,16 @@ from typing import cast, get_args
 
 import streamlit as st
 
-from components.config_panel import COLLECTION_NAME
-from components.faults import fault_box
-from components.i18n import Words
+from components.ask.what_if_text import collection_text
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import COLLECTION_NAME
+from components.common.phrases import outcome_text
+from components.common.url_state import base_path, put_into_url, take_from_url
 from components.labels.runs import DEMO_NAMES
 from components.labels.workflows import WORKFLOW_NAMES
-from components.phrases import outcome_text
-from components.run_differences import told_apart
-from components.run_list import RunLine, RunListEvent, run_list
-from components.url_state import base_path, put_into_url, take_from_url
-from components.what_if_text import collection_text
+from components.runs.run_differences import told_apart
+from components.runs.run_list import RunLine, RunListEvent, run_list
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.i18n import UiLanguage
+from components.common.i18n import UiLanguage
 from engine.model.config import WorkflowName
 from engine.samples import multi_hop_questions, sample_questions
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.config_panel import COLLECTION_NAME
-from components.config_widgets import collection_picker
-from components.i18n import Words
-from components.url_state import begin_here, moved_here
+from components.common.i18n import Words
+from components.common.panel import COLLECTION_NAME
+from components.common.url_state import begin_here, moved_here
+from components.common.widgets import collection_picker
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig

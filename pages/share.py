@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from components.i18n import Words
-from components.markup import copy_button, draw
-from components.presenter import present_button
-from components.run_link import run_link, settings_in_url
-from components.settings_of import differing
-from components.url_state import base_path
+from components.ask.presenter import present_button
+from components.common.i18n import Words
+from components.common.markup import copy_button, draw
+from components.common.run_link import run_link, settings_in_url
+from components.common.settings_of import differing
+from components.common.url_state import base_path
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord

@@ -6,12 +6,12 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.sample_questions import sample_buttons
+from components.common.url_state import base_path, put_into_url, take_from_url
 from components.labels.workflows import WORKFLOW_NAMES
-from components.sample_questions import sample_buttons
-from components.side_by_side import side_by_side_view
-from components.url_state import base_path, put_into_url, take_from_url
+from components.runs.side_by_side import side_by_side_view
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.system_health import MODELS, health_view, judged
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.system.health import MODELS, health_view, judged
 from engine.engine import Engine
 from pages.opening import opening
 from pages.system_hint import note_parts, roles_played

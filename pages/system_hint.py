@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from components.settings_of import roles_of
-from components.system_health import judged, worst
+from components.common.settings_of import roles_of
+from components.system.health import judged, worst
 from engine.engine import Engine
 from engine.host.values import PartHealth
 from engine.model.config import RoleModel, RoleModels, RoleName, RunConfig

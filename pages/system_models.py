@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.config_widgets import model_name, model_picker
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.settings_of import roles_of
+from components.common.widgets import model_name, model_picker
 from components.labels.workflows import WORKFLOW_TITLES
-from components.settings_of import roles_of
-from components.system_models import (
+from components.system.models import (
     ModelEvent,
     chats,
     model_table,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.config_widgets import model_name
-from components.faults import fault_box
-from components.i18n import Words
-from components.system_speed import STOP, measuring_card, speed_cards, speeds_csv
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.widgets import model_name
+from components.system.speed import STOP, measuring_card, speed_cards, speeds_csv
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.host.values import ModelSpeed

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.i18n import Words
-from components.url_state import put_into_url, take_from_url
+from components.common.i18n import Words
+from components.common.url_state import put_into_url, take_from_url
 from engine.messages import N_
 
 _SYSTEM_PART = {

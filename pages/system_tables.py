@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.config_widgets import relabel
-from components.copy_text import copy_text
-from components.faults import fault_box
-from components.i18n import Words
-from components.system_self_test import STOP, self_test_progress
-from components.system_settings import how_to_change, settings_found, settings_table
+from components.common.copy_text import copy_text
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.widgets import relabel
+from components.system.self_test import STOP, self_test_progress
+from components.system.settings import how_to_change, settings_found, settings_table
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig

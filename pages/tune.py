@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.badge import builtin_badge
-from components.config_panel import CollectionChoice, OllamaNote, config_panel, want_settings
-from components.faults import fault_box
-from components.i18n import Words
+from components.ask.what_if_text import setting_name
+from components.common.badge import builtin_badge
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import CollectionChoice, OllamaNote, config_panel, want_settings
+from components.common.run_link import run_link
+from components.common.settings_of import differing
+from components.common.url_state import base_path
 from components.labels.settings import SETTING_NAMES
 from components.labels.tuning import MEASURE_NAMES
-from components.run_link import run_link
-from components.settings_of import differing
-from components.tune_bars import outcome_bars, pass_rate_bars
-from components.tune_charts import heat_map
-from components.tune_figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
-from components.tune_flips import flips_card, flips_csv, flips_table
-from components.url_state import base_path
-from components.what_if_text import setting_name
+from components.tune.bars import outcome_bars, pass_rate_bars
+from components.tune.charts import heat_map
+from components.tune.figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
+from components.tune.flips import flips_card, flips_csv, flips_table
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.flip_values import Flips

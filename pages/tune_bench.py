@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from components.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.tune.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
 from engine.engine import Engine
 from engine.evaluation.grader_bench import compare, cut_for_precision, figures
 from engine.evaluation.grader_pairs import Pair

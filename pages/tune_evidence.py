@@ -11,8 +11,8 @@ from hashlib import sha256
 
 import streamlit as st
 
-from components.i18n import Words
-from components.phrases import fault_text
+from components.common.i18n import Words
+from components.common.phrases import fault_text
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather

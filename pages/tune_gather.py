@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.knowledge_draw import quiet
-from components.markup import draw, node
-from components.setting_words import setting_text
-from components.tune_progress import batch_status
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.markup import draw, node
+from components.common.setting_words import setting_text
+from components.knowledge.draw import quiet
+from components.tune.progress import batch_status
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.values import Batch

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.markup import draw, node
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.markup import draw, node
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet

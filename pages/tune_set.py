@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.knowledge_draw import quiet
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of

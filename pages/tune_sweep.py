@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components.config_panel import want_settings
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import want_settings
+from components.common.setting_words import setting_label, setting_text
 from components.labels.settings import SETTING_NAMES
 from components.labels.tuning import MEASURE_NAMES
-from components.setting_words import setting_label, setting_text
-from components.tune_charts import Kind, Point, quality_against_cost, settings_text
-from components.tune_figures import AFTER, BEFORE
-from components.tune_recommendation import recommendation_card
+from components.tune.charts import Kind, Point, quality_against_cost, settings_text
+from components.tune.figures import AFTER, BEFORE
+from components.tune.recommendation import recommendation_card
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation

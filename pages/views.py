@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from components.url_state import moved_here, put_into_url, take_from_url, view_changed
+from components.common.url_state import moved_here, put_into_url, take_from_url, view_changed
 
 View = TypeVar("View", bound=str)
 

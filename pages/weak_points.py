@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from components.faults import fault_box
-from components.i18n import Words
-from components.url_state import base_path
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.memory.weak_points import WeakPoint

@@ -7,14 +7,14 @@ from dataclasses import fields, replace
 
 import streamlit as st
 
-from components.config_panel import want_settings
-from components.flips import flip_nodes, setting_of
-from components.i18n import Words
-from components.markup import Node
-from components.pinned import pin_button, pinned_nodes
-from components.settings_of import SETTINGS_OF
-from components.slider_marks import MARKED, Alike
-from components.what_if import what_if_card, what_if_waiting
+from components.ask.flips import flip_nodes, setting_of
+from components.ask.pinned import pin_button, pinned_nodes
+from components.ask.slider_marks import MARKED, Alike
+from components.ask.what_if import what_if_card, what_if_waiting
+from components.common.i18n import Words
+from components.common.markup import Node
+from components.common.panel import want_settings
+from components.common.settings_of import SETTINGS_OF
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.config_panel import want_settings
-from components.decision_map import decision_map_card
-from components.decision_map_view import map_view, pairs_for
-from components.i18n import Words
+from components.ask.decision_map import decision_map_card
+from components.ask.decision_map_view import map_view, pairs_for
+from components.common.i18n import Words
+from components.common.panel import want_settings
 from components.labels.runs import FLIP_NAMES
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.badge import builtin_badge
-from components.budget_note import budget_note
-from components.config_panel import (
+from components.ask.budget_note import budget_note
+from components.ask.slider_marks import slider_marks
+from components.common.badge import builtin_badge
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import (
     Chosen,
     CollectionChoice,
     OllamaNote,
@@ -14,13 +17,10 @@ from components.config_panel import (
     config_panel,
     want_settings,
 )
-from components.faults import fault_box
-from components.i18n import Words
+from components.common.settings_of import names_settings, roles_of
+from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS
-from components.live_run import live_run
-from components.settings_of import names_settings, roles_of
-from components.slider_marks import slider_marks
-from components.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
+from components.picture.live_run import live_run
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.errors import WorkbenchError
 from engine.model.config import RoleModels, RunConfig

@@ -39,7 +39,7 @@ def serve() -> int:
 
 
 def import_streamlit() -> None:
-    """Import it without its theme for Plotly, which takes a tenth of a second: ``components.plotly_theme`` makes it."""
+    """Import it without its theme for Plotly, a tenth of a second: ``components.common.plotly_theme`` makes it."""
     # What is None cannot be imported; Streamlit does without.
     sys.modules["plotly"] = None  # type: ignore[assignment]
     try:

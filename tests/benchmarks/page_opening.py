@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from components.i18n import words_for
+from components.common.i18n import words_for
 from tests.benchmarks.harness import Bench, Row
 from tests.benchmarks.tune_page import SET, gathered_folder
 from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, expect
 
-from components.i18n import UiLanguage, words_for
-from components.report import report_html
+from components.common.i18n import UiLanguage, words_for
+from components.runs.report import report_html
 from engine.model.values import RunRecord
 from engine.samples.demos import demo_record
 from tests.browser.conftest import OpenTab

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.answer import answer_badge, copied_text
-from components.answer_text import Block, answer_blocks
-from components.i18n import words_for
+from components.ask.answer import answer_badge, copied_text
+from components.ask.answer_text import Block, answer_blocks
+from components.common.i18n import words_for
 from engine.model.values import Outcome
 from tests.components.sample_run import ANSWER, sample_record
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.answer import answer_badge, opened_passage
-from components.answer_marks import WHY_STANDING, answer_notes, standing_chips, writing_text
-from components.i18n import Words, words_for
+from components.ask.answer import answer_badge, opened_passage
+from components.ask.answer_marks import WHY_STANDING, answer_notes, standing_chips, writing_text
+from components.common.i18n import Words, words_for
 from engine.model.config import QualityOptions
 from engine.model.values import Recall, RouteChoice, RunRecord
 from tests.components.loop_runs import (

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.badge import badge_help, badge_text
-from components.i18n import UiLanguage, words_for
-from components.settings_of import ALL_ROLES
+from components.common.badge import badge_help, badge_text
+from components.common.i18n import UiLanguage, words_for
+from components.common.settings_of import ALL_ROLES
 from engine.model.config import RoleModel, RoleModels
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from babel.messages.extract import extract
 
-from components.catalogue import catalogue
+from components.common.catalogue import catalogue
 from engine.messages import CONTEXT_END
 from tests.messages import (
     CATALOGUES,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.decision_map import SIGNS, map_data
-from components.decision_map_view import coupling_text, look_of, map_view, pairs_for, tip_of
-from components.flips import flip_text, setting_of
-from components.i18n import UiLanguage, words_for
-from components.remedy import effect_text, title, why_text
+from components.ask.decision_map import SIGNS, map_data
+from components.ask.decision_map_view import coupling_text, look_of, map_view, pairs_for, tip_of
+from components.ask.flips import flip_text, setting_of
+from components.ask.remedy import effect_text, title, why_text
+from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.replay import what_if

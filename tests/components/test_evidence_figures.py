@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.decisions import followed_text
-from components.figures import figures_of
-from components.i18n import words_for
-from components.model_calls import call_row
-from components.timeline import spans, timeline_figure
+from components.ask.decisions import followed_text
+from components.ask.figures import figures_of
+from components.ask.model_calls import call_row
+from components.ask.timeline import spans, timeline_figure
+from components.common.i18n import words_for
 from engine.model.values import Fault, RunRecord
 from tests.components.sample_run import CONFIG, sample_record
 

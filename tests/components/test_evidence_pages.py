@@ -10,15 +10,15 @@ from streamlit.testing.v1 import AppTest
 
 def drawn(language: str, opened: str | None = None) -> AppTest:
     def page(language: str, opened: str | None) -> None:
-        from components.answer import answer_card
-        from components.decisions import decision_path
-        from components.faults import fault_box
-        from components.figures import figures
-        from components.i18n import words_for
-        from components.model_calls import model_calls
-        from components.passages import passages_table
-        from components.rewrites import rewrite_history
-        from components.timeline import timeline
+        from components.ask.answer import answer_card
+        from components.ask.decisions import decision_path
+        from components.ask.figures import figures
+        from components.ask.model_calls import model_calls
+        from components.ask.passages import passages_table
+        from components.ask.rewrites import rewrite_history
+        from components.ask.timeline import timeline
+        from components.common.faults import fault_box
+        from components.common.i18n import words_for
         from engine.model.values import Fault, PassageId
         from tests.components.sample_run import sample_record
 
@@ -85,14 +85,14 @@ def test_empty_states_say_what_will_come() -> None:
     def page() -> None:
         from dataclasses import replace
 
-        from components.answer import answer_card
-        from components.decisions import decision_path
-        from components.figures import figures
-        from components.i18n import words_for
-        from components.model_calls import model_calls
-        from components.passages import passages_table
-        from components.rewrites import rewrite_history
-        from components.timeline import timeline
+        from components.ask.answer import answer_card
+        from components.ask.decisions import decision_path
+        from components.ask.figures import figures
+        from components.ask.model_calls import model_calls
+        from components.ask.passages import passages_table
+        from components.ask.rewrites import rewrite_history
+        from components.ask.timeline import timeline
+        from components.common.i18n import words_for
         from engine.model.events import fold_all
         from tests.components.sample_run import sample_events
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from components.i18n import words_for
-from components.phrases import fault_text
+from components.common.i18n import words_for
+from components.common.phrases import fault_text
 from engine.errors import (
     EvaluationError,
     InvalidTag,

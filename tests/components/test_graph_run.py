@@ -7,17 +7,17 @@ from functools import cache
 
 import pytest
 
-from components.answer import answer_badge, answer_body
-from components.answer_marks import answer_notes
-from components.context_bar import context_nodes
-from components.graph_tab import analysis_nodes, taken_nodes
-from components.i18n import Words, words_for
-from components.life_lines import life_lines
-from components.markup import Node
-from components.mode_notes import mode_note_nodes, note_texts
-from components.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
-from components.passages import passage_row
-from components.presenter_sentences import sentence
+from components.ask.answer import answer_badge, answer_body
+from components.ask.answer_marks import answer_notes
+from components.ask.context_bar import context_nodes
+from components.ask.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
+from components.ask.passages import passage_row
+from components.ask.presenter_sentences import sentence
+from components.common.i18n import Words, words_for
+from components.common.life_lines import life_lines
+from components.common.markup import Node
+from components.workflows.graph_tab import analysis_nodes, taken_nodes
+from components.workflows.mode_notes import mode_note_nodes, note_texts
 from engine.model.config import GraphOptions, RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
@@ -203,7 +203,7 @@ def test_a_cell_of_a_table_is_marked_with_its_value_and_unknown_cells_stay_text(
 
 def test_markers_that_were_not_borne_out_are_reported_under_the_answer() -> None:
     """GH-07"""
-    from components.answer import _footnotes
+    from components.ask.answer import _footnotes
 
     record = replace(answered(), unsupported=(UnsupportedMarker("[2]", "It rains.", 0.1),))
     assert "[2]" in " ".join(item.text for item in _footnotes(record, EN))

@@ -8,13 +8,13 @@ from typing import get_args
 
 import pytest
 
-from components.graph_card import graph_card_nodes
-from components.graph_notes import fallback_text, note_text, notes_box
-from components.graph_picture import GraphPicture, community_picture, entity_picture, evidence_picture
-from components.graph_view import _PHRASES, graph_data, relation_text, type_text
-from components.i18n import UiLanguage, words_for
+from components.common.graph_picture import GraphPicture, community_picture, entity_picture, evidence_picture
+from components.common.graph_view import _PHRASES, graph_data, relation_text, type_text
+from components.common.i18n import UiLanguage, words_for
+from components.common.markup import script
+from components.knowledge.graph_card import graph_card_nodes
 from components.labels.runs import GRAPH_LISTS
-from components.markup import script
+from components.workflows.graph_notes import fallback_text, note_text, notes_box
 from engine.library.graph_values import GraphState
 from engine.model.values import PassageId
 from engine.model.values.graphs import (

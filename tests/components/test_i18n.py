@@ -7,11 +7,10 @@ from typing import get_args
 
 import pytest
 
-from components.gate_cost import waste_text
-from components.i18n import English, words_for
-from components.labels.runs import ROLE_NAMES
-from components.passages import GATES
-from components.phrases import (
+from components.ask.gate_cost import waste_text
+from components.ask.passages import GATES
+from components.common.i18n import English, words_for
+from components.common.phrases import (
     OUTCOMES,
     REASONS,
     WANTED,
@@ -23,6 +22,7 @@ from components.phrases import (
     reason_text,
     verdict_reason,
 )
+from components.labels.runs import ROLE_NAMES
 from engine.messages import NC_
 from engine.model.config import RoleName
 from engine.model.values import QUANTITIES, AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict

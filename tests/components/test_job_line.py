@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.i18n import words_for
-from components.job_line import job_line
+from components.common.i18n import words_for
+from components.knowledge.job_line import job_line
 from engine.library.values import JobStatus
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from components.amounts import count_text, size_text, span_text
-from components.chunk_preview import overlap
-from components.chunk_sliders import usable
-from components.collection_cards import matching
-from components.embedding_facts import family, has_own_prefixes, model_facts, model_name
-from components.found_passages import found_csv
-from components.i18n import words_for
-from components.job_list import failed_csv
-from components.preview_files import NOTES, files_of, note_text
-from components.source_list import lines_text
-from components.terms import query_terms
+from components.common.amounts import count_text, size_text, span_text
+from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_name
+from components.common.i18n import words_for
+from components.common.terms import query_terms
+from components.knowledge.chunk_preview import overlap
+from components.knowledge.chunk_sliders import usable
+from components.knowledge.collection_cards import matching
+from components.knowledge.found_passages import found_csv
+from components.knowledge.job_list import failed_csv
+from components.knowledge.preview_files import NOTES, files_of, note_text
+from components.knowledge.source_list import lines_text
 from engine.library.values import (
     ChunkOptions,
     FoundPassage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.life_lines import LifeLine, life_lines
+from components.common.life_lines import LifeLine, life_lines
 from engine.model.values import Context, PassageId, RunRecord
 from tests.components.sample_run import CONFIG, sample_events, sample_record
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.answer import answer_body
-from components.i18n import words_for
-from components.live_view import PLANS, line_of, moment, plan_of
-from components.markup import Node
-from components.workflow_drawing import painted, shapes_of, width_of
-from components.workflow_picture import PictureView, picture_of
+from components.ask.answer import answer_body
+from components.common.i18n import words_for
+from components.common.markup import Node
+from components.picture.drawing import painted, shapes_of, width_of
+from components.picture.live_view import PLANS, line_of, moment, plan_of
+from components.picture.picture import PictureView, picture_of
 from engine.model.config import SearchMethod
 from engine.model.events import Event, fold, fold_all
 from engine.model.values import Outcome, RunRecord

@@ -7,12 +7,12 @@ from typing import get_args
 
 import pytest
 
-from components.budget_note import extent_text
-from components.decisions import followed_text
-from components.figures import figures_of
-from components.i18n import Words, words_for
-from components.phrases import inequality_text, node_text, reason_text
-from components.timeline import spans
+from components.ask.budget_note import extent_text
+from components.ask.decisions import followed_text
+from components.ask.figures import figures_of
+from components.ask.timeline import spans
+from components.common.i18n import Words, words_for
+from components.common.phrases import inequality_text, node_text, reason_text
 from engine.api.responses import decision_sentence
 from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig, WorkflowName
 from engine.model.events import fold_all
@@ -35,8 +35,8 @@ def shown(name: str, language: str = "en") -> str:
     from tests.pages.driving import inline
 
     def page(name: str, language: str) -> None:
-        from components.decisions import decision_path
-        from components.i18n import words_for
+        from components.ask.decisions import decision_path
+        from components.common.i18n import words_for
         from tests.components.test_loop_decisions import record
 
         decision_path(record(name), words_for("zh" if language == "zh" else "en"), key="path")

@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from components.i18n import Words, words_for
+from components.common.i18n import Words, words_for
 from components.labels.workflows import NODE_NAMES
-from components.live_run import layouts
-from components.picture_words import title_of, word
-from components.words_live import PICTURE
-from components.workflow_export import decision_path_dot, workflow_svg
-from components.workflow_layout import layout_of
-from components.workflow_picture import PictureView, picture_of
+from components.picture.export import decision_path_dot, workflow_svg
+from components.picture.layout import layout_of
+from components.picture.live_run import layouts
+from components.picture.picture import PictureView, picture_of
+from components.picture.words import title_of, word
+from components.picture.words_live import PICTURE
 from engine.model.config import WorkflowName
 from engine.model.events import Event, fold_all
 from engine.model.values import Outcome, Quantity, RunRecord, SourceKind, Strategy

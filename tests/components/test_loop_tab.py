@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.html_text import safe_text
-from components.i18n import Words, words_for
-from components.loop_tab import LOOP_WORKFLOWS, loop_nodes, why_nothing
-from components.markup import Node
-from components.quality_chart import ISSUES, issue_inequality
-from components.scores import score_text
-from components.suggestions import suggestion_said
+from components.ask.suggestions import suggestion_said
+from components.common.html_text import safe_text
+from components.common.i18n import Words, words_for
+from components.common.markup import Node
+from components.common.scores import score_text
+from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_nodes, why_nothing
+from components.workflows.quality_chart import ISSUES, issue_inequality
 from engine.model.config import QualityOptions
 from engine.model.suggestion_wording import DIMENSION_OF, suggested
 from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
@@ -321,11 +321,11 @@ def test_other_workflows_have_no_such_tab() -> None:
 
 def drawn(name: str, language: str) -> AppTest:
     def page(name: str, language: str) -> None:
-        from components.answer import answer_card
-        from components.i18n import words_for
-        from components.loop_tab import loop_tab
-        from components.passages import passages_table
-        from components.rewrites import rewrite_history
+        from components.ask.answer import answer_card
+        from components.ask.passages import passages_table
+        from components.ask.rewrites import rewrite_history
+        from components.common.i18n import words_for
+        from components.workflows.loop_tab import loop_tab
         from tests.components import loop_runs
 
         words = words_for("zh" if language == "zh" else "en")

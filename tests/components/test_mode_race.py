@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
+from components.common.markup import Node
 from components.labels.settings import MODE_SUMMARIES, SETTING_OPTIONS
-from components.markup import Node
-from components.mode_race import FINDINGS, mode_race_nodes
+from components.runs.mode_race import FINDINGS, mode_race_nodes
 from engine.messages import NC_
 from engine.model.values import RunRecord
 from engine.running.mode_race import MODES, Finding, mode_race

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from components.life_lines import life_lines
-from components.loop_tab import LOOP_WORKFLOWS
-from components.node_filter import Tab, concerns, tab_of
+from components.ask.node_filter import Tab, concerns, tab_of
+from components.common.life_lines import life_lines
+from components.workflows.loop_tab import LOOP_WORKFLOWS
 from engine.model.config import WorkflowName
 from engine.model.values import RunRecord
 from engine.workflows import compiled

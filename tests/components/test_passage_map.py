@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from components.i18n import words_for
-from components.life_lines import Fate
-from components.passage_map import Look, counts_text, looks_of, map_figure, share_text
+from components.common.i18n import words_for
+from components.common.life_lines import Fate
+from components.knowledge.passage_map import Look, counts_text, looks_of, map_figure, share_text
 from engine.library.values import MapPoint, PassageMap
 from engine.model.values import PassageId
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from components.i18n import words_for
-from components.life_lines import LifeLine, life_lines
-from components.passages import drop_reason, passage_row, passages_csv
-from components.phrases import verdict_label
-from components.terms import question_terms, segments
+from components.ask.passages import drop_reason, passage_row, passages_csv
+from components.common.i18n import words_for
+from components.common.life_lines import LifeLine, life_lines
+from components.common.phrases import verdict_label
+from components.common.terms import question_terms, segments
 from engine.model.config import RunConfig, SearchMethod
 from engine.model.decide import gated
 from engine.model.values import PassageId, Round, RunId, RunRecord, Verdict

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.i18n import words_for
-from components.workflow_facts import lines_of_passing
+from components.common.i18n import words_for
+from components.picture.facts import lines_of_passing
 
 
 @pytest.mark.parametrize(

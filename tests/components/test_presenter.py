@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import words_for
-from components.live_view import plan_of
-from components.workflow_drawing import painted
-from components.workflow_picture import picture_of
+from components.common.i18n import words_for
+from components.picture.drawing import painted
+from components.picture.live_view import plan_of
+from components.picture.picture import picture_of
 from engine.model.events import PassageGraded, fold_all
 from engine.model.values import Outcome
 from tests.components.test_live_view import FOUR_NODES
@@ -68,8 +68,8 @@ def stage_of(app: AppTest) -> dict[str, Any]:
 
 
 def staged(rewrites: int, outcome: str) -> None:
-    from components.i18n import words_for
-    from components.presenter import presenter
+    from components.ask.presenter import presenter
+    from components.common.i18n import words_for
     from engine.model.events import fold_all
     from engine.replay.playback import steps
     from tests.components.test_workflow_export import LOOP
@@ -82,8 +82,8 @@ def staged(rewrites: int, outcome: str) -> None:
 def page(language: str, told: dict[str, object] | None) -> None:
     import streamlit as st
 
-    from components.i18n import words_for
-    from components.presenter import demo_buttons, presenter
+    from components.ask.presenter import demo_buttons, presenter
+    from components.common.i18n import words_for
     from engine.model.events import fold_all
     from engine.replay.playback import steps
     from tests.components.test_workflow_export import LOOP

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from components.i18n import UiLanguage, words_for
-from components.presenter_sentences import sentence
+from components.ask.presenter_sentences import sentence
+from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.model.config import RunConfig, WorkflowName
 from engine.model.events import Event, fold_all

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.html_text import html_of, safe_text
-from components.i18n import UiLanguage, words_for
+from components.common.html_text import html_of, safe_text
+from components.common.i18n import UiLanguage, words_for
+from components.common.markup import node
+from components.common.phrases import OUTCOMES
 from components.labels.workflows import LOOP_TABS
-from components.loop_tab import loop_nodes
-from components.markup import node
-from components.phrases import OUTCOMES
-from components.report import report_html
-from components.report_charts import ReportMap
+from components.runs.report import report_html
+from components.runs.report_charts import ReportMap
+from components.workflows.loop_tab import loop_nodes
 from engine.model.events import fold_all
 from engine.model.values import Candidate, RunRecord
 from engine.workflows import compiled

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from components.compare import comparison_nodes
-from components.html_text import html_of
-from components.i18n import UiLanguage, words_for
-from components.report import report_html
+from components.common.html_text import html_of
+from components.common.i18n import UiLanguage, words_for
+from components.runs.compare import comparison_nodes
+from components.runs.report import report_html
 from engine.model.events import fold_all
 from engine.model.values import (
     Attachment,

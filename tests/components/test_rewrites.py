@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.i18n import words_for
-from components.rewrites import ISSUE_NAMES, WISH_NAMES, Change, is_initial, issues_answered, rewrite_why, word_diff
+from components.ask.rewrites import ISSUE_NAMES, WISH_NAMES, Change, is_initial, issues_answered, rewrite_why, word_diff
+from components.common.i18n import words_for
 from engine.builtin.quality_rewriter import SHARPER
 from engine.builtin.wishes import WISHES
 from engine.model.config import RoleModel, RoleModels

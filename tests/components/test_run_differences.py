@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.i18n import words_for
-from components.run_differences import told_apart
+from components.common.i18n import words_for
+from components.runs.run_differences import told_apart
 from engine.model.config import QualityOptions, RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 

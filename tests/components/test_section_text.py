@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from components.answer import copied_text
-from components.i18n import words_for
-from components.life_lines import life_lines
-from components.passages import passages_csv
-from components.phrases import section_text
-from components.report import report_html
+from components.ask.answer import copied_text
+from components.ask.passages import passages_csv
+from components.common.i18n import words_for
+from components.common.life_lines import life_lines
+from components.common.phrases import section_text
+from components.runs.report import report_html
 from engine.model.values import RunRecord
 from tests.components.sample_run import sample_record
 from tests.components.test_workflow_export import LOOP

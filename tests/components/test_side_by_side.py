@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.i18n import UiLanguage, words_for
-from components.markup import Node
-from components.side_by_side import side_by_side_nodes
+from components.common.i18n import UiLanguage, words_for
+from components.common.markup import Node
+from components.runs.side_by_side import side_by_side_nodes
 from engine.replay.side_by_side import side_by_side
 from tests.components.sample_run import HOSTILE, sample_record
 from tests.engine.test_side_by_side import FOUR, record

@@ -10,13 +10,13 @@ from typing import Any, get_args
 
 import pytest
 
-from components.i18n import UiLanguage, words_for
-from components.markup import Node
-from components.system_health import judged, part_facts, part_title, verdict, worst
-from components.system_models import chats, short_digest
-from components.system_self_test import self_test_progress
-from components.system_settings import settings_found
-from components.system_speed import rate_text, speeds_csv
+from components.common.i18n import UiLanguage, words_for
+from components.common.markup import Node
+from components.system.health import judged, part_facts, part_title, verdict, worst
+from components.system.models import chats, short_digest
+from components.system.self_test import self_test_progress
+from components.system.settings import settings_found
+from components.system.speed import rate_text, speeds_csv
 from engine.host.values import Health, PartHealth, PartName, SelfTestCase, SelfTestCode, SelfTesting
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost, sound_parts
 
@@ -120,7 +120,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, testing: SelfTesting, language: UiLan
     def draw(nodes: Any, words: Any, *, key: str) -> None:
         shown.extend(nodes)
 
-    monkeypatch.setattr("components.system_self_test.draw_system", draw)
+    monkeypatch.setattr("components.system.self_test.draw_system", draw)
     self_test_progress(testing, words_for(language), key="k")
     return " ".join(item.text for item in shown)
 

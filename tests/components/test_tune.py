@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
-from components.run_link import run_link, settings_in_url
-from components.tune_charts import clicked, scale_of
-from components.tune_figures import cards_of, value_text
-from components.tune_flips import change_text, flips_csv, side_text
+from components.common.i18n import UiLanguage, words_for
+from components.common.run_link import run_link, settings_in_url
+from components.tune.charts import clicked, scale_of
+from components.tune.figures import cards_of, value_text
+from components.tune.flips import change_text, flips_csv, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
@@ -162,8 +162,8 @@ def drawn_heat(values: list[list[float]], known: list[list[int]]) -> Any:
     def page(values: list[list[float]], known: list[list[int]]) -> None:
         import numpy as np
 
-        from components.i18n import words_for
-        from components.tune_charts import heat_map
+        from components.common.i18n import words_for
+        from components.tune.charts import heat_map
         from engine.evaluation.sweep_values import Axis, HeatMap
         from engine.model.config import RunConfig
 
@@ -233,8 +233,8 @@ def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
     def page() -> None:
         from dataclasses import replace
 
-        from components.i18n import words_for
-        from components.tune_recommendation import recommendation_card
+        from components.common.i18n import words_for
+        from components.tune.recommendation import recommendation_card
         from engine.evaluation.recommend import recommend
         from engine.evaluation.sweep import sweep
         from engine.evaluation.sweep_values import Axis

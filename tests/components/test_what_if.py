@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.counterfactual_notes import would_notes
-from components.i18n import words_for
-from components.markup import Node
-from components.settings_of import differing
-from components.slider_marks import Alike, mark_rules, note_text
-from components.what_if import card_nodes, ungraded_passages
-from components.what_if_text import changes_text, consequence_text, price_text, value_text
+from components.ask.counterfactual_notes import would_notes
+from components.ask.slider_marks import Alike, mark_rules, note_text
+from components.ask.what_if import card_nodes, ungraded_passages
+from components.ask.what_if_text import changes_text, consequence_text, price_text, value_text
+from components.common.i18n import words_for
+from components.common.markup import Node
+from components.common.settings_of import differing
 from engine.model.config import RoleModel, RoleModels
 from engine.model.events import fold_all
 from engine.model.values import Outcome, PassageId, RunRecord

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 import pytest
 
-from components.counterfactual_notes import would_notes
-from components.i18n import Words, words_for
-from components.what_if import card_nodes, said
-from components.what_if_text import consequence_text, gap_text
+from components.ask.counterfactual_notes import would_notes
+from components.ask.what_if import card_nodes, said
+from components.ask.what_if_text import consequence_text, gap_text
+from components.common.i18n import Words, words_for
 from engine.model.config import (
     AnswerEvaluationOptions,
     DualLoopOptions,

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.i18n import Words, words_for
-from components.picture_words import title_of, word
-from components.workflow_drawing import fit, width_of
-from components.workflow_export import darkened, decision_path_dot, workflow_svg
-from components.workflow_picture import picture_of
+from components.common.i18n import Words, words_for
+from components.picture.drawing import fit, width_of
+from components.picture.export import darkened, decision_path_dot, workflow_svg
+from components.picture.picture import picture_of
+from components.picture.words import title_of, word
 from engine.model.events import fold_all
 from engine.model.values import Outcome, RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.workflow_geometry import Box, Route
-from components.workflow_layout import Layout, layout_of
+from components.picture.geometry import Box, Route
+from components.picture.layout import Layout, layout_of
 from engine.workflows.graph import END, START, Edge, WorkflowGraph, graph_of
 
 

@@ -13,8 +13,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from components.i18n import words_for
-from components.report import report_html
+from components.common.i18n import words_for
+from components.runs.report import report_html
 from engine.api import middleware
 from engine.engine import Engine
 from engine.errors import CollectionExists, ForeignCollection, UnknownCollection, UnknownDatabase

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.i18n import words_for
-from components.phrases import fault_text
+from components.common.i18n import words_for
+from components.common.phrases import fault_text
 from engine.errors import (
     InvalidSettings,
     UnknownMemory,

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from pydantic import SecretStr
 
-from components.i18n import words_for
+from components.common.i18n import words_for
 from components.labels.settings import SETTING_HELPS
-from components.workflow_export import workflow_svg
+from components.picture.export import workflow_svg
 from engine.model.config import (
     OPTION_PARAMETERS,
     OPTIONS,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from components.figures import figures_of
-from components.i18n import words_for
+from components.ask.figures import figures_of
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings

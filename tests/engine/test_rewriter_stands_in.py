@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from components.i18n import words_for
-from components.rewrites import history_nodes
+from components.ask.rewrites import history_nodes
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.attachments import attached_nodes, facts
-from components.i18n import UiLanguage, words_for
+from components.ask.attachments import attached_nodes, facts
+from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.model.values import Attachment, CellCitation
 from pages.ask_attachments import Box
@@ -22,8 +22,8 @@ HOSTILE = "![x](http://evil.example/a.png) <b>bold</b>"
 def editor() -> None:
     import streamlit as st
 
-    from components.attachments import image_editor
-    from components.i18n import words_for
+    from components.ask.attachments import image_editor
+    from components.common.i18n import words_for
     from engine.model.values import Attachment
 
     read = Attachment("image", "note.png", text=st.session_state["text"], read_by="ocr")

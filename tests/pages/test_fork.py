@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
@@ -22,7 +22,7 @@ def panel() -> None:
     """What the tab of decisions draws, by itself."""
     import streamlit as st
 
-    from components.i18n import words_for
+    from components.common.i18n import words_for
     from engine.running.process import get_engine
     from pages.fork import fork_panel_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem

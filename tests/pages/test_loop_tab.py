@@ -7,9 +7,9 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
 from components.labels.workflows import LOOP_TABS
-from components.loop_tab import LOOP_WORKFLOWS
+from components.workflows.loop_tab import LOOP_WORKFLOWS
 from engine.engine import Engine
 from engine.model.config import RunConfig, WorkflowName
 from tests.pages.driving import inline, opened, visible

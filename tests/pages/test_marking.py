@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.i18n import words_for
+from components.common.i18n import words_for
 from engine.engine import Engine
 from tests.pages.driving import ask, inline, opened
 

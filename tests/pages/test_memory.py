@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import words_for
-from components.memory_ledger import MemoryFigures, ledger_csv, matching
-from components.memory_recalls import EFFECT_NAMES, effect_of, recalled_by
+from components.common.i18n import words_for
+from components.knowledge.memory_ledger import MemoryFigures, ledger_csv, matching
+from components.knowledge.memory_recalls import EFFECT_NAMES, effect_of, recalled_by
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.messages import NC_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
 from components.labels.settings import SETTING_OPTIONS
 from engine.engine import Engine
 from engine.model.config import RunConfig

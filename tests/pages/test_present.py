@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.i18n import words_for
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.replay.playback import steps
 from engine.running.process import use_engine

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
-from components.run_list import RunLine, run_row
+from components.common.i18n import UiLanguage, words_for
+from components.runs.run_list import RunLine, run_row
 from engine.engine import Engine
 from engine.errors import RecordError
 from engine.model.config import RunConfig

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
-from components.run_link import settings_in_url
-from components.setting_words import setting_label, setting_text
-from components.settings_of import differing
+from components.common.i18n import UiLanguage, words_for
+from components.common.run_link import settings_in_url
+from components.common.setting_words import setting_label, setting_text
+from components.common.settings_of import differing
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.roles import CollectionInfo
@@ -22,8 +22,8 @@ EN, ZH = words_for("en"), words_for("zh")
 def panel() -> None:
     import streamlit as st
 
-    from components.config_panel import CollectionChoice, OllamaNote, config_panel
-    from components.i18n import words_for
+    from components.common.i18n import words_for
+    from components.common.panel import CollectionChoice, OllamaNote, config_panel
 
     collections = (CollectionChoice("samples", 168, full_text=True),)
     st.session_state["chosen"] = config_panel(words_for("en"), collections, OllamaNote("nowhere")).config

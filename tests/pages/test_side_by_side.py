@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
 from components.labels.workflows import WORKFLOW_NAMES
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
-from components.system_models import ModelEvent
+from components.common.i18n import UiLanguage, words_for
+from components.system.models import ModelEvent
 from engine.engine import Engine
 from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
 from engine.llm.discovery import OllamaStatus

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import words_for
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -115,8 +115,8 @@ def test_wanted_settings_move_the_whole_panel(engine: Engine, looped: RunRecord)
     def page(values: dict[str, object]) -> None:
         import streamlit as st
 
-        from components.config_panel import OllamaNote, config_panel, want_settings
-        from components.i18n import words_for
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, config_panel, want_settings
 
         if "once" not in st.session_state:
             st.session_state["once"] = True

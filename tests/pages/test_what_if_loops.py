@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.i18n import words_for
-from components.run_link import settings_in_url
+from components.common.i18n import words_for
+from components.common.run_link import settings_in_url
 from engine.engine import Engine
 from engine.model.config import (
     AnswerEvaluationOptions,

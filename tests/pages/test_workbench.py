@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
+from components.common.run_link import settings_in_url
 from components.labels.settings import SETTING_HELPS
-from components.run_link import settings_in_url
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import PARAMETERS, PRESETS, RunConfig

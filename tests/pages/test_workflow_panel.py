@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.i18n import UiLanguage, words_for
+from components.common.i18n import UiLanguage, words_for
+from components.common.run_link import settings_in_url
+from components.common.settings_of import SETTINGS_OF, differing, option_names, roles_of
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
-from components.run_link import settings_in_url
-from components.settings_of import SETTINGS_OF, differing, option_names, roles_of
 from engine.engine import Engine
 from engine.model.config import (
     QUALITY_WEIGHTS,
@@ -189,8 +189,8 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
     """QL-08: the two ceilings that the requirement names."""
 
     def page(top_k: int, kinds: object) -> None:
-        from components.config_panel import OllamaNote, Surroundings, config_panel, want_settings
-        from components.i18n import words_for
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, Surroundings, config_panel, want_settings
         from engine.model.config import RunConfig
         from engine.workflows import MODULES
 
@@ -337,8 +337,8 @@ def test_a_wanted_config_moves_the_whole_panel_to_it(config: RunConfig) -> None:
     def page(config: object) -> None:
         import streamlit as st
 
-        from components.config_panel import OllamaNote, Surroundings, config_panel, want_settings
-        from components.i18n import words_for
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, Surroundings, config_panel, want_settings
         from engine.workflows import MODULES
 
         if "asked" in st.session_state:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.markup import Node
+from components.common.markup import Node
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.i18n import UiLanguage, words_for
-from components.remedy import why_text
+from components.ask.remedy import why_text
+from components.common.i18n import UiLanguage, words_for
 from engine.model.wording import apart
 from engine.replay.diagnosis import Diagnosis
 

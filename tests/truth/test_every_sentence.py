@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
-from components.i18n import UiLanguage, Words, words_for
+from components.common.i18n import UiLanguage, Words, words_for
 from engine.model.values import RunRecord
 from tests.truth.claims import Claim
 from tests.truth.kinds import changes, diagnoses, figures, lists, loops, races, rewrites, sentences, tuned

@@ -10,5 +10,5 @@ class SourceNote:
     """Something a reader should know of a file that could be read: pages without text, sheets left out."""
 
     code: str
-    """One of the codes that ``components/preview_files.py`` has a sentence for."""
+    """One of the codes that ``components/knowledge/preview_files.py`` has a sentence for."""
     params: dict[str, str] = field(default_factory=dict)

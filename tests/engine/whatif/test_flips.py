@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from components.flips import flip_text
-from components.i18n import words_for
+from components.ask.flips import flip_text
+from components.common.i18n import words_for
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if

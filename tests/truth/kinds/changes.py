@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from components.flips import flip_text
-from components.i18n import Words
-from components.phrases import outcome_text
+from components.ask.flips import flip_text
+from components.common.i18n import Words
+from components.common.phrases import outcome_text
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord

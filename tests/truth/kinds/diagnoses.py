@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.gate_cost import waste_text
-from components.i18n import Words
-from components.remedy import why_text
+from components.ask.gate_cost import waste_text
+from components.ask.remedy import why_text
+from components.common.i18n import Words
 from engine.model.values import PassageId, RunRecord, Verdict
 from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose

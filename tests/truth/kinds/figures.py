@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from components.decisions import followed_text
-from components.figures import figures_of
-from components.i18n import Words
-from components.quality_chart import quality_nodes
-from components.rewrites import EFFECT_NAMES, history_nodes
-from components.workflow_facts import facts_of
+from components.ask.decisions import followed_text
+from components.ask.figures import figures_of
+from components.ask.rewrites import EFFECT_NAMES, history_nodes
+from components.common.i18n import Words
+from components.picture.facts import facts_of
+from components.workflows.quality_chart import quality_nodes
 from engine.model.values import RunRecord
 from tests.truth.claims import Claim, rows_of
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.i18n import Words
-from components.run_list import RunLine, run_row
-from components.settings_of import differing
-from components.what_if_line import line_parts
+from components.ask.what_if_line import line_parts
+from components.common.i18n import Words
+from components.common.settings_of import differing
+from components.runs.run_list import RunLine, run_row
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if

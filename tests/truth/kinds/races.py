@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from components.i18n import Words
-from components.mode_race import finding_text, found_before_text, mode_race_nodes
+from components.common.i18n import Words
+from components.runs.mode_race import finding_text, found_before_text, mode_race_nodes
 from engine.messages import NC_
 from engine.model.values import Candidate, PassageId, RunRecord
 from engine.running.mode_race import mode_race

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from components.i18n import Words
-from components.rewrites import rewrite_why
+from components.ask.rewrites import rewrite_why
+from components.common.i18n import Words
 from engine.model.values import Rewrite, RunRecord
 from tests.truth.claims import Claim
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.budget_note import budget_nodes
-from components.i18n import Words
-from components.life_lines import life_lines
-from components.passages import drop_reason
-from components.phrases import bar_text, inequality_text
-from components.presenter_sentences import sentence
-from components.what_if import said as card_said
+from components.ask.budget_note import budget_nodes
+from components.ask.passages import drop_reason
+from components.ask.presenter_sentences import sentence
+from components.ask.what_if import said as card_said
+from components.common.i18n import Words
+from components.common.life_lines import life_lines
+from components.common.phrases import bar_text, inequality_text
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from statistics import mean, median
 
-from components.i18n import Words
-from components.tune_figures import Card, cards_of
-from components.tune_flips import card_texts, change_text, side_text
+from components.common.i18n import Words
+from components.tune.figures import Card, cards_of
+from components.tune.flips import card_texts, change_text, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import gather

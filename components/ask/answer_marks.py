@@ -1,0 +1,186 @@
+"""What a reader has to know of an answer of the three other loops, in plain words: how good, whence, why it stands."""
+
+from __future__ import annotations
+
+from components.common.i18n import Words
+from components.common.markup import Node, chip
+from components.common.phrases import probability_text, reason_text
+from components.common.scores import grade_look, score_text
+from components.labels.runs import GRADE_NAMES
+from engine.messages import N_
+from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
+from engine.model.values import Draft, Memory, RunRecord
+
+_NTH = {
+    "writing": N_("… writing answer {n} of at most {most}"),
+    "written": N_("answer {n} of at most {most}"),
+    "evaluating": N_("… evaluating answer {n} of at most {most}"),
+}
+
+WHY_STANDING = {
+    "max_corrections": N_(
+        "The corrections are used up and no answer passed its evaluation: the best of {n} stands. What is wrong with "
+        "it is under “Strategies”."
+    ),
+    "max_epochs": N_(
+        "All {n} answers are written and the evaluator still asks for changes: the last one stands. What it asks for "
+        "is under “Evaluation”."
+    ),
+    "evaluator_failed": N_("The evaluator could not be reached or read: no one has evaluated this answer."),
+    "deadline": N_("The time was used up before an answer passed its evaluation: this is the newest complete one."),
+    "writer_failed": N_(
+        "The revision could not be written: the answer before it stands, with its suggestions unanswered."
+    ),
+}
+
+_WRITERS = ("generate_answer", "generate_response", "direct_response")
+_EVALUATORS = ("eval_answer", "grade_relevance")
+_ANSWERED = ("answered", "answered_forced", "answered_unverified")
+_OWN_WORDS = ("max_corrections", "max_epochs", "evaluator_failed", "deadline", "writer_failed")
+"""Reasons for which an answer stands that did not pass; each has a sentence of its own."""
+
+
+def standing_draft(record: RunRecord) -> Draft | None:
+    """The newest draft that is the answer of the run; None where no draft is."""
+    return next((item for item in reversed(record.drafts) if item.text == record.answer), None)
+
+
+def most_answers(record: RunRecord) -> int:
+    """How many answers a run of this configuration may write."""
+    match record.config.options:
+        case AnswerEvaluationOptions(gener_epoch=most):
+            return most
+        case DualLoopOptions(max_corrections=corrections):
+            return corrections + 1
+        case _:
+            return 1
+
+
+def writing_text(record: RunRecord, words: Words) -> str:
+    """What is done with which answer, ``… writing answer 2 of at most 3``; empty where there is one at most."""
+    most = most_answers(record)
+    now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+    number = len(record.drafts) + (now in _WRITERS)
+    if most < 2 or number < 1:
+        return ""
+    doing = "writing" if now in _WRITERS else "evaluating" if now in _EVALUATORS else "written"
+    return words(_NTH[doing], n=number, most=most)
+
+
+def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
+    """Look and words of the badge of an answer without a search; None for an answer from passages."""
+    if record.workflow == "graph_hybrid":
+        return _graph_badge(record, words)
+    draft = standing_draft(record)
+    if draft is None or not draft.direct or record.outcome not in ("answered", "answered_forced"):
+        return None
+    if record.outcome == "answered_forced":
+        return "warn", words("! without a search")
+    return "pass", words("✓ from memory" if answering_memory(record) else "✓ without a search")
+
+
+def _graph_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
+    """Of graph + vector retrieval: an answer without a search, or from the tables of the question alone."""
+    context = record.context
+    if context is None or record.active or record.outcome not in (*_ANSWERED, "abstained"):
+        return None
+    if not record.rounds:
+        return "grey", words("without a search")
+    if context.tables and not context.passages:
+        return "pass", words("from the tables of the question")
+    return None
+
+
+def answering_memory(record: RunRecord) -> Memory | None:
+    """The memory that a direct answer comes from; None where the run searched, or nothing usable was recalled."""
+    recall, route = record.recall, record.route
+    if recall is None or route is None or route.route != "direct" or route.code == "smalltalk":
+        return None
+    return next((item for item in recall.memories if item.id not in recall.stale), None)
+
+
+def standing_chips(record: RunRecord, words: Words) -> list[Node]:
+    """How good the answer of a run that is over was found: quality of its passages, its evaluation."""
+    options = record.config.options
+    made = []
+    checks = [item.quality for item in record.rounds if item.quality is not None]
+    if checks and isinstance(options, QualityOptions):
+        check = checks[-1]
+        grade = words(GRADE_NAMES[check.routing_grade])
+        score = score_text(check.routing_score, options)
+        made.append(chip(grade_look(check.routing_grade), words("quality {score} · {grade}", score=score, grade=grade)))
+    draft = standing_draft(record)
+    if draft is not None and record.outcome != "fallback":
+        made.append(evaluation_chip(draft, record, words))
+    return made
+
+
+def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
+    """Whether an answer passed its evaluation, and with how many suggestions it did not."""
+    if draft.evaluation is None:
+        newest = record.active and draft is record.drafts[-1]
+        return chip("accent", words("… being evaluated")) if newest else chip("warn", words("? not evaluated"))
+    if draft.evaluation.passed:
+        return chip("pass", words("✓ evaluation passed"))
+    found = len(draft.evaluation.suggestions)
+    if record.workflow == "dual_loop":
+        return chip("warn", words.count("! 1 complaint", "! {n} complaints", found))
+    return chip("warn", words.count("! 1 suggestion", "! {n} suggestions", found))
+
+
+def answer_notes(record: RunRecord, words: Words) -> list[str]:
+    """Sentences below the answer of one of the three loops, the weightiest first; none for an answer that passed."""
+    draft = standing_draft(record)
+    notes = []
+    if record.workflow == "graph_hybrid":
+        return _graph_notes(record, words)
+    if record.outcome == "fallback":
+        notes.append(
+            words("No answer was found, and none was invented. What each strategy found is under “Strategies”.")
+        )
+    elif record.outcome == "answered_forced":
+        notes.append(_forced(record, draft, words))
+    if draft is not None and draft.direct and record.outcome != "fallback":
+        memory = answering_memory(record)
+        if memory is None:
+            notes.append(words("Nothing was searched for this answer: it is based on no passage."))
+        else:
+            similarity = probability_text(memory.similarity)
+            notes.append(
+                words(
+                    "Memory answered this, not the settings: the answer comes from an earlier run, nothing was "
+                    "searched. It was asked then: “{question}” (similarity {similarity}).",
+                    question=memory.question,
+                    similarity=similarity,
+                )
+            )
+    return notes
+
+
+def _graph_notes(record: RunRecord, words: Words) -> list[str]:
+    """What is to be known of an answer of graph + vector retrieval; the usual notes come besides."""
+    if not record.rounds and record.outcome is not None and record.answer:
+        return [words("Answered without a search: grading and citations were skipped.")]
+    context = record.context
+    if context is not None and context.tables and not context.passages and record.outcome in _ANSWERED:
+        return [words("No passage passed: the answer is based on the tables of the question alone.")]
+    return []
+
+
+def _forced(record: RunRecord, draft: Draft | None, words: Words) -> str:
+    why = reason_text(record.reason, words)
+    options = record.config.options
+    checks = [item.quality for item in record.rounds if item.quality is not None]
+    if isinstance(options, QualityOptions) and checks:
+        score = score_text(checks[-1].routing_score, options)
+        return words(
+            "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+            score=score,
+            bar=probability_text(options.medium_score),
+            why=why,
+        )
+    if draft is not None and draft.evaluation is not None and draft.evaluation.passed:
+        return words("The evaluator passed this answer, but the passages never met the gate: {why}.", why=why)
+    if record.reason in _OWN_WORDS:
+        return words(WHY_STANDING[record.reason], n=len(record.drafts))
+    return words("This answer did not pass in full: {why}.", why=why)

@@ -1,0 +1,195 @@
+"""Images and tables of a question: as a run had them, and as somebody may correct them before they are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.markup import Node, chip, fold, node, script
+from engine.attachments.admission import LONGEST_TEXT, MOST_COLUMNS, MOST_ROWS
+from engine.messages import N_
+from engine.model.values import Attachment, CellCitation
+from engine.retrieval.cells import column_letters
+
+_BY = {
+    "ocr": N_("text recognition"),
+    "typed": N_("typed"),
+}
+
+_CUT = {
+    "rows": N_("Only the first {n} rows are taken."),
+    "columns": N_("Only the first {n} columns are taken."),
+    "size": N_("Only the first {rows} rows and {columns} columns are taken."),
+    "text": N_("What was too long is cut off."),
+    "tables": N_("The file has further tables or sheets, which are left out."),
+}
+
+_component = st.components.v2.component(
+    "workbench_attached",
+    html='<div class="wb attached-to"></div>',
+    css=script("tokens.css", "markup.css", "loops.css", "attachments.css"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
+)
+
+_TEXT_HEIGHT = 190
+_GRID_HEIGHT = 280
+_SHORT = 240
+"""Characters of an image's text that are shown without unfolding it."""
+_ROWS_SHOWN = 6
+
+
+def attached_card(attachments: Sequence[Attachment], cited: Sequence[CellCitation], words: Words, *, key: str) -> None:
+    """Draw what came with the question of a run, with the cells that its answer quotes marked; nothing for none."""
+    if attachments:
+        head = node("div", "head", node("strong", "heading", words("Attached to the question")))
+        card = node("section", "card", head, *attached_nodes(attachments, cited, words))
+        _component(key=key, data={"lang": words.html_language, "nodes": [card.plain()]})
+
+
+def attached_nodes(attachments: Sequence[Attachment], cited: Sequence[CellCitation], words: Words) -> list[Node]:
+    """A part for each attachment, long ones folded; a table with the names of its rows and columns."""
+    parts, tables = [], 0
+    for place, item in enumerate(attachments):
+        tables += item.kind == "table"
+        cells = [cell for cell in cited if item.kind == "table" and cell.table == tables]
+        told = [chip("plain", title(item, tables, words)), node("span", "grow own-name", item.name)]
+        told += [chip("accent", words.count("1 cell quoted", "{n} cells quoted", len(cells)))] if cells else []
+        parts.append(node("div", "head", *told))
+        parts.append(node("p", "muted small", facts(item, words)))
+        parts.append(_table(item, cells, place, words) if item.kind == "table" else _text(item.text, place))
+    return parts
+
+
+def title(item: Attachment, table: int, words: Words) -> str:
+    return words("Table T{n}", n=table) if item.kind == "table" else words("Image")
+
+
+def facts(item: Attachment, words: Words) -> str:
+    """Who read it, how much there is, and what was left out."""
+    if item.kind == "image":
+        size = words.count("1 character", "{n} characters", len(item.text))
+    else:
+        size = words(
+            "{rows} rows × {columns} columns", rows=len(item.rows), columns=len(item.rows[0]) if item.rows else 0
+        )
+    by = words(_BY[item.read_by or "typed"]) if item.read_by in ("", "ocr") else item.read_by
+    limit = MOST_ROWS if item.cut == "rows" else MOST_COLUMNS
+    cut = []
+    if item.cut in _CUT:
+        cut.append(words(_CUT[item.cut], n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
+    return " · ".join(
+        [
+            by,
+            size,
+            *([words("corrected by hand")] if item.edited and item.read_by else []),
+            *cut,
+        ]
+    )
+
+
+def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> bool:
+    """What it is, its name and its facts on one line; whether its button to remove it was pressed."""
+    name = node("span", "own-name", item.name)
+    about = node("span", "muted small grow", facts(item, words))
+    remove = Node(
+        "button",
+        {
+            "class": "button quiet",
+            "data-action": "remove",
+            "aria-label": words("Remove {name}", name=item.name[:_SHORT]),
+        },
+        (f"✕ {words('Remove')}",),
+    )
+    head = node("div", "head", chip("plain", title(item, table, words)), name, about, remove)
+    result = _component(
+        key=key, data={"lang": words.html_language, "nodes": [head.plain()]}, on_action_change=lambda: None
+    )
+    return isinstance(result.action, Mapping)
+
+
+def image_editor(item: Attachment, words: Words, *, key: str) -> Attachment:
+    """What was read of an image, in a box to correct it."""
+    if not item.text and not item.edited:
+        st.caption(words("No text was found in this image. Say in a few words what it shows, or remove it."))
+    text = st.text_area(
+        words("What was read; correct it before you run"),
+        item.text,
+        key=f"{key}_text",
+        height=_TEXT_HEIGHT,
+        max_chars=LONGEST_TEXT,
+    )
+    return item if text == item.text else replace(item, text=text or "", edited=True)
+
+
+def table_editor(item: Attachment, number: int, words: Words, *, key: str) -> Attachment:
+    """The cells of a table as a grid to correct them, named as they are quoted: letters and numbers."""
+    width = len(item.rows[0]) if item.rows else 0
+    letters = [column_letters(number) for number in range(1, width + 1)]
+    frame = pd.DataFrame(item.rows, index=range(1, len(item.rows) + 1), columns=letters, dtype=str)
+    st.caption(words("Cells are quoted as [T{n}:B2]", n=number))
+    edited = st.data_editor(
+        frame,
+        key=f"{key}_grid",
+        height=min(_GRID_HEIGHT, 37 * (len(item.rows) + 1)),
+        column_config={letter: st.column_config.TextColumn(letter) for letter in letters},
+    )
+    header = (
+        st.checkbox(words("The first row names the columns"), item.header, key=f"{key}_header")
+        if len(item.rows) > 1
+        else False
+    )
+    rows = tuple(tuple("" if pd.isna(cell) else str(cell) for cell in row) for row in edited.itertuples(index=False))
+    if rows == item.rows and header == item.header:
+        return item
+    return replace(item, rows=rows, header=header, edited=True)
+
+
+def _text(text: str, place: int) -> Node:
+    shown = node("p", "own-text", text)
+    if len(text) <= _SHORT:
+        return shown
+    return fold(f"attached_{place}", f"{' '.join(text[:_SHORT].split())} …", shown)
+
+
+def _table(item: Attachment, cited: Sequence[CellCitation], place: int, words: Words) -> Node:
+    quoted = {cell.cell for cell in cited}
+    corner = node("tr", "", node("th", "num", ""), *(node("th", "num", letter) for letter in _letters(item)))
+    rows = [_row(item, number, quoted, words) for number in range(1, len(item.rows) + 1)]
+    # Rows that the answer quotes stand outside the fold, wherever they are.
+    telling = {number for number in range(1, len(rows) + 1) if any(_row_of(cell) == number for cell in quoted)}
+    first = [row for number, row in enumerate(rows, start=1) if number <= _ROWS_SHOWN or number in telling]
+    shown = node("div", "scroll", node("table", "cells", node("thead", "", corner), node("tbody", "", *first)))
+    if len(first) == len(rows):
+        return shown
+    whole = node("table", "cells", node("thead", "", corner), node("tbody", "", *rows))
+    said = words("{rows} rows × {columns} columns", rows=len(rows), columns=len(item.rows[0]))
+    return node("div", "", shown, fold(f"attached_{place}", said, node("div", "scroll", whole)))
+
+
+def _letters(item: Attachment) -> list[str]:
+    return [column_letters(number) for number in range(1, 1 + (len(item.rows[0]) if item.rows else 0))]
+
+
+def _row(item: Attachment, number: int, quoted: Collection[str], words: Words) -> Node:
+    tag: Literal["th", "td"] = "th" if item.header and number == 1 else "td"
+    cells = [
+        node(
+            tag,
+            "",
+            node("mark", "quoted", text, title=words("Quoted in the answer"))
+            if f"{letter}{number}" in quoted
+            else text,
+        )
+        for letter, text in zip(_letters(item), item.rows[number - 1], strict=True)
+    ]
+    return node("tr", "", node("th", "num muted", str(number)), *cells)
+
+
+def _row_of(cell: str) -> int:
+    digits = cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return int(digits) if digits.isdecimal() else 0

@@ -1,0 +1,292 @@
+"""The five figures of a run: outcome, what its loop goes by, best similarity or suggestions, model calls, time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from components.common.i18n import Words
+from components.common.markup import Node, draw, node
+from components.common.phrases import (
+    duration_text,
+    ended_text,
+    moved_text,
+    node_text,
+    outcome_text,
+    probability_text,
+    reason_text,
+)
+from components.labels.runs import GRADE_NAMES
+from engine.messages import N_
+from engine.model.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
+from engine.model.values import Decision, Outcome, RunRecord
+from engine.model.wording import change_of
+
+_NAMES = {
+    "outcome": N_("Outcome"),
+    "pass_rate": N_("Pass rate"),
+    "similarity": N_("Best similarity"),
+    "calls": N_("Model calls"),
+    "time": N_("Time"),
+    "quality": N_("Quality score"),
+    "suggestions": N_("Suggestions"),
+    "context": N_("Context"),
+}
+
+_BEFORE = {
+    "outcome": N_("after the run"),
+    "pass_rate": N_("per round"),
+    "similarity": N_("per round"),
+    "calls": N_("counted as they happen"),
+    "time": N_("against the budget"),
+    "quality": N_("per round"),
+    "suggestions": N_("per answer"),
+    "context": N_("tokens of its budget"),
+}
+
+_LOOKS: dict[Outcome, str] = {
+    "answered": "pass",
+    "answered_forced": "warn",
+    "answered_unverified": "warn",
+    "abstained": "warn",
+    "fallback": "warn",
+    "cancelled": "muted",
+    "failed": "fault",
+    "interrupted": "fault",
+}
+
+
+Measure = Literal["pass_rate", "quality", "similarity", "suggestions", "context"]
+
+_MEASURES: dict[WorkflowName, tuple[Measure, Measure]] = {
+    "self_corrective": ("pass_rate", "similarity"),
+    "quality_loop": ("quality", "similarity"),
+    "dual_loop": ("pass_rate", "suggestions"),
+    "answer_evaluation": ("pass_rate", "suggestions"),
+    "graph_hybrid": ("pass_rate", "context"),
+}
+"""What each loop goes by, between outcome and calls."""
+_COMMON: tuple[Measure, Measure] = ("pass_rate", "similarity")
+"""What every loop has, no matter what it goes by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number in its place: label, value, a note below, and the meaning that colours them."""
+
+    label: str
+    value: str
+    note: str = ""
+    look: str = ""
+    note_look: str = "muted"
+    fill: float | None = None
+    """Share of a limit that is used, in [0, 1]."""
+
+
+def figures(
+    record: RunRecord | None,
+    words: Words,
+    *,
+    key: str,
+    most_calls: int | None = None,
+    workflow: WorkflowName = "self_corrective",
+    look: Literal["", "strip"] = "",
+    under_way: tuple[float, int] = (0.0, 0),
+) -> None:
+    """Draw the five figures; before a run they are dashes, for the ``workflow`` that is chosen.
+
+    ``most_calls`` is the worst case of this configuration; ``strip`` sets them in one row of one card.
+    ``under_way`` is what a live run adds to its record: milliseconds until now, and calls that have not ended.
+    """
+    elapsed_ms, waiting = under_way
+    if record is not None and elapsed_ms > record.duration_ms:
+        record = replace(record, duration_ms=elapsed_ms)
+    cards = (_card(item) for item in figures_of(record, words, most_calls, workflow, waiting=waiting))
+    draw((node("div", f"figures {look}".strip(), *cards),), words, key=key)
+
+
+def figures_of(
+    record: RunRecord | None,
+    words: Words,
+    most_calls: int | None = None,
+    workflow: WorkflowName = "self_corrective",
+    measures: tuple[Measure, Measure] | None = None,
+    *,
+    waiting: int = 0,
+) -> tuple[Figure, ...]:
+    """What the five cards say; ``measures`` instead of those of the run's own workflow, to set it beside another."""
+    if record is None:
+        names = ("outcome", *_MEASURES[workflow], "calls", "time")
+        return tuple(Figure(words(_NAMES[name]), "–", words(_BEFORE[name])) for name in names)
+    drawn: dict[Measure, Callable[[RunRecord, Words], Figure]] = {
+        "pass_rate": _pass_rate,
+        "quality": _quality,
+        "similarity": _similarity,
+        "suggestions": _suggestions,
+        "context": _context,
+    }
+    first, second = measures or _MEASURES[record.workflow]
+    return (
+        _outcome(record, words),
+        drawn[first](record, words),
+        drawn[second](record, words),
+        _calls(record, words, most_calls, waiting),
+        _time(record, words),
+    )
+
+
+def shared_measures(a: RunRecord, b: RunRecord) -> tuple[Measure, Measure]:
+    """The two measures by which two runs can be set side by side: of different loops, those that every loop has."""
+    return _MEASURES[a.workflow] if a.workflow == b.workflow else _COMMON
+
+
+def measured(record: RunRecord, measure: Measure) -> float | None:
+    """The value of a run that its card shows: the best similarity of all rounds, the last value of anything else."""
+    if measure == "similarity":
+        return record.best_similarity
+    return next(reversed(_values(record, measure)), None)
+
+
+def _values(record: RunRecord, measure: Measure) -> list[float]:
+    match measure:
+        case "pass_rate":
+            return list(record.pass_rates.values())
+        case "quality":
+            return [item.quality.routing_score for item in record.rounds if item.quality is not None]
+        case "similarity":
+            return [best for item in record.rounds if (best := item.best_similarity) is not None]
+        case "suggestions":
+            return [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
+        case "context":
+            return [record.context.tokens] if record.context and record.rounds else []
+
+
+def _graded(record: RunRecord) -> list[Decision]:
+    return [item for item in record.decisions if item.node in ("grade", "grade_documents")]
+
+
+def _outcome(record: RunRecord, words: Words) -> Figure:
+    if record.outcome is None:
+        running = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+        note = words("at {node}", node=node_text(running, words)) if running else ""
+        return Figure(words("Outcome"), outcome_text(None, words), note, "accent")
+    look = "warn" if record.answer_note else _LOOKS[record.outcome]
+    # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
+    rewrites = sum(item.round >= 0 for item in record.rewrites)
+    parts = [words.count("after 1 rewrite", "after {n} rewrites", rewrites)] if rewrites else []
+    reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
+    if reason and reason != record.outcome:
+        parts.append(reason_text(reason, words))
+    return Figure(words("Outcome"), ended_text(record, words), " · ".join(parts), look, look)
+
+
+def _pass_rate(record: RunRecord, words: Words) -> Figure:
+    graded = _graded(record)
+    last = graded[-1] if graded else None
+    if record.workflow == "dual_loop":
+        note = words("gate: {n} relevant", n=1)
+    elif record.config.gate == "min_relevant":
+        note = words("gate: {n} relevant", n=record.config.min_relevant)
+    else:
+        note = words("bar {value}", value=probability_text(record.config.grade_pass_threshold))
+    counted = f"{last.passed}/{last.kept} · {note}" if last else note
+    return _course(words("Pass rate"), _values(record, "pass_rate"), counted)
+
+
+def _quality(record: RunRecord, words: Words) -> Figure:
+    checks = [item.quality for item in record.rounds if item.quality is not None]
+    options = record.config.options
+    bar = options.medium_score if isinstance(options, QualityOptions) else QualityOptions().medium_score
+    note = words("bar {value}", value=probability_text(bar))
+    if checks:
+        note = f"{words(GRADE_NAMES[checks[-1].routing_grade])} · {note}"
+    return _course(words("Quality score"), _values(record, "quality"), note)
+
+
+def _similarity(record: RunRecord, words: Words) -> Figure:
+    """The best of all rounds, with what each round came to."""
+    best, values = record.best_similarity, _values(record, "similarity")
+    bar = words("bar {value}", value=probability_text(record.config.similarity_threshold))
+    if best is None:
+        return Figure(words("Best similarity"), "–", bar)
+    course = words("by round {course}", course=" → ".join(map(probability_text, values))) if len(values) > 1 else ""
+    return Figure(words("Best similarity"), probability_text(best), " · ".join(filter(None, (course, bar))))
+
+
+def _suggestions(record: RunRecord, words: Words) -> Figure:
+    """How many changes each answer was asked for: none means that it passed."""
+    counts = [int(count) for count in _values(record, "suggestions")]
+    options = record.config.options
+    if isinstance(options, AnswerEvaluationOptions) and record.drafts:
+        note = words("answer {n} of at most {most}", n=len(record.drafts), most=options.gener_epoch)
+    else:
+        note = words.count("1 answer judged", "{n} answers judged", len(counts)) if counts else words("per answer")
+    look = "" if not counts else "pass" if counts[-1] == 0 else "warn"
+    return Figure(words("Suggestions"), " → ".join(map(str, counts)) or "–", note, look)
+
+
+def _context(record: RunRecord, words: Words) -> Figure:
+    """How much of its budget the context took, and of what it consists."""
+    context = record.context
+    if context is None or not record.rounds:
+        return Figure(words("Context"), "–", words("nothing was searched" if context else "tokens of its budget"))
+    parts = [
+        words("of {most}", most=context.token_budget),
+        words.count("1 passage", "{n} passages", len(context.passages)),
+    ]
+    if context.graph is not None:
+        parts.append(words.count("1 relationship", "{n} relationships", len(context.graph.relationships)))
+    if context.tables:
+        parts.append(words.count("1 table", "{n} tables", len(context.tables)))
+    share = context.tokens / context.token_budget if context.token_budget else None
+    return Figure(words("Context"), words("{n} tokens", n=context.tokens), " · ".join(parts), fill=share)
+
+
+def _course(label: str, values: Sequence[float], note: str) -> Figure:
+    """A value over the rounds: first and last, and by how much it rose or fell from the first to the last."""
+    if not values:
+        return Figure(label, "–", note)
+    if len(values) == 1:
+        return Figure(label, probability_text(values[0]), note)
+    change = change_of(values[0], values[-1])
+    look = ("muted", "pass", "warn")[change.direction]
+    return Figure(label, change.course, f"{moved_text(change)} · {note}", note_look=look)
+
+
+def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int) -> Figure:
+    parts = [words("of at most {n}", n=most_calls)] if most_calls else []
+    if record.built_in_calls:
+        parts.append(words("{n} built in", n=record.built_in_calls))
+    if record.cached_calls:
+        parts.append(words("{n} from cache", n=record.cached_calls))
+    if waiting:
+        # Alone: a longer note would wrap, and push the answer down and up again while it is read.
+        parts = [words("{n} under way", n=waiting)]
+    calls = record.calls + waiting
+    fill = calls / most_calls if most_calls else None
+    return Figure(words("Model calls"), str(calls), " · ".join(parts), fill=fill)
+
+
+def _time(record: RunRecord, words: Words) -> Figure:
+    budget = record.config.budget_s
+    share = record.duration_ms / 1000.0 / budget
+    return Figure(
+        words("Time"),
+        duration_text(record.duration_ms),
+        words("of {budget}", budget=f"{budget:g} s"),
+        look="warn" if share >= 1 else "",
+        fill=share,
+    )
+
+
+def _card(figure: Figure) -> Node:
+    parts = [
+        node("div", "label", figure.label),
+        node("div", f"value num {figure.look}", figure.value),
+        node("div", f"note num {figure.note_look}", figure.note),
+    ]
+    if figure.fill is not None:
+        used = f"{min(1.0, max(0.0, figure.fill)):.1%}"
+        parts.append(node("div", "gauge", node("i", "", data_fill=used), aria_hidden="true"))
+    return node("div", "figure", *parts)

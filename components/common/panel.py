@@ -1,0 +1,349 @@
+"""The configuration panel: the one set of controls; values in, a :class:`RunConfig` out.
+
+Every setting stands in the URL under its own name, so that a link holds the settings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
+
+from components.common.i18n import Words
+from components.common.settings_of import ALL_ROLES, SETTINGS_OF, names_settings, option_names, roles_of
+from components.common.url_state import put_into_url, take_from_url
+from components.common.widgets import (
+    collection_picker,
+    heading,
+    model_picker,
+    number,
+    one_of,
+    preset_picker,
+    relabel,
+    search_picker,
+    slider,
+    switch,
+    warning,
+)
+from components.labels.settings import SETTING_HELPS
+from components.labels.workflows import WORKFLOW_SUMMARIES, WORKFLOW_TITLES
+from components.workflows.config_graph import graph_options, mode_picker
+from components.workflows.config_options import answer_options, ceiling_note, dual_options, quality_options
+from engine.messages import N_
+from engine.model.config import (
+    BUILTIN,
+    MODEL_PARAMETERS,
+    OLD_GATE,
+    OPTION_PARAMETERS,
+    PARAMETERS,
+    ContextPolicy,
+    GatePolicy,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+    SearchMethod,
+    SelfCorrectiveOptions,
+    WorkflowName,
+    WorkflowOptions,
+    default_of,
+)
+from engine.model.values import SourceKind
+from engine.workflows.answer_evaluation.policy import shared_model
+
+FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
+COLLECTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+_BUILT_IN = RoleModels()
+_GATES: tuple[GatePolicy, ...] = ("min_relevant", "pass_rate")
+_OPENED = "gate_of_address"
+"""Session key of the gate of the address that the session began with."""
+_WANTED = "settings_wanted"
+_DRAWN = "workflow_drawn"
+"""Session key of the workflow whose defaults the controls stand at."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionChoice:
+    name: str
+    passages: int
+    full_text: bool = False
+    """Whether it can be searched by words too."""
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaNote:
+    """What was found of Ollama: its version and chat models, or the address where no one answered."""
+
+    address: str
+    version: str = ""
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    config: RunConfig
+    look_again: bool
+    """The reader asked to look for Ollama again."""
+    below: Mapping[str, DeltaGenerator] = field(default_factory=dict)
+    """A place under each slider, for a note of whoever knows the run that is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a page knows beyond the settings: which workflows it offers, and what is there for them."""
+
+    workflows: tuple[WorkflowName, ...] = FOUR_NODES
+    """With one alone no picker is drawn."""
+    kinds_of: Callable[[str], Sequence[SourceKind]] | None = None
+    """Source kinds of a collection by its name; None where no one can say."""
+    web: bool = False
+    """Whether this machine has a web search set."""
+    models: RoleModels = _BUILT_IN
+    """The models of roles that the address does not name."""
+
+
+def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
+    """Move the panel to these settings in the next run of the page: all of a config's, or some by name."""
+    if isinstance(wanted, RunConfig):
+        values: dict[str, Any] = {name: getattr(wanted, name) for name in ("workflow", *SETTINGS_OF[wanted.workflow])}
+        values |= {name: getattr(wanted.options, name) for name in option_names(wanted.workflow)}
+        values |= {role: wanted.models.of(role).model for role in ALL_ROLES}
+        chat = chat_model_of(wanted)
+        values |= {"num_ctx": chat.num_ctx, "temperature": chat.temperature} if chat else {}
+    else:
+        values = dict(wanted)
+    st.session_state[_WANTED] = values
+
+
+def chat_model_of(config: RunConfig) -> RoleModel | None:
+    """The model whose context size and temperature the panel shows for all: the first that is no built-in one.
+
+    The quality loop's rewriter has a temperature of its own, so it comes last there.
+    """
+    roles = sorted(roles_of(config.workflow), key=lambda role: (config.workflow, role) == ("quality_loop", "rewriter"))
+    return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
+
+
+def _take_wanted() -> None:
+    """Put wanted values where the widgets find them; only possible before they are drawn."""
+    numbers = {name: limits for own in (PARAMETERS, *OPTION_PARAMETERS.values()) for name, limits in own.items()}
+    values: dict[str, Any] = st.session_state.pop(_WANTED, {})
+    for name, value in values.items():
+        limits = numbers.get(name)
+        # The panel's budget has no fractions of a second; a request's may.
+        st.session_state[name] = round(value) if name == "budget_s" or (limits and limits.whole) else value
+    if "workflow" in values:
+        # They are that workflow's own values already: none of them is to move to its defaults.
+        st.session_state[_DRAWN] = values["workflow"]
+
+
+def config_panel(
+    words: Words,
+    collections: Sequence[CollectionChoice],
+    ollama: OllamaNote,
+    surroundings: Surroundings = Surroundings(),
+) -> Chosen:
+    """Draw the panel where the caller stands, and return what it is set to."""
+    _take_wanted()
+    _gate_of_address()
+    below: dict[str, DeltaGenerator] = {}
+    workflow = _workflow(words, surroundings.workflows)
+    sizes = {item.name: item.passages for item in collections}
+    usual = RunConfig().collection
+    collection = collection_picker(words, sizes, usual, lambda name: COLLECTION_NAME.fullmatch(name) is not None)
+    # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
+    wordless = {item.name for item in collections if not item.full_text}
+    search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))
+    values: dict[str, Any] = {"search": search}
+    if "mode" in SETTINGS_OF[workflow]:
+        values["mode"] = mode_picker(words)
+    values |= _thresholds(words, workflow, below)
+    # What is wrong with all of them together is said here, once all of them are known.
+    notes = st.container()
+    options = _options(words, workflow, below, surroundings)
+    heading(
+        words,
+        N_("Models"),
+        N_("Built-in needs no server. Installed Ollama models are listed; any other is typed as provider:model."),
+    )
+    with st.container(key="models"):
+        names = {
+            str(role): model_picker(words, role, ollama.models, surroundings.models.of(role).model)
+            for role in roles_of(workflow)
+        }
+    shared = st.empty()
+    look_again = _ollama_line(words, ollama, needed=any(name.startswith("ollama:") for name in names.values()))
+    with st.expander(words("More settings")):
+        values |= _further(words, workflow, below)
+        chat = _chat_parameters(words, workflow) if any(name != BUILTIN for name in names.values()) else {}
+    models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
+    config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
+    with notes:
+        if workflow == "quality_loop" and surroundings.kinds_of is not None:
+            ceiling_note(words, config, surroundings.kinds_of(collection))
+    with shared.container():
+        if "evaluator" in names and shared_model(config) is not None:
+            warning(
+                words,
+                words(
+                    "Evaluator and generator are the same model: it would judge its own answers, and find fewer "
+                    "faults in them."
+                ),
+                key="shared_model",
+            )
+    return Chosen(config, look_again, below)
+
+
+def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
+    """The workflow; what stands at the defaults of the one before moves to its own."""
+    workflow = offered[0]
+    if len(offered) > 1:
+        take_from_url("workflow", offered[0], lambda given: given in offered)
+        relabel(words, "workflow")
+        chosen = st.selectbox(
+            words("Workflow"),
+            offered,
+            format_func=lambda name: words(WORKFLOW_TITLES[name]),
+            key="workflow",
+            persist_state="session",
+        )
+        workflow = chosen if chosen in offered else offered[0]
+        put_into_url("workflow", workflow, offered[0])
+        st.caption(words(WORKFLOW_SUMMARIES[workflow]))
+    before: WorkflowName = st.session_state.get(_DRAWN, workflow)
+    if before != workflow:
+        for name in PARAMETERS:
+            if st.session_state.get(name) == default_of(before, name):
+                limits = PARAMETERS[name]
+                moved = default_of(workflow, name)
+                st.session_state[name] = int(moved) if limits.whole or name == "budget_s" else moved
+    st.session_state[_DRAWN] = workflow
+    return workflow
+
+
+def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """The sliders that say what is searched and when it is enough, and the gate."""
+    heading(words, N_("Thresholds"))
+    shown = SETTINGS_OF[workflow]
+    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in ("top_k", "similarity_threshold")}
+    if "gate" in shown:
+        values |= _gate(words, workflow, below)
+    if "max_rewrites" in shown:
+        values["max_rewrites"] = _slider(words, "max_rewrites", workflow, below)
+    return values
+
+
+def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """The gate and the one number that it reads; presets are values of the pass rate, and stand beside it alone."""
+    gate = one_of(words, "gate", _GATES, usual=_gate_of_address(), always=True)
+    _let_go("grade_pass_threshold" if gate == "min_relevant" else "min_relevant")
+    if gate == "min_relevant":
+        return {"gate": gate, "min_relevant": _slider(words, "min_relevant", workflow, below)}
+    presets = st.container()
+    threshold = _slider(words, "grade_pass_threshold", workflow, below)
+    with presets:
+        # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
+        preset_picker(words, threshold)
+    return {"gate": gate, "grade_pass_threshold": threshold}
+
+
+def _let_go(name: str) -> None:
+    """Take a number that no control shows out of the address: a slider drawn later would begin with it."""
+    if name in st.query_params:
+        # One that was drawn until now is taken out by Streamlit itself, which refuses it to others.
+        with suppress(StreamlitAPIException):
+            del st.query_params[name]
+
+
+def _gate_of_address() -> GatePolicy:
+    """The gate of an address that names none: that of its time where it holds settings, else the default.
+
+    A run brings its own gate along, and the name of a collection says what is asked, not how. Looked up once, when the
+    address is the one that was opened: later the controls write into it.
+    """
+    if _OPENED not in st.session_state:
+        old = names_settings(st.query_params) and "gate" not in st.query_params
+        st.session_state[_OPENED] = OLD_GATE if old else RunConfig().gate
+    return cast(GatePolicy, st.session_state[_OPENED])
+
+
+def _options(
+    words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator], surroundings: Surroundings
+) -> WorkflowOptions:
+    if workflow == "quality_loop":
+        return quality_options(words, below)
+    if workflow == "dual_loop":
+        return dual_options(words, below, web=surroundings.web)
+    if workflow == "graph_hybrid":
+        return graph_options(words, below)
+    return answer_options(words, below) if workflow == "answer_evaluation" else SelfCorrectiveOptions()
+
+
+def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """What is seldom changed."""
+    shown = SETTINGS_OF[workflow]
+    values: dict[str, Any] = {}
+    if "context" in shown:
+        values["context"] = cast(ContextPolicy, one_of(words, "context", ("union", "last_round")))
+    for name in ("min_confidence", "probe_k"):
+        values[name] = _slider(words, name, workflow, below)
+    values["budget_s"] = number(words, "budget_s", PARAMETERS["budget_s"], default_of(workflow, "budget_s"))
+    switches = ("answer_unverified", "grade_probe", "ignore_cache")
+    return values | {name: switch(words, name) for name in switches if name in shown}
+
+
+def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> float:
+    return slider(words, name, PARAMETERS[name], default_of(workflow, name), below)
+
+
+def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
+    """What chat models are asked with; built-in roles have none of it."""
+    heading(words, N_("Chat models"))
+    temperature = MODEL_PARAMETERS["temperature"]
+    limits = MODEL_PARAMETERS["num_ctx"]
+    chosen = {
+        "num_ctx": int(number(words, "num_ctx", limits, limits.default)),
+        "temperature": st.slider(
+            words("Temperature"),
+            float(temperature.low),
+            float(temperature.high),
+            float(temperature.default),
+            0.05,
+            key="temperature",
+            help=words(SETTING_HELPS["temperature"]),
+            bind="query-params",
+            persist_state="session",
+        ),
+    }
+    if workflow == "quality_loop":
+        st.caption(words("In this workflow a rewriter on a chat model is asked at temperature 0.30 where this is 0."))
+    return chosen
+
+
+def _ollama_line(words: Words, ollama: OllamaNote, *, needed: bool) -> bool:
+    note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
+    if ollama.version:
+        note.caption(
+            words.count(
+                "Ollama {version} · 1 model",
+                "Ollama {version} · {n} models",
+                len(ollama.models),
+                version=ollama.version,
+            )
+        )
+    else:
+        said = words(
+            "No Ollama at {address}, and a model chosen here needs it."
+            if needed
+            else "No Ollama at {address}: built-in models do the work.",
+            address=f"`{ollama.address}`",
+        )
+        note.caption(said)
+    with again:
+        label = words("Look again")
+        return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")

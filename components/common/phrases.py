@@ -1,0 +1,241 @@
+"""Sentences made from codes and operands in the language of the page (a record keeps no rendered text)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from components.common.i18n import Words
+from components.labels.workflows import NODE_NAMES
+from engine.errors import message_of
+from engine.messages import N_
+from engine.model.values import (
+    BY_HAND,
+    QUANTITIES,
+    VERDICT_POLICY,
+    AnswerNote,
+    Comparison,
+    Decision,
+    Fault,
+    Outcome,
+    RunRecord,
+    Verdict,
+    inequality,
+    operands,
+)
+from engine.model.wording import Change
+
+OUTCOMES = {
+    "running": N_("Running"),
+    "answered": N_("Answered"),
+    "answered_forced": N_("Answered below the bar"),
+    "answered_unverified": N_("Unverified"),
+    "abstained": N_("Abstained"),
+    "fallback": N_("No answer"),
+    "cancelled": N_("Cancelled"),
+    "failed": N_("Failed"),
+    "interrupted": N_("Interrupted"),
+    "cannot_tell": N_("Says it cannot tell"),
+    "uncited": N_("{outcome}, uncited"),
+}
+
+_OUTCOME_NOTES = {
+    "cannot_tell": N_("Says it cannot tell"),
+    "uncited": N_("{outcome}, uncited"),
+}
+
+REASONS = {
+    "passed": N_("gate passed"),
+    "deadline": N_("out of time"),
+    "below_gate": N_("below the gate"),
+    "max_rewrites": N_("rewrites used up"),
+    "repeated_rewrite": N_("the rewrite repeated a query"),
+    "no_passages": N_("the collection holds no passages"),
+    "rewriter_failed": N_("the rewriter failed"),
+    "grader_unavailable": N_("the grader could not be reached"),
+    "grader_failed": N_("no verdict could be read"),
+    "quality_met": N_("quality reached"),
+    "low_quality": N_("quality too low"),
+    "direct": N_("no search needed"),
+    "search": N_("needs a search"),
+    "documents_relevant": N_("relevant passages found"),
+    "next_strategy": N_("another search is left"),
+    "strategies_exhausted": N_("every search was tried"),
+    "answer_relevant": N_("the answer solves the question"),
+    "answer_off": N_("the answer misses the question"),
+    "max_corrections": N_("corrections used up"),
+    "evaluation_passed": N_("evaluation passed"),
+    "revise": N_("to be revised"),
+    "max_epochs": N_("answers used up"),
+    "evaluator_failed": N_("the answer could not be evaluated"),
+    "writer_failed": N_("the revision failed"),
+    "cancelled": N_("stopped by you"),
+    "bypass": N_("the mode searches nothing"),
+    "simple": N_("simple enough to answer at once"),
+    "table_answers": N_("a table of the question covers what it asks"),
+    "tables_only": N_("to be answered from the attached tables alone"),
+    "needs_search": N_("needs a search"),
+}
+
+_WANTED = {
+    "found": N_("names {kind}"),
+    "not_found": N_("does not name {kind}"),
+}
+
+WANTED = {
+    "date": N_("a date"),
+    "number": N_("a number"),
+    "person": N_("a person"),
+    "place": N_("a place"),
+    "cause": N_("a cause"),
+    "way": N_("a way to do it"),
+    "definition": N_("a definition"),
+    "other": N_("an answer"),
+}
+
+_BUILT_IN = "builtin"
+_PAGE = re.compile(r"^p\. (\d+)$")
+_SLIDE = re.compile(r"^Slide (\d+)(?= · |$)")
+_SAID = frozenset({"found", "cause", "advice"})
+"""Parameters of faults that are pieces of sentences: ours have a translation, those of a system have none."""
+
+
+def duration_text(milliseconds: float) -> str:
+    """A time with two figures in the unit that suits it: ``0.4 ms``, ``62 ms``, ``340 ms``, ``1.6 s``, ``75 s``."""
+    if milliseconds < 0.05:
+        return "0 ms"
+    if milliseconds < 1:
+        return f"{milliseconds:.1f} ms"
+    if milliseconds < 99.5:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 995:
+        return f"{round(milliseconds, -1):.0f} ms"
+    seconds = milliseconds / 1000.0
+    return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+
+
+def probability_text(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def moved_text(change: Change) -> str:
+    """``▲ 0.20``, ``▼ 0.004`` or ``=``."""
+    return "=" if change.direction == 0 else f"{'▲' if change.direction > 0 else '▼'} {change.size}"
+
+
+def inequality_text(decision: Decision, words: Words) -> str:
+    """The comparisons of a decision, e.g. ``pass rate 0.40 < 0.60 and rewrites 0 < 3``; its reason without any."""
+    if not decision.comparisons:
+        return reason_text(decision.reason, words)
+    names = {name: words(text) for name, text in QUANTITIES.items()}
+    return inequality(decision.comparisons, names, words(" and ")).replace(">=", "≥").replace("==", "=")
+
+
+def decision_text(decision: Decision, words: Words) -> str:
+    """One line of a decision path: round, inequality, where it went."""
+    return words(
+        "round {round}: {inequality} → {route}",
+        round=decision.round,
+        inequality=inequality_text(decision, words),
+        route=node_text(decision.route, words),
+    )
+
+
+def node_text(node: str, words: Words) -> str:
+    """The name of a node; one that has no translation keeps its own."""
+    return words(NODE_NAMES[node]) if node in NODE_NAMES else node
+
+
+def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
+    """How a run ended, with the note on its answer; None while it is running."""
+    text = words(OUTCOMES[outcome or "running"])
+    return words(_OUTCOME_NOTES[note], outcome=text) if note else text
+
+
+def ended_text(record: RunRecord, words: Words) -> str:
+    """How a run ended: ``Answered``, ``Answered, uncited``, ``Says it cannot tell``."""
+    return outcome_text(record.outcome, words, record.answer_note)
+
+
+def reason_text(reason: str, words: Words) -> str:
+    """A reason code in words; anything that is no code is shown as it is."""
+    return words(REASONS[reason]) if reason in REASONS else reason
+
+
+def verdict_label(verdict: Verdict | None, words: Words) -> str:
+    """``relevant``, ``not relevant``, ``unreadable`` or ``not graded``."""
+    if verdict is None:
+        return words("not graded")
+    if verdict.relevant is None:
+        return words("unreadable")
+    return words("relevant" if verdict.relevant else "not relevant")
+
+
+def verdict_text(verdict: Verdict, words: Words) -> str:
+    """A verdict with its P(relevant), the number that the slider's bar is about: ``✗ not relevant · P 0.19``."""
+    sign = {None: "?", True: "✓", False: "✗"}[verdict.relevant]
+    label = f"{sign} {verdict_label(verdict, words)}"
+    return label if verdict.relevant is None else f"{label} · P {probability_text(verdict.p_relevant)}"
+
+
+def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
+    """How a readable verdict stands to the bar: ``P 0.40 < 0.50``, or what decided beside that inequality."""
+    passes, held = verdict.passes(min_confidence), verdict.held_back(min_confidence)
+    p_relevant = round(verdict.p_relevant, 9)
+    relation = ">=" if passes or held else "<"
+    left, right = operands(Comparison("pass_rate", p_relevant, relation, min_confidence))  # type: ignore[arg-type]
+    plain = f"P {left} {'≥' if passes or held else '<'} {right}"
+    if held:
+        return words(
+            "{inequality}, but the grader said no: from a minimum of 0.50 on a no never passes", inequality=plain
+        )
+    if passes and replace(verdict, policy=VERDICT_POLICY).held_back(min_confidence):
+        return words(
+            "{inequality}: passed although the grader said no, by the rule of an earlier version", inequality=plain
+        )
+    return plain
+
+
+def verdict_reason(verdict: Verdict, words: Words) -> str:
+    """Why a verdict is what it is: built-in ones from their fields, a chat model's in its own words."""
+    if verdict.grader == BY_HAND:
+        return words("Set by hand")
+    if verdict.grader.split(":")[0] != _BUILT_IN:
+        return verdict.reason
+    parts = []
+    if verdict.covered:
+        parts.append(words("covers {terms}", terms=_listed(verdict.covered, words)))
+    if verdict.missing:
+        parts.append(words("missing: {terms}", terms=_listed(verdict.missing, words)))
+    elif verdict.covered:
+        # All the words and still no answer: what it says of them is not what is asked.
+        parts.append(words("nothing missing" if verdict.relevant else "only on the same topic"))
+    if verdict.wanted_found is not None:
+        found = "found" if verdict.wanted_found else "not_found"
+        parts.append(words(_WANTED[found], kind=words(WANTED[verdict.wanted])))
+    return words("; ").join(parts) or verdict.reason
+
+
+def section_text(section: str, words: Words) -> str:
+    """Where a passage stands in its source: pages and slides in the language of the page, headings as they are."""
+    *path, last = section.split(" > ")
+    last = _PAGE.sub(lambda found: words("p. {n}", n=found[1]), last)
+    return " > ".join([*path, _SLIDE.sub(lambda found: words("Slide {n}", n=found[1]), last)])
+
+
+def place_text(source: str, section: str, words: Words) -> str:
+    """A passage by its source and where in it: ``handbook.pdf § Leave``, ``handbook.pdf § 第 12 页``."""
+    return " § ".join(part for part in (source, section_text(section, words)) if part)
+
+
+def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
+    """What happened and what to do in the language of the page, or in English as a record of unknown words has it."""
+    message = None if words.language == "en" else message_of(fault.code, fault.fact, fault.params)
+    if message is None:
+        return fault.fact, fault.remedy
+    params = {name: words.known(value) if name in _SAID else value for name, value in fault.params.items()}
+    return words(message.fact, **params), words(message.remedy, **params)
+
+
+def _listed(terms: tuple[str, ...], words: Words) -> str:
+    return words(", ").join(terms)

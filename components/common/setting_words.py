@@ -1,0 +1,41 @@
+"""Names and values of settings and of manifest lines in the language of the page."""
+
+from __future__ import annotations
+
+from components.common.i18n import Words
+from components.labels.runs import ROLE_NAMES
+from components.labels.settings import SETTING_NAMES, SETTING_OPTIONS
+from engine.model.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, Parameter
+
+_NUMBERS: dict[str, Parameter] = {
+    **PARAMETERS,
+    **{name: limits for own in OPTION_PARAMETERS.values() for name, limits in own.items()},
+}
+
+
+def setting_label(name: str, words: Words) -> str:
+    """``top_k`` → *Top-k*, ``models.grader.seed`` → *Grader · seed*; what has no words keeps its own name."""
+    if name.startswith("models."):
+        _, role, *rest = name.split(".")
+        parts = [words(ROLE_NAMES[role]), *(_own(item, words) for item in rest)]
+        return " · ".join(part[:1].upper() + part[1:] for part in parts[:1]) + "".join(
+            f" · {item}" for item in parts[1:]
+        )
+    return _own(name, words)
+
+
+def setting_text(name: str, value: object, words: Words) -> str:
+    """One value as a page writes it; foreign text is returned as it is."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return words("on" if value else "off")
+    if name in _NUMBERS and isinstance(value, int | float):
+        return f"{value:g}" if _NUMBERS[name].whole or name == "budget_s" else f"{value:.2f}"
+    if value == BUILTIN:
+        return words("built-in")
+    return words(SETTING_OPTIONS[name][str(value)]) if value in SETTING_OPTIONS.get(name, {}) else str(value)
+
+
+def _own(name: str, words: Words) -> str:
+    return words(SETTING_NAMES[name]) if name in SETTING_NAMES else name

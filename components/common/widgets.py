@@ -1,0 +1,245 @@
+"""The widgets of the panel, one for each kind of setting, each bound to the address under its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.common.i18n import Words
+from components.common.markup import draw, node
+from components.common.url_state import put_into_url, take_from_url
+from components.labels.settings import MODEL_ROLES, PRESET_NAMES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
+from engine.messages import N_
+from engine.model.config import BUILTIN, PRESETS, Parameter
+
+_SEARCH_NOTES = {
+    "full_text": N_(
+        "Words decide the order. The similarity threshold is still about meaning: each passage found is measured "
+        "against the question and dropped below it."
+    ),
+    "fused": N_(
+        "Both lists decide the order. The similarity threshold is still about meaning: what words alone found is "
+        "measured too, and dropped below it."
+    ),
+}
+
+_LONGEST_MODEL = 200
+_SEARCHES = ("vector", "full_text", "fused")
+_WISHED = "search_wished"
+"""Session key of the search that was chosen before a collection came that cannot do it."""
+
+
+def slider(
+    words: Words,
+    name: str,
+    limits: Parameter,
+    default: float,
+    below: dict[str, DeltaGenerator],
+    *,
+    on_change: Callable[[], None] | None = None,
+) -> float:
+    """A slider over the range of a parameter; ``below`` gets a place under it for a note."""
+    kind = int if limits.whole else float
+    value = st.slider(
+        words(SETTING_NAMES[name]),
+        kind(limits.low),
+        kind(limits.high),
+        kind(default),
+        kind(limits.step),
+        format="%d" if limits.whole else "%.2f",
+        key=name,
+        help=words(SETTING_HELPS[name]),
+        bind="query-params",
+        persist_state="session",
+        on_change=on_change,
+    )
+    below[name] = st.empty()
+    return kind(value)
+
+
+def number(words: Words, name: str, limits: Parameter, default: float) -> float:
+    """A box for a whole number."""
+    value = st.number_input(
+        words(SETTING_NAMES[name]),
+        int(limits.low),
+        int(limits.high),
+        int(default),
+        key=name,
+        help=words(SETTING_HELPS[name]),
+        bind="query-params",
+        persist_state="session",
+    )
+    return float(value)
+
+
+def switch(words: Words, name: str, *, default: bool = False, unavailable: str = "") -> bool:
+    """A switch; ``unavailable`` says why it cannot be switched on here, and then it counts as off."""
+    chosen = st.toggle(
+        words(SETTING_NAMES[name]),
+        default,
+        key=name,
+        help=words(SETTING_HELPS[name]),
+        bind="query-params",
+        persist_state="session",
+        disabled=bool(unavailable),
+    )
+    if unavailable:
+        st.caption(unavailable)
+    return bool(chosen) and not unavailable
+
+
+def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = "", always: bool = False) -> str:
+    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the first.
+
+    ``always`` writes it into the address even where it is the usual one.
+    """
+    usual = usual or options[0]
+    wanted = take_from_url(name, usual, lambda given: given in options)
+    chosen = st.segmented_control(
+        words(SETTING_NAMES[name]),
+        options,
+        required=True,
+        format_func=lambda option: words(SETTING_OPTIONS[name][option]),
+        key=name,
+        help=words(SETTING_HELPS[name]),
+        width="stretch",
+        persist_state="session",
+    )
+    # In the first run after a change of page it may have none yet.
+    chosen = chosen if chosen in options else wanted
+    put_into_url(name, str(chosen), "" if always else usual)
+    return str(chosen)
+
+
+def preset_picker(words: Words, current: float) -> None:
+    """Buttons that set the pass threshold; the one that matches it is lit.
+
+    They keep no value of their own: a choice that followed the slider would come back from the browser late, while
+    the slider has already moved on, and be taken for a press.
+    """
+    matching = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
+
+    def apply(threshold: float) -> None:
+        st.session_state["grade_pass_threshold"] = threshold
+
+    with st.container(key="presets", horizontal=True, gap=None):
+        for name, threshold in PRESETS.items():
+            st.button(
+                words(PRESET_NAMES[name]),
+                key=f"preset_{name}",
+                type="primary" if name == matching else "secondary",
+                on_click=apply,
+                args=(threshold,),
+                width="stretch",
+            )
+
+
+def search_picker(words: Words, *, by_words: bool) -> str:
+    """How passages are looked for; ``by_words`` says whether the collection can be searched by words.
+
+    Where it cannot, vectors alone are left, and a collection that can gets the former choice back.
+    """
+    if not by_words:
+        wished = take_from_url("search", "vector", lambda given: given in _SEARCHES)
+        if wished != "vector":
+            st.session_state[_WISHED] = wished
+        st.session_state["search"] = "vector"
+    elif _WISHED in st.session_state:
+        st.session_state["search"] = st.session_state.pop(_WISHED)
+    if by_words:
+        chosen = one_of(words, "search", _SEARCHES)
+        if chosen != "vector":
+            st.caption(words(_SEARCH_NOTES[chosen]))
+        return chosen
+    st.segmented_control(
+        words("Search"),
+        _SEARCHES,
+        format_func=lambda option: words(SETTING_OPTIONS["search"][option]),
+        key="search",
+        help=words(SETTING_HELPS["search"]),
+        width="stretch",
+        persist_state="session",
+        disabled=True,
+    )
+    put_into_url("search", "vector", "vector")
+    warning(
+        words, words("This collection has no full-text index, so it is searched by meaning alone."), key="search_none"
+    )
+    st.page_link(
+        "knowledge.py",
+        label=words("Add one on the page Knowledge"),
+        icon=":material/library_books:",
+        query_params={"view": "collections"},
+    )
+    return "vector"
+
+
+def collection_picker(words: Words, sizes: Mapping[str, int], default: str, valid: Callable[[str], bool]) -> str:
+    """Which collection is searched, with its size."""
+    take_from_url("collection", default, valid)
+    wanted = str(st.session_state["collection"])
+    relabel(words, "collection")
+    chosen = st.selectbox(
+        words("Collection"),
+        # A link may name a collection that does not exist: running it then says so, instead of searching another one.
+        list(dict.fromkeys((*sizes, wanted))),
+        format_func=lambda name: words("Samples") if name == default else name,
+        key="collection",
+        help=words(SETTING_HELPS["collection"]),
+        persist_state="session",
+    )
+    put_into_url("collection", str(chosen or default), default)
+    if chosen in sizes:
+        st.caption(words.count("1 passage", "{n} passages", sizes[str(chosen)]))
+    return str(chosen or default)
+
+
+def model_picker(words: Words, role: str, installed: Sequence[str], usual: str = BUILTIN) -> str:
+    """Which model plays a role: built in, one of Ollama's, or a name typed as ``provider:model``.
+
+    ``usual`` is the one of an empty address; an address always says which where that is no built-in one, so that it
+    means the same on a machine with other settings.
+    """
+    take_from_url(role, usual, lambda name: 0 < len(name) <= _LONGEST_MODEL)
+    typed = str(st.session_state[role])
+    relabel(words, role)
+    chosen = st.selectbox(
+        words(MODEL_ROLES[role]),
+        list(dict.fromkeys((BUILTIN, usual, *(f"ollama:{name}" for name in installed), typed))),
+        format_func=lambda model: words("built-in") if model == BUILTIN else str(model),
+        key=role,
+        accept_new_options=True,
+        persist_state="session",
+    )
+    model = model_name(str(chosen or BUILTIN), installed)
+    put_into_url(role, model, BUILTIN if usual == BUILTIN else "")
+    return model
+
+
+def model_name(typed: str, installed: Sequence[str]) -> str:
+    """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
+    name = typed.strip()[:_LONGEST_MODEL]
+    provider, colon, model = name.partition(":")
+    if name in ("", BUILTIN) or (colon and not (provider.strip() and model.strip())):
+        # Half a name, as while it is being typed or from a link, cannot be run.
+        return BUILTIN
+    return name if colon and name not in installed else f"ollama:{name}"
+
+
+def relabel(words: Words, name: str) -> None:
+    """Say the value again after a change of language, or the browser keeps showing the select box's old label."""
+    drawn = f"{name}_language"
+    if st.session_state.get(drawn) != words.language:
+        st.session_state[drawn] = words.language
+        st.session_state[name] = st.session_state[name]
+
+
+def heading(words: Words, title: str, explained: str = "") -> None:
+    st.caption(f"**{words(title)}**", help=words(explained) if explained else None)
+
+
+def warning(words: Words, text: str, *, key: str) -> None:
+    """A note that asks for attention, in place."""
+    draw((node("p", "note small", "! ", text),), words, key=key)

@@ -1,0 +1,185 @@
+"""The ledger of long-term memory: one card a memory, four figures above, a table to take away (DL-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.common.i18n import Words
+from components.common.markup import Node, chip, fold, node
+from components.common.spreadsheet import table_csv
+from components.knowledge.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
+from engine.messages import N_, NC_
+from engine.model.values import Memory, RunRecord
+
+_FIGURE = {
+    "passed": N_("Remembered"),
+    "failed": N_("Kept apart"),
+    "recalled": N_("Recalled"),
+    "changed": N_("Changed the route"),
+}
+
+_CSV = {
+    "id": N_("id"),
+    "passed": N_("passed"),
+    "question": N_("question"),
+    "answer": N_("answer"),
+    "collection": N_("collection"),
+    "kept_at": N_("kept at"),
+    "run": N_("run"),
+    "sources": N_("sources"),
+}
+
+_STATES = {
+    "passed": N_("✓ passed"),
+    "failed": NC_("memory", "✗ failed"),
+}
+
+_STATE_TIPS = {
+    "passed": N_("May be recalled."),
+    "failed": N_("Kept apart as a failure, and never recalled as a fact."),
+}
+
+_BEGINNING = 220
+_COLUMNS = ("id", "passed", "question", "answer", "collection", "kept_at", "run", "sources")
+_DELETE = "delete:"
+Kind = Literal["all", "passed", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFigures:
+    """What stands above the ledger."""
+
+    passed: int
+    failed: int
+    runs: int
+    """Newest runs of the dual loop that were looked at."""
+    recalled: int
+    """Those that recalled something."""
+    changed: int
+    """Those that went another way for it."""
+
+    @classmethod
+    def of(cls, memories: Sequence[Memory], records: Sequence[RunRecord]) -> MemoryFigures:
+        passed = sum(item.passed for item in memories)
+        effects = [effect_of(record) for record in records]
+        recalled = sum(effect in ("changed", "same", "unknown") for effect in effects)
+        return cls(passed, len(memories) - passed, len(records), recalled, effects.count("changed"))
+
+
+def memory_figures(found: MemoryFigures, words: Words, *, key: str) -> None:
+    """Draw the four figures."""
+    newest = words.count("of the newest run", "of the newest {n} runs", found.runs)
+    notes = {
+        "passed": words("answers that passed"),
+        "failed": words("never recalled"),
+        "recalled": newest if found.runs else words("no run of the dual loop yet"),
+        "changed": words("runs that went another way for it"),
+    }
+    parts = [
+        node(
+            "div",
+            "figure",
+            node("div", "label", words(_FIGURE[name])),
+            node("div", f"value {'accent' if name == 'changed' and found.changed else ''}", str(getattr(found, name))),
+            node("div", "note", note),
+        )
+        for name, note in notes.items()
+    ]
+    draw_memory([node("div", "figures four", *parts)], words, key=key)
+
+
+def matching(memories: Sequence[Memory], text: str, kind: Kind) -> list[Memory]:
+    """Memories of a kind that hold a text anywhere, regardless of its case."""
+    wanted = text.strip().casefold()
+    return [
+        item
+        for item in memories
+        if (kind == "all" or item.passed == (kind == "passed"))
+        and (
+            not wanted
+            or any(wanted in part.casefold() for part in (item.question, item.answer, item.collection, *item.sources))
+        )
+    ]
+
+
+def memory_ledger(
+    memories: Sequence[Memory], recalled: Mapping[str, int], words: Words, *, key: str, base: str = ""
+) -> str | None:
+    """Draw a card for each memory and return the id of the one to be deleted, if any.
+
+    ``recalled`` says how many recent runs recalled each; ``base`` is what the address of the pages begins with. All
+    text is somebody else's and drawn as text: neither Markdown nor HTML in it means anything.
+    """
+    cards = [_card(item, recalled.get(item.id, 0), words, base) for item in memories]
+    action = draw_memory(cards, words, key=key)
+    shown = {item.id for item in memories}
+    wanted = action.removeprefix(_DELETE) if action and action.startswith(_DELETE) else ""
+    return wanted if wanted in shown else None
+
+
+def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
+    """One row a memory, UTF-8 with a byte order mark; cells cannot start a formula."""
+    rows = (
+        (
+            item.id,
+            words(NC_("memory", "yes") if item.passed else "no"),
+            item.question,
+            item.answer,
+            item.collection,
+            item.kept_at,
+            item.run_id,
+            ", ".join(item.sources),
+        )
+        for item in memories
+    )
+    return table_csv([words(_CSV[name]) for name in _COLUMNS], rows)
+
+
+def _card(item: Memory, recalled: int, words: Words, base: str) -> Node:
+    state = "passed" if item.passed else "failed"
+    mark = chip("pass" if item.passed else "warn", words(_STATES[state]), words(_STATE_TIPS[state]))
+    question = node("strong", "question", item.question.strip() or words("(question cannot be read)"))
+    delete = node(
+        "button",
+        "button quiet",
+        words("Delete"),
+        data_action=f"{_DELETE}{item.id}",
+        aria_label=f"{words('Delete this memory')}: {beginning(item.question, 80)}",
+    )
+    head = node("div", "top", node("div", "grow", mark, " ", question), delete)
+    answer = item.claim or beginning(item.answer, _BEGINNING) or words("(no text)")
+    parts = [head, node("p", "beginning", answer), *_whole(item, answer, words), _facts(item, recalled, words, base)]
+    return node("section", f"card memory {state}", *parts)
+
+
+def _whole(item: Memory, shown: str, words: Words) -> list[Node]:
+    """The answer as it was written, folded away; nothing where all of it is seen already."""
+    answer = item.answer.strip()
+    if not answer or answer == shown:
+        return []
+    return [fold(item.id, words("Whole answer"), node("p", "whole", answer))]
+
+
+def _facts(item: Memory, recalled: int, words: Words, base: str) -> Node:
+    run = node(
+        "a",
+        "",
+        words("run {run}", run=item.run_id[:8]),
+        href=run_address(item.run_id, words, base),
+        title=words("Open this run in a new tab"),
+    )
+    facts: list[Node] = [
+        node("span", "", f"{words('collection')} {item.collection}"),
+        node("span", "num", words("kept {when} UTC", when=moment(item.kept_at))),
+    ]
+    if item.run_id:
+        facts.append(node("span", "", run))
+    if item.sources:
+        facts.append(node("span", "", words("cites {names}", names=words(", ").join(item.sources))))
+    if item.claim_by:
+        facts.append(node("span", "", words("put into these words by {model}", model=item.claim_by)))
+    if recalled:
+        facts.append(chip("accent", words.count("recalled by 1 recent run", "recalled by {n} recent runs", recalled)))
+    return node("div", "facts small muted", *facts)

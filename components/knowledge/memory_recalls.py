@@ -1,0 +1,143 @@
+"""What the newest runs of the dual loop recalled, and whether it changed the way they went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.markup import Node, chip, node, script
+from components.common.phrases import probability_text
+from components.labels.workflows import STRATEGY_NAMES
+from engine.messages import N_
+from engine.model.values import Memory, RouteChoice, RunRecord
+
+EFFECT_NAMES = {
+    "changed": N_("⇄ changed the route"),
+    "same": N_("= same route without it"),
+    "unknown": N_("? effect not known"),
+    "nothing": N_("– nothing recalled"),
+    "off": N_("■ memory was off"),
+    "failed": N_("✗ memory could not be read"),
+}
+
+Effect = Literal["changed", "same", "unknown", "nothing", "off", "failed"]
+
+_LOOKS: Mapping[Effect, str] = {
+    "changed": "accent",
+    "same": "plain",
+    "unknown": "grey",
+    "nothing": "grey",
+    "off": "grey",
+    "failed": "fault",
+}
+_BEGINNING = 60
+
+_component = st.components.v2.component(
+    "workbench_memory",
+    html='<div class="wb"></div>',
+    css=script("tokens.css", "markup.css", "loops.css", "memory.css"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
+)
+
+
+def draw_memory(nodes: Sequence[Node], words: Words, *, key: str) -> str | None:
+    """Draw trees with the looks of this page; returns the action of the button pressed in this rerun, if any."""
+    result = _component(
+        key=key,
+        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
+        on_action_change=lambda: None,
+    )
+    action = result.action
+    return str(action["name"]) if isinstance(action, Mapping) else None
+
+
+def effect_of(record: RunRecord) -> Effect:
+    """What memory did to a run that asked it."""
+    recall, route = record.recall, record.route
+    if recall is None or recall.failed:
+        return "failed"
+    if recall.off:
+        return "off"
+    if not recall.memories:
+        return "nothing"
+    if route is None or route.without_memory is None:
+        return "unknown"
+    return "same" if route.route == route.without_memory else "changed"
+
+
+def recalled_by(records: Sequence[RunRecord]) -> Mapping[str, int]:
+    """How many of the runs recalled each memory, by its id."""
+    return Counter(name for record in records if record.recall for name in {item.id for item in record.recall.memories})
+
+
+def recall_list(records: Sequence[RunRecord], words: Words, *, key: str, base: str = "") -> None:
+    """Draw one line a run, newest first; ``base`` is what the address of the pages begins with."""
+    draw_memory([node("ul", "recalls", *(_line(record, words, base) for record in records))], words, key=key)
+
+
+def run_address(run_id: str, words: Words, base: str) -> str:
+    """Where the workbench shows a run."""
+    return f"{base}/?{urlencode({'run': run_id, 'lang': words.language})}"
+
+
+def moment(iso: str) -> str:
+    """Date and minute of a moment in ISO 8601."""
+    return iso.replace("T", " ")[:16]
+
+
+def beginning(text: str, longest: int) -> str:
+    """The first characters of a text as one line."""
+    line = " ".join(text[: longest * 4].split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def _line(record: RunRecord, words: Words, base: str) -> Node:
+    effect = effect_of(record)
+    asked = node(
+        "a",
+        "asked",
+        beginning(record.question, 160) or words("(question cannot be read)"),
+        href=run_address(record.id, words, base),
+        title=words("Open this run in a new tab"),
+    )
+    said = [chip(_LOOKS[effect], words(EFFECT_NAMES[effect]))]
+    if effect == "changed" and record.route is not None:
+        said.append(node("span", "small muted", _how(record.route, words)))
+    recall = record.recall
+    recalled = [_recalled(item, item.id in recall.stale, words) for item in recall.memories] if recall else []
+    when = node("span", "small muted num", words("{when} UTC", when=moment(record.started_at)))
+    head = node("div", "head", asked, node("span", "grow far", when))
+    return node("li", "card recall", head, node("div", "said", *said), *recalled)
+
+
+def _recalled(item: Memory, stale: bool, words: Words) -> Node:
+    text = words(
+        "“{question}” · similarity {similarity}",
+        question=beginning(item.question, _BEGINNING),
+        similarity=probability_text(item.similarity),
+    )
+    mark = (
+        [
+            chip(
+                "warn",
+                words("outdated, not used"),
+                words("The collection has changed since this answer was kept, so it was shown and not answered from."),
+            )
+        ]
+        if stale
+        else []
+    )
+    return node("div", "recalled small", node("span", "", text), *mark)
+
+
+def _how(route: RouteChoice, words: Words) -> str:
+    taken, without = (
+        words("answered directly" if name == "direct" else STRATEGY_NAMES[str(name)])
+        for name in (route.route, route.without_memory)
+    )
+    return words("{taken}; without memory: {without}", taken=taken, without=without)

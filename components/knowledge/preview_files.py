@@ -1,0 +1,185 @@
+"""What an ingestion would do: totals above, and every file with its state; those that cannot be used say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.common.amounts import count_text, size_text, span_text
+from components.common.i18n import Words
+from components.common.markup import Node, button, chip, node
+from components.common.phrases import fault_text
+from components.knowledge.draw import draw_knowledge
+from components.labels.runs import SOURCE_KIND_NAMES
+from engine.library.values import Preview, PreviewedSource, SourceNote
+from engine.messages import N_
+from engine.model.values import Fault
+
+_TOTAL = {
+    "files": N_("Files"),
+    "passages": N_("Passages"),
+    "tokens": N_("Tokens"),
+    "time": N_("Time"),
+    "failed": N_("Cannot be used"),
+}
+
+_STATES = {
+    "new": N_("new"),
+    "replaces": N_("replaces the earlier one"),
+    "same": N_("same as {same}, skipped"),
+}
+
+NOTES = {
+    "encoding": N_("read as {encoding}, which is a guess"),
+    "lines_unreadable": N_("{count} lines are no JSON and were left out: {lines}"),
+    "rows_cut": N_("only the first {kept} rows are used"),
+    "slides_without_text": N_("{count} slides hold no text: {slides}"),
+    "sheets_empty": N_("{count} sheets are empty: {sheets}"),
+    "sheets_hidden": N_("{count} hidden sheets were left out: {sheets}"),
+    "pages_without_text": N_("{count} pages hold no text: {pages}"),
+    "pages_unreadable": N_("{count} pages cannot be read and were left out: {pages}"),
+}
+
+FileState = Literal["new", "replaces", "same", "failed"]
+FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed")
+
+_OPEN = "open:"
+_LOOKS: dict[FileState, tuple[str, str]] = {
+    "new": ("pass", "✓"),
+    "replaces": ("pass", "↻"),
+    "same": ("grey", "="),
+    "failed": ("warn", "✗"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedFile:
+    """A line of the table: a file that can be read, or one that cannot and its reason."""
+
+    name: str
+    source: PreviewedSource | None = None
+    fault: Fault | None = None
+
+    @property
+    def state(self) -> FileState:
+        if self.source is None:
+            return "failed"
+        return "same" if self.source.same_as else "replaces" if self.source.replaces else "new"
+
+
+def files_of(preview: Preview) -> list[PreviewedFile]:
+    """Those that cannot be used first, for they need something done; the others in the order they were given."""
+    failed = [PreviewedFile(name, fault=fault) for name, fault in preview.failed]
+    return failed + [PreviewedFile(item.name, source=item) for item in preview.sources]
+
+
+def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
+    """Draw files, passages, tokens and time as figures."""
+    used = [item for item in preview.sources if not item.same_as]
+    tokens = sum(sum(item.tokens) for item in used)
+    mean = tokens // preview.passages if preview.passages else 0
+    files = len(preview.sources) + len(preview.failed)
+    time, note = words("unknown"), N_("this model was not timed here yet")
+    if preview.seconds is not None:
+        span = span_text(preview.seconds)
+        time = span if preview.measured else words("about {span}", span=span)
+        note = N_("to embed on this machine") if preview.measured else N_("on a common machine, not timed here yet")
+    figures = [
+        _figure("files", count_text(files), words("{n} will go in", n=count_text(len(used))), words),
+        _figure("passages", count_text(preview.passages), words("to be embedded"), words),
+        _figure("tokens", count_text(tokens), words("estimated · {mean} a passage", mean=mean), words),
+        _figure("time", time, words(note), words),
+    ]
+    if preview.failed:
+        number = count_text(len(preview.failed))
+        figures.append(_figure("failed", number, words("with reason and remedy below"), words, look="warn"))
+    draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
+
+
+def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
+    """Draw how many files were read; true when the reader pressed cancel. ``total`` is 0 while they are looked for."""
+    text = (
+        words("{done} of {n} files read and cut", done=count_text(read), n=count_text(total))
+        if total
+        else words("Looking for files …")
+    )
+    share = f"{100 * read / total:.1f}%" if total else "0%"
+    bar = node("div", f"bar{'' if total else ' moving'}", node("i", "", data_fill=share), aria_hidden="true")
+    now = (node("div", "muted small clip", source, title=source),) if source else ()
+    told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
+    cancel = button(words("Cancel"), "cancel")
+    return draw_knowledge([node("div", "busy", told, cancel)], words, key=key) == "cancel"
+
+
+def preview_files(files: Sequence[PreviewedFile], words: Words, *, key: str, opened: str = "") -> str | None:
+    """Draw one row a file; returns the file whose cut is asked for, by a press on its row."""
+    rows = [_row(number, item, item.name == opened, words) for number, item in enumerate(files)]
+    action = draw_knowledge([node("div", "lines files", *rows)], words, key=key)
+    number = int(action.removeprefix(_OPEN)) if action and action.startswith(_OPEN) else -1
+    return files[number].name if 0 <= number < len(files) else None
+
+
+def _figure(name: str, value: str, note: str, words: Words, *, look: str = "") -> Node:
+    return node(
+        "div",
+        "figure",
+        node("div", "label", words(_TOTAL[name])),
+        node("div", f"value num {look}".strip(), value),
+        node("div", "note", note),
+    )
+
+
+def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
+    look, sign = _LOOKS[item.state]
+    source = item.source
+    if source is None:
+        return _failed_row(item, words)
+    title = node(
+        "button",
+        "title",
+        item.name,
+        data_action=f"{_OPEN}{number}",
+        title=words("Show how it is cut"),
+        aria_pressed="true" if opened else "false",
+    )
+    notes = [node("div", "small warn-ink", f"! {note_text(note, words)}") for note in source.notes]
+    state = chip(look, f"{sign} {words(_STATES[item.state], same=source.same_as)}")
+    return node(
+        "div",
+        f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
+        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *notes),
+        node("div", "state", state),
+    )
+
+
+def _facts(source: PreviewedSource, words: Words) -> str:
+    """``MD · UTF-8 · 3.1 KB · 4 passages · 56 tokens``; the kind of source where it is not the usual one."""
+    tokens = count_text(sum(source.tokens))
+    parts = (
+        source.format.upper(),
+        source.encoding.upper(),
+        words(SOURCE_KIND_NAMES[source.kind]) if source.kind != "vector" else "",
+        size_text(source.size),
+        words.count(
+            "1 passage · {tokens} tokens", "{n} passages · {tokens} tokens", len(source.passages), tokens=tokens
+        ),
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _failed_row(item: PreviewedFile, words: Words) -> Node:
+    """A file that cannot be used: what is wrong with it and what helps, where the others have their figures."""
+    look, sign = _LOOKS["failed"]
+    fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
+    why = node("div", "why small", node("strong", "", fact), " ", remedy)
+    named = node("div", "name", node("span", "title", item.name), why)
+    state = chip(look, f"{sign} {words('cannot be used')}", item.fault.code if item.fault else "")
+    return node("div", "line failed", named, node("div", "state", state))
+
+
+def note_text(note: SourceNote, words: Words) -> str:
+    """A note of a loader in words; one of a later version is shown by its code and what it says."""
+    if note.code in NOTES:
+        return words(NOTES[note.code], **note.params)
+    return " · ".join((note.code, *note.params.values()))

@@ -1,0 +1,206 @@
+"""What a run looks like at a moment, as plain values: the one view that pages, streams and saved pictures draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.common.i18n import Words
+from components.picture.facts import executions, facts_of, grading, judges
+from components.picture.words import (
+    Lines,
+    chips_of,
+    decision_line,
+    duration_of,
+    title_of,
+    word,
+)
+from engine.messages import NC_
+from engine.model.values import RunRecord
+from engine.workflows.graph import END, START, Edge, WorkflowGraph
+
+STOPPED = "CancelledError"
+"""What a visit that was stopped has for an error: somebody's wish, and no fault."""
+Tone = Literal["plain", "active", "passed", "rewrite", "forced", "fault", "stopped"]
+
+_ENDED = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
+PASSED = frozenset(
+    {
+        *("passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"),
+        *("simple", "bypass", "needs_search", "table_answers", "tables_only"),
+    }
+)
+_AGAIN = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})
+"""Reasons that lead back for another attempt; all that are neither these nor passed end one before its aim."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    title: str
+    tone: Tone
+    visits: int
+    lines: Lines
+    progress: float | None
+    """Share of the passages judged while the grader works, in [0, 1]."""
+    spoken: str
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeView:
+    taken: int
+    tone: Tone
+    live: bool
+    chips: tuple[str, ...]
+    """The newest inequality, in wordings from long to short."""
+    detail: str
+    """Every decision that chose the edge, a line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureView:
+    nodes: Mapping[str, NodeView]
+    edges: Mapping[tuple[str, str], EdgeView]
+    status: str
+
+
+def picture_of(graph: WorkflowGraph, record: RunRecord | None, words: Words) -> PictureView:
+    """The view of a record, running or ended; None shows the workflow at rest."""
+    ways = travelled(graph.edges, record)
+    tones = {name: _tone_of(name, record, ways) for name in graph.nodes}
+    return PictureView(
+        nodes={name: _node_view(name, tones[name], record, words) for name in graph.nodes},
+        edges={(edge.source, edge.target): _edge_view(edge, tones, record, ways, words) for edge in graph.edges},
+        status=_status(record, words),
+    )
+
+
+def travelled(edges: Sequence[Edge], record: RunRecord | None) -> dict[tuple[str, str], int]:
+    """How often each edge was taken; a choice is taken from the newest visit before, a plain edge from all since."""
+    taken: dict[tuple[str, str], int] = {}
+    if record is None:
+        return taken
+    visits = [str(item.node) for item in record.nodes]
+    last = record.decisions[-1].route if record.decisions else ""
+    if record.outcome in _ENDED or (record.outcome and last == "end"):
+        visits.append(END)
+    for place, target in enumerate(visits):
+        previous = _last(visits[:place], target)
+        into = []
+        for edge in edges:
+            at = _last(visits[:place], edge.source)
+            open_way = previous < 0 if edge.source == START else at >= 0 and at >= previous
+            if edge.target == target and open_way:
+                into.append((edge, at))
+        newest = max((at for _, at in into), default=-1)
+        for edge, at in into:
+            if not edge.conditional or at == newest:
+                key = (edge.source, edge.target)
+                taken[key] = taken.get(key, 0) + 1
+    return taken
+
+
+def _last(items: Sequence[str], wanted: str) -> int:
+    return max((place for place, item in enumerate(items) if item == wanted), default=-1)
+
+
+def _tone_of(name: str, record: RunRecord | None, ways: Mapping[tuple[str, str], int]) -> Tone:
+    visits = executions(name, record)
+    if not visits or record is None:
+        return "plain"
+    newest = visits[-1]
+    if newest.error == STOPPED:
+        return "stopped"
+    if newest.error or (record.error is not None and record.error.node == name):
+        return "fault"
+    if newest.duration_ms is None:
+        return "active" if not record.outcome else "fault" if record.outcome == "failed" else "stopped"
+    own = [item for item in record.decisions if item.node == name]
+    if own and own[-1].route == "end" and own[-1].reason not in PASSED:
+        return tone_of_reason(own[-1].reason)
+    entries = [item for item in record.decisions if item.route == name]
+    entered = tone_of_reason(entries[-1].reason) if entries and ways.get((entries[-1].node, name)) else "passed"
+    if name in ("rewrite", "refine_query"):
+        return "rewrite"
+    # Only a rewrite is the correction itself; anything else that is visited again simply did its work.
+    return "passed" if entered == "rewrite" and name != "rewrite_query" else entered
+
+
+def tone_of_reason(reason: str) -> Tone:
+    """The meaning of a decision's reason: aim reached, another attempt, ended before its aim, or a fault."""
+    if reason in PASSED:
+        return "passed"
+    return "fault" if reason == "grader_failed" else "rewrite" if reason in _AGAIN else "forced"
+
+
+def _node_view(name: str, tone: Tone, record: RunRecord | None, words: Words) -> NodeView:
+    visits = len(executions(name, record))
+    state = word(words, "state", tone)
+    facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(name, words)
+    lines = ((state,), *facts[:1]) if tone in ("fault", "stopped") else facts
+    title = title_of(name, words)
+    heard = [title, words("{n} visits", n=visits) if visits > 1 else "", state, *(line[0] for line in facts)]
+    progress = None
+    if record is not None and tone == "active" and judges(name, record):
+        done, total, _ = grading(record)
+        progress = done / total if total else 0.0
+    return NodeView(
+        title, tone, visits, lines, progress, words(NC_("picture", ", ")).join(part for part in heard if part)
+    )
+
+
+def _resting_lines(name: str, words: Words) -> Lines:
+    """Who works there and at what; the second in two wordings where one is too long for a small box."""
+    role, *works = (word(words, kind, name) for kind in ("role", "rest", "brief"))
+    return tuple(tuple(text for text in line if text) for line in ((role,), works) if line[0])
+
+
+def _edge_view(
+    edge: Edge, tones: Mapping[str, Tone], record: RunRecord | None, ways: Mapping[tuple[str, str], int], words: Words
+) -> EdgeView:
+    route = "end" if edge.target == END else edge.target
+    decisions = record.decisions if record else []
+    choices = [item for item in decisions if item.node == edge.source and item.route == route]
+    taken = max(ways.get((edge.source, edge.target), 0), len(choices))
+    source = tones.get(edge.source, "passed")
+    tone: Tone = source if source in ("rewrite", "forced", "fault") else "passed"
+    if choices:
+        tone = tone_of_reason(choices[-1].reason)
+    return EdgeView(
+        taken=taken,
+        tone=tone if taken else "plain",
+        live=bool(taken) and tones.get(edge.target) == "active",
+        chips=chips_of(choices[-1], len(choices), words) if choices else (),
+        detail="\n".join(decision_line(choice, words) for choice in choices),
+    )
+
+
+def _ended(record: RunRecord, words: Words) -> str:
+    said = word(words, "outcome", str(record.outcome))
+    return word(words, "outcome", record.answer_note, outcome=said) if record.answer_note else said
+
+
+def _status(record: RunRecord | None, words: Words) -> str:
+    if record is None:
+        return words("Ask a question and the steps light up here, one by one.")
+    if record.outcome:
+        # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
+        rewrites = sum(item.round >= 0 for item in record.rewrites)
+        revisions = len(record.drafts) - 1 if record.config.workflow == "answer_evaluation" else 0
+        unsearched = record.outcome == "abstained" and not record.rounds
+        ended = words("Nothing was searched, and the answer says so") if unsearched else _ended(record, words)
+        parts = [
+            ended,
+            words.count("after 1 rewrite", "after {n} rewrites", rewrites) if rewrites else "",
+            words.count("revised once", "revised {n} times", revisions) if revisions > 0 else "",
+            duration_of(record.duration_ms, words),
+        ]
+        return " · ".join(part for part in parts if part)
+    running = [item.node for item in record.nodes if item.duration_ms is None]
+    if not running:
+        return words("Starting …")
+    title = title_of(running[-1], words)
+    if judges(running[-1], record):
+        done, total, _ = grading(record)
+        return words("The grader has judged {n} of {total}", title=title, n=done, total=total)
+    return word(words, "doing", running[-1]) or words("{title} is working", title=title)

@@ -1,0 +1,244 @@
+"""Two runs side by side: outcomes and figures, the path with its parting, and what each part of the evidence became."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.ask.figures import Figure, figures_of, measured, shared_measures
+from components.common.i18n import Words
+from components.common.markup import Node, chip, node, script
+from components.common.phrases import (
+    duration_text,
+    ended_text,
+    fault_text,
+    inequality_text,
+    moved_text,
+    node_text,
+    reason_text,
+)
+from components.labels.runs import SIDE_NAMES
+from components.picture.picture import PASSED
+from components.runs.compare_costs import costs_card, settings_card
+from components.runs.compare_evidence import answers_card, passages_card, rewrites_card
+from engine.messages import N_, NC_
+from engine.model.values import Decision, Fault, Round, RunRecord
+from engine.model.wording import change_of
+from engine.replay.difference import RoundPair, RunDifference
+
+_WHY = {
+    "query": N_("another query was searched"),
+    "kept": N_("other passages were kept"),
+    "reason": N_("for another reason"),
+}
+
+SHOW_SAME = "show_same"
+"""What the press on *Show all passages* is called."""
+_OUTCOMES = {
+    "answered": "pass",
+    "answered_forced": "warn",
+    "answered_unverified": "warn",
+    "failed": "fault",
+    "interrupted": "fault",
+}
+
+_component = st.components.v2.component(
+    "workbench_compare",
+    html='<div class="wb compare"></div>',
+    css=script("tokens.css", "markup.css", "compare.css"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
+)
+
+
+def comparison(found: RunDifference, words: Words, *, key: str, all_passages: bool = False) -> str | None:
+    """Draw the comparison; returns :data:`SHOW_SAME` in the rerun where the reader asked for all passages."""
+    nodes = comparison_nodes(found, words, all_passages=all_passages)
+    result = _component(
+        key=key,
+        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
+        on_action_change=lambda: None,
+    )
+    return str(result.action["name"]) if result.action else None
+
+
+def comparison_nodes(found: RunDifference, words: Words, *, all_passages: bool = False) -> tuple[Node, ...]:
+    """The whole comparison as trees of text, in reading order."""
+    return (
+        verdict_box(found, words),
+        *(_fault(name, run.error, words) for name, run in (("A", found.a), ("B", found.b)) if run.error),
+        _figures(found, words),
+        _path_card(found, words),
+        answers_card(found, words),
+        passages_card(found, words, all_passages=all_passages, show_all=SHOW_SAME),
+        *((rewrites_card(found, words),) if found.rewrites else ()),
+        costs_card(found, words),
+        settings_card(found, words),
+    )
+
+
+def verdict_box(found: RunDifference, words: Words) -> Node:
+    """One sentence of what the comparison found."""
+    alike = found.equal
+    lines = [parting_text(found, words)]
+    if not alike:
+        lines.append(_counts(found, words))
+    if not found.same_question:
+        lines.append(words("These runs asked different questions, so differences come from that too."))
+    look, sign = ("pass", "=") if alike else ("plain", "≠")
+    said = [node("strong" if place == 0 else "p", "", line) for place, line in enumerate(lines)]
+    icon = node("span", "icon", sign, aria_hidden="true")
+    return node("div", f"box {look}", icon, node("div", "grow", *said), role="status")
+
+
+def parting_text(found: RunDifference, words: Words) -> str:
+    """Where the paths part and in what, or that they do not."""
+    if found.a.id == found.b.id:
+        return words("A and B are the same run.")
+    if found.equal:
+        return words(
+            "These runs are alike, although their settings differ: same path, same passages and verdicts, same answer."
+            if found.settings
+            else "These runs are alike: same path, same passages and verdicts, same answer."
+        )
+    pair = next((item for item in found.path if item.differs), None)
+    if pair is not None:
+        return words("The paths part in round {n}: {why}.", n=pair.index, why=words("; ").join(_why(pair, words)))
+    if not found.same_path:
+        ended = {"a": ended_text(found.a, words), "b": ended_text(found.b, words)}
+        return words("The decisions are the same, the runs ended differently: A {a}, B {b}.", **ended)
+    return words("The paths are the same: every decision of A is B's too.")
+
+
+def _why(pair: RoundPair, words: Words) -> list[str]:
+    if "missing" in pair.differs:
+        return [words("A had ended before it" if pair.a is None else "B had ended before it")]
+    said = []
+    for aspect in pair.differs:
+        if aspect == "route":
+            said.append(_other_route(pair, words))
+        elif aspect != "reason" or "route" not in pair.differs:
+            said.append(words(_WHY[aspect]))
+    return said
+
+
+def _other_route(pair: RoundPair, words: Words) -> str:
+    if pair.decision_a is None or pair.decision_b is None:
+        return words("A broke off before it decided" if pair.decision_a is None else "B broke off before it decided")
+    routes = {"a": pair.decision_a.route, "b": pair.decision_b.route}
+    return words("A continues to {a}, B to {b}", **{side: node_text(route, words) for side, route in routes.items()})
+
+
+def _counts(found: RunDifference, words: Words) -> str:
+    moves = [item.move for item in found.passages if item.notable]
+    return words(
+        "{gained} gained · {lost} lost · {moved} moved · {verdicts} verdicts changed",
+        gained=moves.count("gained"),
+        lost=moves.count("lost"),
+        moved=moves.count("moved"),
+        verdicts=len(found.verdicts),
+    )
+
+
+def _fault(name: str, fault: Fault, words: Words) -> Node:
+    """Why a run failed; what to do about it stands in the workbench."""
+    fact, _ = fault_text(fault, words)
+    said = node(
+        "div", "head", node("span", "ab", name), node("strong", "grow", fact), node("span", "muted small", fault.code)
+    )
+    return node("div", "box fault", node("span", "icon", "✗", aria_hidden="true"), node("div", "grow", said))
+
+
+def _figures(found: RunDifference, words: Words) -> Node:
+    shared = shared_measures(found.a, found.b)
+    drawn = (figures_of(run, words, measures=shared) for run in (found.a, found.b))
+    pairs = zip(*drawn, _deltas(found, words), strict=True)
+    return node("div", "figures", *(_figure(old, new, delta) for old, new, delta in pairs))
+
+
+def _figure(a: Figure, b: Figure, delta: str) -> Node:
+    sides = [
+        node("div", "side", node("span", "ab", name), node("span", f"value num {item.look}", item.value))
+        for name, item in (("A", a), ("B", b))
+    ]
+    return node("div", "figure", node("div", "label", a.label), *sides, node("div", "note num", delta))
+
+
+def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
+    """By how much B differs from A in each of the five figures; empty where one of them has no such number."""
+    a, b = found.a, found.b
+    first, second = (
+        _delta(measured(a, measure), measured(b, measure), words, whole=measure in ("suggestions", "context"))
+        for measure in shared_measures(a, b)
+    )
+    longer_ms = b.duration_ms - a.duration_ms
+    return (
+        words("same as A" if a.outcome == b.outcome else NC_("comparison", "changed")),
+        first,
+        second,
+        words("same as A") if a.calls == b.calls else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
+        f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else words("same as A"),
+    )
+
+
+def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = False) -> str:
+    if a is None or b is None:
+        return ""
+    change = change_of(a, b)
+    if change.direction == 0:
+        return words("same as A")
+    return f"{_sign(b - a)} {abs(b - a):.0f}" if whole else moved_text(change)
+
+
+def _sign(change: float) -> str:
+    return "▲" if change > 0 else "▼"
+
+
+def _path_card(found: RunDifference, words: Words) -> Node:
+    rows = [_columns(words)]
+    for pair in found.path:
+        if pair.index == found.parting:
+            rows.append(node("div", "parting", node("span", "chip warn", f"≠ {words('the paths part here')}")))
+        rows.append(_round_row(pair, found, words))
+    ends = (node("div", "cell", _tag(name), _end(run, words)) for name, run in (("A", found.a), ("B", found.b)))
+    rows.append(node("div", "pair end", node("span", "where", words("End")), *ends))
+    return node("section", "card", node("strong", "heading", words("Path")), *rows)
+
+
+def _columns(words: Words) -> Node:
+    named = (node("span", "cell muted", words(SIDE_NAMES[name])) for name in ("a", "b"))
+    return node("div", "pair columns", node("span", "where"), *named)
+
+
+def _round_row(pair: RoundPair, found: RunDifference, words: Words) -> Node:
+    parted = found.parting is not None and pair.index >= found.parting
+    where = node("span", "where num", words("round {n}", n=pair.index))
+    cells = (_step("A", pair.a, pair.decision_a, pair, words), _step("B", pair.b, pair.decision_b, pair, words))
+    return node("div", "pair parted" if parted else "pair", where, *cells)
+
+
+def _step(name: str, current: Round | None, decision: Decision | None, pair: RoundPair, words: Words) -> Node:
+    tag = _tag(name)
+    if current is None:
+        return node("div", "cell", tag, node("span", "muted", words("no such round")))
+    query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
+    if decision is None:
+        return node("div", "cell", tag, query, node("span", "muted", words("broke off before a decision")))
+    look = "pass" if decision.reason in PASSED else "warn"
+    counts = words("{passed} of {kept} passed", passed=decision.passed, kept=decision.kept)
+    said = node(
+        "div",
+        "said",
+        node("strong", "num", inequality_text(decision, words)),
+        node("span", "muted", " → "),
+        chip(look, node_text(decision.route, words)),
+    )
+    notes = node("div", "muted small", f"{counts} · {reason_text(decision.reason, words)}")
+    return node("div", "cell", tag, query, said, notes)
+
+
+def _end(run: RunRecord, words: Words) -> Node:
+    return chip("warn" if run.answer_note else _OUTCOMES.get(run.outcome or "", "grey"), ended_text(run, words))
+
+
+def _tag(name: str) -> Node:
+    """Says on a narrow screen whose cell it is; a wide one has columns."""
+    return node("span", "ab narrow", name)

@@ -1,0 +1,214 @@
+"""Passages, rewrites and answers of two runs side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from components.ask.answer import answer_badge
+from components.ask.rewrites import new_words, old_words, rewrite_why
+from components.common.i18n import Words
+from components.common.markup import Node, button, chip, node
+from components.common.phrases import probability_text, section_text, verdict_text
+from components.labels.runs import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
+from engine.messages import N_
+from engine.model.values import Rewrite, RunRecord, Verdict
+from engine.replay.answer_difference import SentenceDifference
+from engine.replay.difference import PassageDifference, RewritePair, RunDifference
+from engine.replay.passage_outcomes import Presence
+
+_MOVES = {
+    "gained": N_("+ gained"),
+    "lost": N_("− lost"),
+    "moved": N_("↕ moved"),
+    "same": N_("= same"),
+}
+
+_COMPARE_HELP = {
+    "gained": N_("Only B kept it"),
+    "lost": N_("Only A kept it"),
+    "moved": N_("Its rank is another one"),
+}
+
+_SNIPPET = 160
+_LOOKS = {"gained": "pass", "lost": "fault", "moved": "accent", "same": "grey"}
+
+
+def passages_card(found: RunDifference, words: Words, *, all_passages: bool, show_all: str) -> Node:
+    """One row per passage in which the runs differ; the others behind a button whose press is ``show_all``."""
+    flipped = {item.passage.id: item.flipped for item in found.verdicts}
+    differing = [item for item in found.passages if item.notable or item.passage.id in flipped]
+    shown = found.passages if all_passages else differing
+    rest = len(found.passages) - len(shown)
+    head = node(
+        "div",
+        "pair columns",
+        node("span", "where", words("Passage")),
+        *(node("span", "cell muted", words(SIDE_NAMES[name])) for name in ("a", "b")),
+    )
+    parts: list[Node] = [_context(found, words), *_graph(found, words)]
+    if shown:
+        parts += [head, *(_passage_row(item, flipped.get(item.passage.id), words) for item in shown)]
+    else:
+        parts.append(node("p", "muted", words("No passage differs.")))
+    if rest:
+        more = button(words("Show all passages"), show_all)
+        parts.append(
+            node(
+                "div",
+                "actions",
+                node(
+                    "span",
+                    "muted small",
+                    words.count("1 passage fared alike in both runs", "{n} passages fared alike in both runs", rest),
+                ),
+                more,
+            )
+        )
+    return node("section", "card passages", node("strong", "heading", words("Passages")), *parts)
+
+
+def _context(found: RunDifference, words: Words) -> Node:
+    given = found.context
+    counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
+    counted = words("{shared} in both · {gained} only in B · {lost} only in A", **counts)
+    return node("p", "muted small", f"{words('Given to the generator')}: {counted}")
+
+
+def _graph(found: RunDifference, words: Words) -> list[Node]:
+    given = found.context
+    parts = (given.shared_entities, given.gained_entities, given.lost_entities)
+    if not any(parts):
+        return []
+    shared, gained, lost = (len(part) for part in parts)
+    return [
+        node(
+            "p",
+            "muted small",
+            words(
+                "Entities given: {shared} in both · {gained} only in B · {lost} only in A",
+                shared=shared,
+                gained=gained,
+                lost=lost,
+            ),
+        )
+    ]
+
+
+def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) -> Node:
+    marks = [chip(_LOOKS[item.move], _moved(item, words), _help(item, words))]
+    if flipped:
+        marks.append(chip("warn", f"⇄ {words('verdict flipped')}"))
+    elif flipped is False and item.a and item.b and item.a.verdict and item.b.verdict:
+        rates = (probability_text(side.p_relevant) for side in (item.a.verdict, item.b.verdict))
+        marks.append(chip("plain", words("P {a} → {b}", **dict(zip("ab", rates, strict=True)))))
+    source = [node("strong", "", item.passage.source)]
+    if item.passage.section:
+        source.append(node("span", "muted", f" § {section_text(item.passage.section, words)}"))
+    text = " ".join(item.passage.text[: _SNIPPET * 2].split())
+    snippet = text[:_SNIPPET] + ("…" if len(item.passage.text) > _SNIPPET else "")
+    what = node("div", "where what", node("div", "chips", *marks), *source, node("div", "muted small", snippet))
+    return node("div", "pair", what, _presence("A", item.a, words), _presence("B", item.b, words))
+
+
+def _moved(item: PassageDifference, words: Words) -> str:
+    if item.move == "moved" and item.climbed:
+        return words("▲ up {n}" if item.climbed > 0 else "▼ down {n}", n=abs(item.climbed))
+    return words(_MOVES[item.move])
+
+
+def _help(item: PassageDifference, words: Words) -> str:
+    return "" if item.move == "same" else words(_COMPARE_HELP[item.move])
+
+
+def _presence(name: str, side: Presence | None, words: Words) -> Node:
+    tag = node("span", "ab narrow", name)
+    if side is None:
+        return node("div", "cell", tag, node("span", "muted", words("not found")))
+    rank = words("#{rank} in round {round}", rank=side.best_rank, round=side.best_round)
+    gate = words(GATE_STEPS[side.gate])
+    first = node("div", "num", rank, node("span", "muted", f" · {probability_text(side.similarity)} · {gate}"))
+    rest = []
+    if side.found_by:
+        lists = words(", ").join(words(GRAPH_LISTS[name]) for name in side.found_by)
+        rest.append(node("span", "muted small", words("found by {lists}", lists=lists)))
+    if side.verdict is not None:
+        rest.append(_verdict(side.verdict, side.passes, words))
+    if side.marker is not None:
+        rest.append(
+            chip("accent", words("cited as [{n}]" if side.cited else "given to the generator as [{n}]", n=side.marker))
+        )
+    return node("div", "cell", tag, first, *((node("div", "chips", *rest),) if rest else ()))
+
+
+def _verdict(verdict: Verdict, passes: bool, words: Words) -> Node:
+    look = "fault" if verdict.relevant is None else "pass" if passes else "warn"
+    return chip(look, verdict_text(verdict, words))
+
+
+def rewrites_card(found: RunDifference, words: Words) -> Node:
+    """The rewrites after each round; where they differ, B's query is marked against A's."""
+    rows = [_rewrite_row(pair, found, words) for pair in found.rewrites]
+    return node("section", "card", node("strong", "heading", words("Rewrites")), *rows)
+
+
+def _rewrite_row(pair: RewritePair, found: RunDifference, words: Words) -> Node:
+    where = node("span", "where num", words("round {before} → round {after}", before=pair.round, after=pair.round + 1))
+    old = pair.a.rewritten_query if pair.a else ""
+    cells = []
+    for name, item, run in (("A", pair.a, found.a), ("B", pair.b, found.b)):
+        compared = item is not None and name == "B" and bool(old)
+        why = rewrite_why(item, run, words) if item is not None else ""
+        cells.append(_rewrite(name, item, old if compared else "", why, words))
+    return node("div", "pair" if pair.same else "pair parted", where, *cells)
+
+
+def _rewrite(name: str, item: Rewrite | None, against: str, why: str, words: Words) -> Node:
+    tag = node("span", "ab narrow", name)
+    if item is None:
+        return node("div", "cell", tag, node("span", "muted", words("no rewrite")))
+    query = new_words(against, item.rewritten_query) if against else (item.rewritten_query,)
+    return node("div", "cell", tag, node("div", "diff", *query), node("div", "muted small", why))
+
+
+def answers_card(found: RunDifference, words: Words) -> Node:
+    """Both answers, sentence beside sentence."""
+    head = node("div", "pair two", *(_answer_head(name, run, words) for name, run in (("A", found.a), ("B", found.b))))
+    parts = [node("strong", "heading", words("Answers"))]
+    if found.answer:
+        kinds = Counter(item.kind for item in found.answer)
+        counts = {kind: kinds[kind] for kind in ("same", "changed", "added", "removed")}
+        said = (
+            words("Word for word the same.")
+            if found.same_answer
+            else words(
+                "Sentences: {same} the same · {changed} changed · {added} only in B · {removed} only in A", **counts
+            )
+        )
+        parts.append(node("p", "muted small", said))
+    rows = [_sentence_row(item) for item in found.answer]
+    return node("section", "card", *parts, head, *rows)
+
+
+def _answer_head(name: str, run: RunRecord, words: Words) -> Node:
+    look, said = answer_badge(run, words)
+    badge = chip(look, said) if run.answer else node("span", "muted", words("no answer"))
+    return node("div", "cell", node("span", "ab", name), badge)
+
+
+def _sentence_row(item: SentenceDifference) -> Node:
+    if item.kind == "changed":
+        old: tuple[Node | str, ...] = old_words(item.a, item.b)
+        new: tuple[Node | str, ...] = new_words(item.a, item.b)
+    else:
+        old = (node("del", "", _sign("−"), item.a),) if item.kind == "removed" else (item.a,)
+        new = (node("ins", "", _sign("+"), item.b),) if item.kind == "added" else (item.b,)
+    sides = zip("AB", (item.a, item.b), (old, new), strict=True)
+    cells = (
+        node("div", "cell diff", *((node("span", "ab narrow", name), *drawn) if text else ()))
+        for name, text, drawn in sides
+    )
+    return node("div", f"pair two {item.kind}", *cells)
+
+
+def _sign(sign: str) -> Node:
+    return node("span", "sign", sign, aria_hidden="true")

@@ -1,0 +1,305 @@
+"""One question in every mode, a column each: what each found and made of it, and what only the graph found."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import streamlit as st
+
+from components.ask.answer import answer_badge
+from components.ask.answer_text import answer_prose, still_markers
+from components.common.i18n import Words
+from components.common.markup import Node, chip, fold, node, script
+from components.common.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
+from components.common.run_link import run_link
+from components.labels.settings import MODE_SUMMARIES, SETTING_OPTIONS
+from components.runs.side_by_side import notes_on
+from components.workflows.graph_notes import notes_box
+from engine.messages import N_, NC_
+from engine.model.config import Mode
+from engine.model.values import Candidate, Comparison, RunRecord, operands
+from engine.running.mode_race import ModeLane, ModeRace, RacedPassage
+
+FINDINGS = {
+    "nothing": N_("Vectors alone kept everything that the graph led to and any mode kept."),
+    "unable": N_(
+        "No mode could use a graph here, so this race says nothing about what one is worth. The columns say why."
+    ),
+    "no_baseline": N_("Without the naive mode among them it cannot be told what only the graph found."),
+    "cut_short": N_("Not every run came to its end, so they cannot be held against each other."),
+}
+
+_DROPPED = {
+    "below_threshold": N_("{n} below the similarity threshold"),
+    "beyond_top_k": N_("{n} beyond top-k"),
+}
+
+_ROWS = {
+    "time": N_("time"),
+    "calls": N_("calls"),
+    "searches": N_("searches"),
+    "kept": N_("passages kept"),
+    "passed": N_("passed"),
+    "best": N_("best similarity"),
+    "cited": N_("cited"),
+    "entities": N_("begun from"),
+}
+
+_LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
+_SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
+_SNIPPET = 130
+_LONG = 260
+_NAMED = 6
+"""Entities that a column names; a search that begins from passages may begin from dozens."""
+"""Characters of an answer that stand open in a column as narrow as these."""
+
+_component = st.components.v2.component(
+    "workbench_mode_race",
+    html='<div class="wb side race"></div>',
+    css=script("tokens.css", "markup.css", "loops.css", "side_by_side.css", "mode_race.css"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
+)
+
+
+def mode_race_view(race: ModeRace, words: Words, *, key: str, base: str = "") -> None:
+    """Draw what the race showed, a column for each mode, and the passages by mode; ``base`` begins the links."""
+    _component(
+        key=key,
+        data={"lang": words.html_language, "nodes": [item.plain() for item in mode_race_nodes(race, words, base=base)]},
+        on_action_change=lambda: None,
+    )
+
+
+def mode_race_nodes(race: ModeRace, words: Words, *, base: str = "") -> tuple[Node, ...]:
+    """The whole race as trees of text, in reading order."""
+    lanes = node("div", "lanes", *(_lane(lane, race, words, base) for lane in race.lanes))
+    found = () if race.finding == "running" else (_finding(race, words),)
+    return (*found, lanes, *([_passages(race, words)] if race.passages else []))
+
+
+def mode_text(mode: Mode, words: Words) -> str:
+    return words(SETTING_OPTIONS["mode"][mode])
+
+
+def _finding(race: ModeRace, words: Words) -> Node:
+    look, sign = _SIGNS.get(race.finding, ("warn", "!"))
+    said = [node("strong", "", finding_text(race, words))]
+    if race.finding in ("cited", "found"):
+        said.append(node("p", "", found_before_text(race, words)))
+    if race.unable and race.finding != "unable":
+        names = words(", ").join(mode_text(mode, words) for mode in race.unable)
+        said.append(node("p", "warn-ink", f"! {words('Could not do their own work: {modes}.', modes=names)}"))
+    said.append(notes_on([lane.record for lane in race.lanes], words))
+    return node("div", f"box {look}", node("span", "icon", sign, aria_hidden="true"), node("div", "grow", *said),
+                role="status")  # fmt: skip
+
+
+def finding_text(race: ModeRace, words: Words) -> str:
+    """What the graph was good for, in a sentence with its counts."""
+    cited = sum(any(name in lane.cited for lane in race.lanes) for name in race.led)
+    if race.finding == "cited":
+        return words.count(
+            "The graph led to 1 passage that vectors alone did not keep, and an answer cites it.",
+            "The graph led to {n} passages that vectors alone did not keep, and answers rest on {cited} of them.",
+            len(race.led),
+            cited=cited,
+        )
+    if race.finding == "found":
+        return words.count(
+            "The graph led to 1 passage that vectors alone did not keep, but no answer cites it.",
+            "The graph led to {n} passages that vectors alone did not keep, but no answer cites them.",
+            len(race.led),
+        )
+    return words(FINDINGS[race.finding])
+
+
+def found_before_text(race: ModeRace, words: Words) -> str:
+    """How many of the graph's passages vectors had not found at all, and why they dropped those that they had."""
+    gates = Counter(item.dropped.gate for item in race.passages if item.dropped is not None)
+    why = words(", ").join(
+        words(_DROPPED[gate], n=count) if gate in _DROPPED else words("{n} at a later stage", n=count)
+        for gate, count in gates.items()
+    )
+    elsewhere = len(race.led) - len(race.only_graph) - len(race.rescued)
+    said = (
+        words("Found by the graph alone, among the candidates of no vector search here: {n}.", n=len(race.only_graph))
+        if race.only_graph
+        else words("Vector searches had found all of them too.")
+    )
+    if gates:
+        said = words(
+            "{first} {second}",
+            first=said,
+            second=words("Vectors alone had found and dropped {n}: {why}.", n=len(race.rescued), why=why),
+        )
+    if elsewhere:
+        said = words(
+            "{first} {second}", first=said, second=words("The vectors of another mode found {n}.", n=elsewhere)
+        )
+    return said
+
+
+def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:
+    """``vectors dropped it: 0.28 < 0.30``."""
+    config = lane.record.config
+    if item.gate == "below_threshold":
+        left, right = operands(Comparison("pass_rate", item.passage.similarity, "<", config.similarity_threshold))
+        return words("vectors dropped it: {value} < {bound}", value=left, bound=right)
+    if item.gate == "beyond_top_k":
+        return words("vectors dropped it: rank {rank} > {top_k}", rank=item.rank, top_k=config.top_k)
+    return words("vectors dropped it at a later stage")
+
+
+def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
+    record = lane.record
+    head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), _outcome(record, words))
+    about = node("p", "muted small about", words(MODE_SUMMARIES[lane.mode]))
+    flag = notes_box(lane.notes, lane.fell_back_to, words)
+    link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
+    parts = (*([flag] if flag else []), _now(lane, words), _numbers(lane, race, words), _answer(record, words))
+    return node("section", "card lane", head, about, *parts, link, aria_label=mode_text(lane.mode, words))
+
+
+def _outcome(record: RunRecord, words: Words) -> Node:
+    look = (
+        "accent" if record.outcome is None else _LOOKS.get(record.outcome, "warn") if not record.answer_note else "warn"
+    )
+    return chip(look, ended_text(record, words))
+
+
+def _now(lane: ModeLane, words: Words) -> Node | str:
+    """Where a run is, why it ended early, or that it searched nothing on purpose."""
+    record = lane.record
+    if record.active:
+        at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+        text = words(NC_("side by side", "at {node}"), node=node_text(at, words)) if at else words("about to begin")
+        return node("p", "muted small", text)
+    if lane.skipped:
+        return node("p", "small", chip("grey", words("no search")), " ", words("Grading and citations are skipped."))
+    if record.outcome in ("cancelled", "interrupted") and record.reason:
+        return node("p", "muted small", reason_text(record.reason, words))
+    return ""
+
+
+def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
+    record = lane.record
+    alone = len(race.unique.get(lane.mode, ()))
+    own = words("{n} in no other mode", n=alone) if alone else ""
+    built_in = words(NC_("side by side", "{n} built in"), n=record.built_in_calls) if record.built_in_calls else ""
+    calls = f"{record.calls} · {built_in}" if built_in else str(record.calls)
+    rows = [("time", duration_text(record.duration_ms), ""), ("calls", calls, ""), ("searches", str(lane.searches), "")]
+    if not lane.skipped:
+        best = "–" if lane.best_similarity is None else f"{lane.best_similarity:.2f}"
+        rows += [
+            ("kept", str(len(lane.kept)), own),
+            ("passed", str(len(lane.passed)), ""),
+            ("best", best, ""),
+            ("cited", str(len(lane.cited)), ""),
+        ]
+    if lane.entities:
+        further = len(lane.entities) - _NAMED
+        named = words(", ").join(lane.entities[:_NAMED])
+        rows.append(("entities", named, f"+{further}" if further > 0 else ""))
+    cells: list[Node] = []
+    for name, value, note in rows:
+        small = (node("span", "muted small", note),) if note else ()
+        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *small)]
+    return node("div", "numbers", *cells)
+
+
+def _answer(record: RunRecord, words: Words) -> Node:
+    title = node("span", "subheading", words("Answer"))
+    if record.error is not None:
+        fact, remedy = fault_text(record.error, words)
+        return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
+    if not record.answer:
+        return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
+    if record.active:
+        return node("div", "said", title, node("p", "prose", record.answer[:_LONG]))
+    look, badge = answer_badge(record, words)
+    prose = answer_prose(record.answer, still_markers(record, words))
+    if len(record.answer) > _LONG:
+        short = node("p", "muted", f"{' '.join(record.answer.split())[:_LONG].rstrip()}…")
+        prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("Whole answer"))), prose)
+    return node("div", "said", title, chip(look, badge), prose)
+
+
+def _passages(race: ModeRace, words: Words) -> Node:
+    """Every passage that a mode kept, with its rank there: shared ones first, the graph's own marked."""
+    searched = [lane for lane in race.lanes if not lane.skipped]
+    head = node("tr", "", node("th", "", words("Passage"), scope="col"),
+                *(node("th", "", mode_text(lane.mode, words), scope="col") for lane in searched))  # fmt: skip
+    rows = [_row(item, race, searched, words) for item in race.passages]
+    counts = words(
+        "{n} in all · {shared} in every mode that searched · {graph} found by the graph alone · {rescued} found and "
+        "dropped by vectors alone",
+        n=len(race.passages),
+        shared=len(race.shared),
+        graph=len(race.only_graph),
+        rescued=len(race.rescued),
+    )
+    table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
+    return node(
+        "section",
+        "card",
+        node("div", "head", node("strong", "heading", words("Passages by mode")), node("span", "muted small", counts)),
+        node(
+            "p",
+            "muted small",
+            words("# rank among those kept · ✓ passed the grader · ✗ did not · [1] cited in the answer"),
+        ),
+        node("div", "scroll", table),
+    )
+
+
+def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words) -> Node:
+    passage = item.passage
+    chips = []
+    if item.by_graph:
+        chips.append(
+            chip(
+                "accent",
+                words(NC_("comparison of modes", "only the graph")),
+                words(
+                    "Entities or communities led to it, and it is not among the candidates of any vector search of "
+                    "this race."
+                ),
+            )
+        )
+    if passage.id in race.shared:
+        chips.append(chip("grey", words("in every mode")))
+    if item.dropped is not None:
+        naive = next(lane for lane in race.lanes if lane.mode == "naive")
+        chips.append(chip("grey", drop_text(item.dropped, naive, words)))
+    if passage.id not in race.shared and len(item.modes) == 1:
+        chips.append(chip("plain", words("only {mode}", mode=mode_text(item.modes[0], words))))
+    section = f" § {section_text(passage.section, words)}" if passage.section else ""
+    text = " ".join(passage.text.split())
+    said = node(
+        "td",
+        "",
+        node("strong", "", passage.source),
+        node("span", "muted", section),
+        node("div", "muted small", f"{text[:_SNIPPET]}…" if len(text) > _SNIPPET else text),
+        *([node("div", "marks", *chips)] if chips else []),
+    )
+    return node("tr", "of-graph" if item.by_graph else "", said, *(_mark(lane, item, words) for lane in lanes))
+
+
+def _mark(lane: ModeLane, item: RacedPassage, words: Words) -> Node:
+    name = item.passage.id
+    label = mode_text(lane.mode, words)
+    if name not in lane.kept:
+        return node("td", "mark", node("span", "muted", "–", aria_label=words("not kept")), data_label=label)
+    rank = node("span", "num", f"#{lane.kept[name]}", title=words("rank {rank}", rank=lane.kept[name]))
+    if name in lane.cited:
+        marker = lane.cited[name]
+        return node("td", "mark", rank, " ", chip("pass", f"✓ [{marker}]", words("cited as [{n}]", n=marker)),
+                    data_label=label)  # fmt: skip
+    verdict = (
+        ("pass-ink", "✓", N_("passed the grader"))
+        if name in lane.passed
+        else ("warn-ink", "✗", N_("did not pass the grader"))
+    )
+    sign = node("span", verdict[0], verdict[1], title=words(verdict[2]), aria_label=words(verdict[2]))
+    return node("td", "mark", rank, " ", sign, data_label=label)

@@ -1,0 +1,283 @@
+"""A run as one HTML file that needs nothing else: no script, no reference, no word of anybody read as markup."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+
+from components.ask.decisions import followed_text
+from components.ask.figures import figures_of
+from components.ask.rewrites import rewrite_why, word_diff
+from components.common.html_text import html_of, safe_text
+from components.common.i18n import Words
+from components.common.markup import Node, chip, node, script
+from components.common.phrases import (
+    duration_text,
+    ended_text,
+    fault_text,
+    inequality_text,
+    node_text,
+    reason_text,
+)
+from components.common.setting_words import setting_label, setting_text
+from components.labels.runs import MESSAGE_ROLES, ROLE_NAMES
+from components.picture.export import darkened, workflow_svg
+from components.picture.picture import PASSED
+from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
+from components.runs.report_passages import anchors, report_answer, report_passages
+from components.workflows.report_graph import graph_sections
+from components.workflows.report_loop import loop_sections, loop_sheets
+from engine.model.config import ROLES_OF, RunConfig
+from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
+from engine.workflows.graph import WorkflowGraph
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
+_LONGEST_TITLE = 120
+
+
+def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map: ReportMap | None = None) -> str:
+    """The whole document. A run that failed or was cut off is shown as far as it came."""
+    places = anchors(record)
+    timeline = timeline_svg(record, words)
+    sections = [
+        html_of(_head(record, words)),
+        html_of(_figures(record, words)),
+        _section(words("Workflow"), _workflow(record, graph, words)),
+        _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
+        _section(words("Decision path", n=""), *_path(record, words)),
+        *loop_sections(record, words),
+        *graph_sections(record, words),
+        _section(words("Passages"), *report_passages(record, words, places), count=len(places)),
+        _section(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)),
+    ]
+    if timeline is not None:
+        chart = node("div", "scroll", timeline)
+        sections.append(_section(words("Timeline"), timeline_legend(record, words), chart))
+    if drawn_map is not None:
+        note = node(
+            "p",
+            "muted small",
+            words(
+                "How this question would have ended at every pair of {x} (across) and {y} (upwards), from this run's "
+                "evidence alone. The outlined cell is this run.",
+                x=drawn_map.x_label,
+                y=drawn_map.y_label,
+            ),
+        )
+        grid = node("div", "scroll", map_svg(drawn_map, words))
+        sections.append(_section(words("Decision map"), note, map_legend(drawn_map, words), grid))
+    sections.append(_section(words("Configuration"), *_settings(record, words)))
+    sections.append(_section(words("Model calls"), *_calls(record, words), count=len(record.model_calls)))
+    return _document(record, words, "\n".join(sections))
+
+
+def _document(record: RunRecord, words: Words, body: str) -> str:
+    title = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('Self-corrective RAG run')}")
+    return (
+        f'<!doctype html>\n<html lang="{words.html_language}">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{title}</title>\n<style>\n{script('report.css', *loop_sheets(record))}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n{html_of(_footer(record, words))}\n</body>\n</html>\n"
+    )
+
+
+def _section(title: str, *parts: Node | str, count: int | None = None) -> str:
+    """One part of the page; strings among ``parts`` are markup of our own."""
+    number = () if count is None else (node("small", "muted num", str(count)),)
+    inside = "".join(part if isinstance(part, str) else html_of(part) for part in parts)
+    return f"<section>{html_of(node('h2', '', title, ' ', *number))}{inside}</section>"
+
+
+def _head(record: RunRecord, words: Words) -> Node:
+    look = _OUTCOMES.get(record.outcome or "", "warn")
+    facts = [words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " "))]
+    if record.fork is not None:
+        facts.append(words("Forked from run {id} at round {round}", id=record.fork.parent, round=record.fork.round))
+    return node(
+        "header",
+        "",
+        node("p", "kicker", words("Self-corrective RAG run")),
+        node("h1", "", node("bdi", "", record.question)),
+        node("p", "", chip(look, ended_text(record, words))),
+        *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
+    )
+
+
+def _figures(record: RunRecord, words: Words) -> Node:
+    cards = [
+        node(
+            "div",
+            "figure",
+            node("div", "label", item.label),
+            node("div", f"value num {item.look}", item.value),
+            node("div", f"note num {item.note_look}", item.note),
+        )
+        for item in figures_of(record, words)
+    ]
+    return node("div", "figures", *cards)
+
+
+def _workflow(record: RunRecord, graph: WorkflowGraph, words: Words) -> str:
+    """Both looks of the picture; the style sheet shows the one that suits the reader's screen."""
+    light = workflow_svg(graph, record, words)
+    dark = f'<div class="scroll dark" aria-hidden="true">{darkened(light)}</div>'
+    return f'<div class="scroll light">{light}</div>{dark}'
+
+
+def _faults(record: RunRecord, words: Words) -> list[Node]:
+    boxes = [_fault(record.error, "fault", words)] if record.error else []
+    return [*boxes, *(_fault(item, "warn", words) for item in record.warnings)]
+
+
+def _fault(fault: Fault, look: str, words: Words) -> Node:
+    fact, remedy = fault_text(fault, words)
+    where = f"{node_text(fault.node, words)} · {fault.code}" if fault.node else fault.code
+    return node("div", f"box {look}", node("strong", "", fact), node("p", "", remedy), node("small", "muted", where))
+
+
+def _path(record: RunRecord, words: Words) -> list[Node]:
+    if not record.decisions:
+        return [node("p", "muted", words("The run broke off before its first decision."))]
+    steps = [_step(decision, record, words) for decision in record.decisions]
+    if record.outcome is not None:
+        ended = chip(_OUTCOMES.get(record.outcome, "warn"), ended_text(record, words))
+        steps.append(node("li", "end", node("span", "where", words("end")), ended))
+    return [node("ol", "path", *steps)]
+
+
+def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
+    # The router of a query decides before anything is searched.
+    opening = decision.node == "route_query"
+    counts = (
+        "" if opening else words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
+    )
+    followed = followed_text(decision, record, words)
+    look = "pass" if decision.reason in PASSED else "warn"
+    return node(
+        "li",
+        look,
+        node("span", "where num", words("round {n}", n=decision.round)),
+        node("strong", "num", inequality_text(decision, words)),
+        " → ",
+        chip(look, node_text(decision.route, words)),
+        " ",
+        node("span", "muted small", reason_text(decision.reason, words)),
+        node("div", "muted small", node("bdi", "", " · ".join(part for part in (counts, followed) if part))),
+    )
+
+
+def _rewrites(record: RunRecord, words: Words) -> list[Node]:
+    if not record.rewrites:
+        return [
+            node(
+                "p",
+                "muted",
+                words("No rewrite was made: the first round decided the run." if record.outcome else "No rewrite yet."),
+            )
+        ]
+    return [_rewrite(place, item, record, words) for place, item in enumerate(record.rewrites, 1)]
+
+
+def _rewrite(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> Node:
+    where = words("round {before} → round {after}", before=rewrite.round, after=rewrite.round + 1)
+    marks = [chip("warn", words("repeated"))] if rewrite.repeated else []
+    marks += [chip("fault", words("rewriter failed"))] if rewrite.failed else []
+    kinds = {"same": "span", "added": "ins", "removed": "del"}
+    changes = (node(kinds[item.kind], "", item.text) for item in word_diff(rewrite.query, rewrite.rewritten_query))
+    head = (node("strong", "", words("Rewrite {n}", n=place)), " ", node("span", "muted small", where))
+    parts = [node("div", "", *head, *marks), node("p", "diff", *changes)]
+    parts.append(
+        node("p", "", node("span", "muted small", words("New query"), " "), node("bdi", "", rewrite.rewritten_query))
+    )
+    parts.append(node("p", "muted", node("bdi", "", rewrite_why(rewrite, record, words))))
+    if rewrite.refused:
+        refused = (chip("grey", item) for item in rewrite.refused)
+        parts.append(node("p", "", node("span", "muted small", words("Refused, tried before"), " "), *refused))
+    return node("div", "card", *parts)
+
+
+def _settings(record: RunRecord, words: Words) -> list[Node]:
+    values = [(name, value) for name, value in _values(record.config) if value != ""]
+    rows = [(setting_label(name, words), setting_text(name, value, words)) for name, value in values]
+    manifest = [(name, value) for name, value in record.manifest.items() if value]
+    return [
+        _table(rows),
+        node("h3", "", words("What this run was made with")),
+        _table(manifest) if manifest else node("p", "muted", "–"),
+    ]
+
+
+def _values(config: RunConfig) -> list[tuple[str, object]]:
+    """Every setting with its value, the models of the roles that this workflow has among them."""
+    found: list[tuple[str, object]] = [
+        (item.name, getattr(config, item.name)) for item in fields(config) if item.name not in ("models", "options")
+    ]
+    found.extend((item.name, getattr(config.options, item.name)) for item in fields(config.options))
+    for role in ROLES_OF[config.workflow]:
+        model = config.models.of(role)
+        found.append((f"models.{role}", model.model))
+        if not model.built_in:
+            found.extend((f"models.{role}.{name}", getattr(model, name)) for name in ("temperature", "seed", "num_ctx"))
+    return found
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> Node:
+    return node(
+        "table",
+        "pairs",
+        node(
+            "tbody",
+            "",
+            *(node("tr", "", node("th", "", name, scope="row"), node("td", "", value)) for name, value in rows),
+        ),
+    )
+
+
+def _calls(record: RunRecord, words: Words) -> list[Node]:
+    if not record.model_calls:
+        return [node("p", "muted", words("No call was made."))]
+    return [_call(place, call, words) for place, call in enumerate(record.model_calls, 1)]
+
+
+def _call(place: int, call: ModelCall, words: Words) -> Node:
+    model = words("built-in") if call.built_in else call.model
+    facts = [words("round {n}", n=call.round), node_text(call.node, words), duration_text(call.duration_ms)]
+    facts += [words("from cache")] if call.cached else []
+    facts += [words("attempt {n}", n=call.attempt)] if call.attempt > 1 else []
+    marks = [chip("fault", f"✗ {call.error}")] if call.error else []
+    head = (
+        node("span", "rank num", str(place)),
+        node("strong", "", words(ROLE_NAMES[call.role]), " · ", node("bdi", "", model)),
+    )
+    summary = node("summary", "", *head, node("span", "muted small", " · ".join(facts)), *marks)
+    parts = [(words(MESSAGE_ROLES[item.role]), item.content) for item in call.messages]
+    if not call.messages:
+        parts.append((words("The built-in role got values, not a prompt."), ""))
+    if call.thinking:
+        parts.append((words("Thinking, not used"), call.thinking))
+    parts.append((words("Raw reply"), call.reply or words("(empty)")))
+    read = (
+        words("Nothing could be read.")
+        if call.parsed is None
+        else json.dumps(dict(call.parsed), ensure_ascii=False, default=str)
+    )
+    parts.append((words("What was read from it"), read))
+    said = [
+        node("div", "", node("h4", "", title), *((node("pre", "", text),) if text else ())) for title, text in parts
+    ]
+    return node("details", "call", summary, *said)
+
+
+def _footer(record: RunRecord, words: Words) -> Node:
+    version = record.manifest.get("workbench", "")
+    return node(
+        "footer",
+        "",
+        words("Made with Self-Corrective RAG Workbench {version}", version=version).strip(),
+        " · ",
+        words("This file is complete: it loads nothing and runs no script."),
+    )

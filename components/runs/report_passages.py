@@ -1,0 +1,142 @@
+"""Passages and answer of a report: life-lines with the full text folded, and citations that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.ask.answer import answer_badge
+from components.ask.answer_text import Cite, answer_prose
+from components.ask.passages import passage_row
+from components.common.i18n import Words
+from components.common.life_lines import life_lines
+from components.common.markup import Node, chip, node
+from components.common.phrases import place_text
+from components.common.terms import Segment, question_terms
+from components.labels.runs import NOTHING_FOUND
+from engine.messages import N_
+from engine.model.values import PassageId, RunRecord
+
+_COLUMNS = {
+    "round": N_("Round"),
+    "query": N_("Query"),
+    "rank": N_("Rank"),
+    "ranks": N_("Lists"),
+    "similarity": N_("Similarity"),
+    "cosine": N_("Cosine"),
+    "floor": N_("Floor"),
+    "gate": N_("Gate"),
+    "margin": N_("Margin"),
+    "verdict": N_("Verdict"),
+}
+
+_SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
+_LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
+
+
+def anchors(record: RunRecord) -> dict[PassageId, str]:
+    """The fragment of every passage; ids are somebody else's text and cannot be one."""
+    return {line.passage.id: f"p{place}" for place, line in enumerate(life_lines(record), 1)}
+
+
+def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
+    """The answer with its badge; a citation leads to its passage."""
+    if not record.answer:
+        return (node("p", "muted", words("This run ended without an answer.")),)
+    cited = {item.marker: item for item in record.citations}
+    links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
+    look, said = answer_badge(record, words)
+    prose = answer_prose(record.answer, _linking(links, words))
+    sources = [
+        _source(marker, place_text(item.source, item.section, words), links) for marker, item in sorted(cited.items())
+    ]
+    listed = (node("ul", "sources", *sources),) if sources else ()
+    return (node("p", "", chip(look, said)), prose, *listed)
+
+
+def _source(marker: int, place: str, links: Mapping[int, str]) -> Node:
+    label = f"[{marker}] {place}"
+    return node("li", "", node("a", "", node("bdi", "", label), href=f"#{links[marker]}") if marker in links else label)
+
+
+def _linking(links: Mapping[int, str], words: Words) -> Cite:
+    """Markers as links to their passages in the same file."""
+
+    def cite(marker: int) -> Node | None:
+        if marker not in links:
+            return None
+        named = words("Show passage {n}", n=marker)
+        return node("a", "cite", str(marker), href=f"#{links[marker]}", aria_label=named)
+
+    return cite
+
+
+def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
+    """One entry per distinct passage, those given to the generator first; the full text is folded."""
+    terms = question_terms(record)
+    lines = life_lines(record)
+    if not lines:
+        return (node("p", "muted", words(NOTHING_FOUND)),)
+    threshold = record.config.similarity_threshold
+    return tuple(
+        _passage(passage_row(line, record.config, terms, words), places[line.passage.id], threshold, words)
+        for line in lines
+    )
+
+
+def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words) -> Node:
+    mark: Mapping[str, str] = row["chip"]
+    title = [node("strong", "", node("bdi", "", row["source"]))]
+    if row["section"]:
+        title.append(node("span", "muted", " § ", node("bdi", "", row["section"])))
+    if row["ranks"]:
+        title.append(node("span", "ranks num muted", row["ranks"], title=row["ranks_tip"]))
+    bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")
+    verdict = [chip(mark["look"], mark["text"])]
+    if mark["note"]:
+        verdict.append(node("small", "muted", mark["note"]))
+    summary = node(
+        "summary",
+        "",
+        node("span", "rank num", f"#{row['rank']}"),
+        node("span", "what", *title, node("span", "snippet", node("bdi", "", *_marked(row["snippet"])))),
+        node("span", "similarity num", row["value"], " ", node("small", "muted", row["cosine"]), bar, title=row["tip"]),
+        node("span", "verdict", *verdict),
+        node("span", "why", node("bdi", "", row["reason"])),
+        node("span", "steps", *_steps(row["steps"])),
+    )
+    # A link to what lies inside a closed fold opens it, without a script.
+    full = node("div", "full", node("h4", "", words("Full text")), node("pre", "", *_marked(row["text"])), id=place)
+    return node("details", "passage dropped" if row["dropped"] else "passage", summary, full, *_story(row, words))
+
+
+def _story(row: Mapping[str, Any], words: Words) -> list[Node]:
+    parts = []
+    if row["own"]:
+        own = (node("h4", "", words("The grader's own words")), node("p", "small muted", row["grader"]))
+        parts.append(node("div", "", *own, node("pre", "", row["own"])))
+    shown = [name for name in _SEEN if name != "ranks" or any(seen["ranks"] for seen in row["seen"])]
+    head = node("tr", "", *(node("th", "", words(_COLUMNS[name]), scope="col") for name in shown))
+    body = (node("tr", "", *(node("td", "", node("bdi", "", seen[name])) for name in shown)) for seen in row["seen"])
+    table = node("table", "", node("thead", "", head), node("tbody", "", *body))
+    parts.append(node("div", "", node("h4", "", words("In every round")), node("div", "scroll", table)))
+    return parts
+
+
+def _steps(steps: Sequence[Mapping[str, str]]) -> list[Node | str]:
+    made: list[Node | str] = []
+    for place, step in enumerate(steps):
+        if place:
+            made.append(step.get("joint", " → "))
+        cited = step["kind"] in ("cited", "uncited")
+        look = "marker" if cited else f"step {_LOOKS.get(step['kind'], 'muted')}"
+        made.append(node("span", look, step["text"]))
+    return made
+
+
+def _marked(segments: Sequence[Segment]) -> list[Node | str]:
+    return [node("mark", "", text) if marked else text for text, marked in segments]
+
+
+def _share(value: float) -> str:
+    return f"{100 * min(1.0, max(0.0, value)):.1f}%"

@@ -1,0 +1,197 @@
+"""The list of runs: one line each with how it ended and what it cost, below 720 px of width one card each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
+
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.markup import script
+from components.common.phrases import duration_text, outcome_text
+from components.labels.workflows import WORKFLOW_NAMES
+from engine.messages import N_, NC_
+from engine.model.values import AnswerNote, Outcome, RunId
+
+_BADGE = {
+    "damaged": N_("✗ damaged"),
+    "fork": N_("↳ fork"),
+    "batch": N_("batch"),
+}
+
+_BADGE_TIP = {
+    "damaged": N_("Parts of this record cannot be read. The others are not affected; it can be deleted."),
+    "fork": N_("Went on from run {parent} with something changed."),
+    "batch": N_("Made by a batch over a query set."),
+}
+
+Press = Literal["open", "pin", "unpin", "untag"]
+
+_SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
+    None: ("●", "accent"),
+    "answered": ("✓", "pass"),
+    "answered_forced": ("!", "warn"),
+    "answered_unverified": ("?", "warn"),
+    "abstained": ("∅", "grey"),
+    "fallback": ("–", "grey"),
+    "cancelled": ("■", "grey"),
+    "failed": ("✗", "fault"),
+    "interrupted": ("✗", "fault"),
+}
+"""Sign before the word, and look of the chip, of every outcome; None while the run is in progress."""
+_NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}
+"""The same where something has to be said of the answer."""
+_LABELS = {
+    "question": N_("Question"),
+    "outcome": N_("Outcome"),
+    "rounds": N_("Rounds"),
+    "calls": N_("Calls"),
+    "time": N_("Time"),
+    "when": N_("When"),
+    "select": N_("Select this run"),
+    "select_all": NC_("runs", "Select all that are shown"),
+    "open": N_("Open this run"),
+    "pin": N_("Add to the watch list"),
+    "unpin": N_("Take off the watch list"),
+    "copy": N_("Copy the link"),
+    "copied": N_("Link copied"),
+}
+
+_component = st.components.v2.component(
+    "workbench_run_list",
+    html='<div class="wb runs"></div>',
+    css=script("tokens.css", "run_list.css"),
+    js=script("dom.js", "run_list.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """What the list shows of one run."""
+
+    id: RunId
+    question: str
+    outcome: Outcome | None
+    """None while the run is in progress."""
+    started_at: str
+    """ISO 8601, UTC; drawn in the reader's own time zone."""
+    duration_ms: float
+    calls: int
+    rewrites: int
+    tags: tuple[str, ...] = ()
+    """Those drawn as words."""
+    pinned: bool = False
+    batch: bool = False
+    """Made by a batch."""
+    workflow: str = "self_corrective"
+    parent: str = ""
+    """The run that this one was forked from; empty for one that began by itself."""
+    note: str = ""
+    """What a demo is there to show."""
+    damaged: bool = False
+    collection: str = ""
+    """Where it searched, unless that goes without saying."""
+    settings: str = ""
+    """In what it differs from other runs of its question."""
+    answer_note: AnswerNote = ""
+    searched: bool = True
+    """Whether it came to a search; a question that needs none has no round."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunListEvent:
+    """What the reader pressed in this rerun, and which runs are selected."""
+
+    press: Press | None
+    run_id: RunId
+    """Of the run whose line was pressed; empty where nothing was."""
+    tag: str
+    """The tag to take away; empty for every other press."""
+    selected: tuple[RunId, ...]
+    """Those of the shown runs that are selected, in the order of the list."""
+
+
+def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "", fixed: bool = False) -> RunListEvent:
+    """Draw the runs; ``base`` is the server's base path, which links to a run begin with.
+
+    A link opens in the same tab by an event, so that the session stays, and in another tab by its address.
+    For ``fixed`` runs, which ship with the program, nothing but opening and linking is offered.
+    """
+    result = _component(
+        key=key,
+        data={
+            "lang": words.html_language,
+            "rows": [run_row(item, words, base) for item in runs],
+            "fixed": fixed,
+            "words": {name: words(text) for name, text in _LABELS.items()},
+        },
+        on_press_change=_nothing,
+        on_selected_change=_nothing,
+    )
+    pressed: Mapping[str, Any] = result.press if isinstance(result.press, Mapping) else {}
+    shown = {item.id for item in runs}
+    name, run_id = pressed.get("name"), RunId(str(pressed.get("run", "")))
+    chosen = set(result.selected) if isinstance(result.selected, list) else set()
+    return RunListEvent(
+        press=cast("Press", name) if name in get_args(Press) and run_id in shown else None,
+        run_id=run_id,
+        tag=str(pressed.get("tag", "")),
+        selected=tuple(item.id for item in runs if item.id in chosen),
+    )
+
+
+def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
+    """What the browser draws of one run; every value is text or a number, all words are rendered."""
+    sign, look = _NOTED.get(item.answer_note, _SIGNS[item.outcome])
+    return {
+        "id": item.id,
+        "href": f"{base}/?run={item.id}",
+        "question": item.question if item.question.strip() else words("(question cannot be read)"),
+        "settings": item.settings,
+        "outcome": f"{sign} {outcome_text(item.outcome, words, item.answer_note)}",
+        "outcome_tip": words("The program ended while this run went on; everything it had by then is kept.")
+        if item.outcome == "interrupted"
+        else "",
+        "look": look,
+        # In the dual loop a rewrite opens several rounds, one a strategy, and no count of them is at hand.
+        "rounds": "–" if item.damaged or item.workflow == "dual_loop" else str((item.rewrites + 1) * item.searched),
+        "rounds_tip": words.count("1 rewrite", "{n} rewrites", item.rewrites),
+        "calls": "–" if item.damaged else str(item.calls),
+        "calls_tip": words("Calls of chat models, cached ones included; built-in roles make none."),
+        "time": "–" if item.damaged else duration_text(item.duration_ms),
+        "started": item.started_at,
+        "pinned": item.pinned,
+        "tags": [{"tag": tag, "tip": words("Take this tag away: {tag}", tag=tag)} for tag in item.tags],
+        "badges": _badges(item, words),
+        "damaged": item.damaged,
+    }
+
+
+def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
+    badges = [{"look": "accent", "text": item.note, "tip": ""}] if item.note else []
+    if item.damaged:
+        badges.append(_badge("damaged", "fault", words))
+    if item.workflow != "self_corrective":
+        badges.append({"look": "plain", "text": _workflow(item, words), "tip": ""})
+    if item.collection:
+        badges.append({"look": "plain", "text": item.collection, "tip": words("The collection that it searched")})
+    if item.parent:
+        badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
+    if item.batch:
+        badges.append(_badge("batch", "plain", words))
+    return badges
+
+
+def _workflow(item: RunLine, words: Words) -> str:
+    # A later version may have workflows that this one has no word for.
+    return words(WORKFLOW_NAMES[item.workflow]) if item.workflow in WORKFLOW_NAMES else item.workflow
+
+
+def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:
+    return {"look": look, "text": words(_BADGE[name]), "tip": words(_BADGE_TIP[name], **params)}
+
+
+def _nothing() -> None:
+    """A value or a trigger exists on the result only where a callback is named."""

@@ -1,0 +1,241 @@
+"""Runs of one question through several workflows, one column each (values in, the passage or run to open out)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.ask.answer import answer_badge
+from components.ask.answer_text import answer_prose, still_markers
+from components.ask.what_if_text import COMPLETE, collection_text
+from components.common.i18n import Words
+from components.common.markup import Node, chip, node, script
+from components.common.phrases import (
+    duration_text,
+    ended_text,
+    fault_text,
+    inequality_text,
+    node_text,
+    outcome_text,
+    reason_text,
+    section_text,
+)
+from components.common.run_link import run_link
+from components.labels.workflows import WORKFLOW_NAMES
+from engine.messages import N_, NC_
+from engine.model.values import Decision, Passage, PassageId, RunRecord
+from engine.replay.side_by_side import Lane, SideBySide, shared_time
+
+_ENOUGH = {
+    "enough": N_("The four-node loop was enough: no other loop cites a passage that its answer lacks."),
+    "others_cite_more": N_(
+        "The four-node loop answered; {workflows} also cites passages that it lacks. See below whether they add to it."
+    ),
+    "others_answered": N_("The four-node loop did not answer; {workflows} did."),
+    "only_it": N_("Only the four-node loop answered."),
+    "nobody": N_("No loop answered: the collection {collection} may not hold it."),
+    "cut_short": N_("No loop answered, but not every run came to its end."),
+    "no_baseline": N_("Without the four-node loop among them there is nothing to hold these runs against."),
+    "alone": N_("Choose further workflows to compare with."),
+}
+
+_ROWS = {
+    "time": N_("time"),
+    "calls": N_("calls"),
+    "searches": N_("searches"),
+    "rewrites": NC_("side by side", "rewrites"),
+    "answers": NC_("side by side", "answers"),
+    "cited": N_("cited"),
+}
+
+_LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
+_GOOD = ("enough", "only_it")
+_SNIPPET = 120
+
+_component = st.components.v2.component(
+    "workbench_side_by_side",
+    html='<div class="wb side"></div>',
+    css=script("tokens.css", "markup.css", "side_by_side.css"),
+    js=script("dom.js", "answer_live.js", "markup.js"),
+)
+
+
+def side_by_side_view(found: SideBySide, words: Words, *, key: str, base: str = "") -> None:
+    """Draw the verdict, a column for each run, and which passages their answers share; ``base`` begins the links."""
+    nodes = side_by_side_nodes(found, words, base=base)
+    _component(
+        key=key,
+        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
+        on_action_change=lambda: None,
+    )
+
+
+def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tuple[Node, ...]:
+    """The whole comparison as trees of text, in reading order."""
+    columns = node("div", "lanes", *(_lane(item, words, base) for item in found.lanes))
+    parts: list[Node] = [] if found.enough is None else [_verdict(found, words)]
+    parts.append(columns)
+    if found.enough is not None:
+        parts.append(_sources(found, words))
+    return tuple(parts)
+
+
+def _verdict(found: SideBySide, words: Words) -> Node:
+    names = words(", ").join(words(WORKFLOW_NAMES[name]) for name in found.better)
+    searched = _searched([lane.record for lane in found.lanes], words)
+    said = words(_ENOUGH[_finding(found)], workflows=names, collection=searched)
+    good = found.enough in _GOOD
+    icon = node("span", "icon", "✓" if good else "→", aria_hidden="true")
+    text = node("div", "grow", node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
+    return node("div", f"box {'pass' if good else 'plain'}", icon, text, role="status")
+
+
+def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
+    """What was searched, and that the runs shared the machine where they did."""
+    said = [words("Searched: {collection}", collection=_searched(records, words))]
+    if shared_time(records):
+        said.append(words("The runs shared this machine, so each may have taken longer than it would alone."))
+    return node("p", "muted small", " · ".join(said))
+
+
+def _searched(records: Sequence[RunRecord], words: Words) -> str:
+    """The collections of these runs; a link may bring together runs of several."""
+    names = dict.fromkeys(record.config.collection for record in records)
+    return words(", ").join(collection_text(name, words) for name in names)
+
+
+def _finding(found: SideBySide) -> str:
+    """What there is to say; that the collection holds no answer is learned only from runs that came to their end."""
+    cut_short = any(item.record.outcome not in COMPLETE for item in found.lanes)
+    return "cut_short" if found.enough == "nobody" and cut_short else str(found.enough)
+
+
+def _lane(lane: Lane, words: Words, base: str) -> Node:
+    record = lane.record
+    head = node(
+        "div", "head", node("strong", "heading", words(WORKFLOW_NAMES[record.workflow])), _outcome(record, words)
+    )
+    link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
+    parts = (_now(record, words), _numbers(lane, words), _answer(record, words), _path(record, words))
+    return node("section", "card lane", head, *parts, link)
+
+
+def _outcome(record: RunRecord, words: Words) -> Node:
+    if record.outcome is None:
+        return chip("accent", outcome_text(None, words))
+    return chip(_LOOKS.get(record.outcome, "warn") if not record.answer_note else "warn", ended_text(record, words))
+
+
+def _now(record: RunRecord, words: Words) -> Node:
+    """Where a run is, or why it ended so."""
+    if record.active:
+        at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+        text = words(NC_("side by side", "at {node}"), node=node_text(at, words)) if at else words("about to begin")
+        return node("p", "muted small", text)
+    reason = record.reason if record.outcome in ("cancelled", "failed", "interrupted") else _last_reason(record)
+    return node("p", "muted small", reason_text(reason, words) if reason else "")
+
+
+def _last_reason(record: RunRecord) -> str:
+    return record.decisions[-1].reason if record.decisions else record.reason
+
+
+def _numbers(lane: Lane, words: Words) -> Node:
+    record = lane.record
+    time_note = calls_note = ""
+    if lane.times_slower is not None:
+        time_note = words("{times}× the four-node loop", times=f"{lane.times_slower:.1f}")
+    if lane.extra_calls:
+        calls_note = words("{n} more calls" if lane.extra_calls > 0 else "{n} fewer calls", n=abs(lane.extra_calls))
+    built_in = words(NC_("side by side", "{n} built in"), n=record.built_in_calls) if record.built_in_calls else ""
+    calls = f"{record.calls} · {built_in}" if built_in else str(record.calls)
+    rows = [
+        ("time", duration_text(record.duration_ms), time_note),
+        ("calls", calls, calls_note),
+        ("searches", str(lane.searches), ""),
+        ("rewrites", str(lane.rewrites), ""),
+        *([("answers", str(lane.answers), "")] if record.drafts else []),
+        ("cited", str(len(lane.cited)), ""),
+    ]
+    cells = []
+    for name, value, note in rows:
+        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *_small(note))]
+    return node("div", "numbers", *cells)
+
+
+def _small(note: str) -> tuple[Node, ...]:
+    return (node("span", "muted small", note),) if note else ()
+
+
+def _path(record: RunRecord, words: Words) -> Node:
+    """Every visit in order, with the inequality of each decision under the node that made it."""
+    decided: dict[str, list[Decision]] = {}
+    for decision in record.decisions:
+        decided.setdefault(decision.node, []).append(decision)
+    steps = []
+    for item in record.nodes:
+        name = node_text(item.node, words)
+        times = f" ×{item.visit}" if item.visit > 1 else ""
+        took = duration_text(item.duration_ms) if item.duration_ms is not None else "…"
+        said: list[Node] = [node("span", "step", f"{name}{times}"), node("span", "muted num small", took)]
+        if decided.get(item.node):
+            said.append(_decision(decided[item.node].pop(0), words))
+        steps.append(node("li", "fault" if item.error else "", *said))
+    title = node("span", "subheading", words("Path"))
+    return node("div", "path", title, node("span", "muted small", words("{n} steps", n=len(record.nodes))),
+                node("ol", "steps", *steps))  # fmt: skip
+
+
+def _decision(decision: Decision, words: Words) -> Node:
+    why = inequality_text(decision, words) or reason_text(decision.reason, words)
+    return node("span", "why small", f"{why} → {node_text(decision.route, words)}")
+
+
+def _answer(record: RunRecord, words: Words) -> Node:
+    title = node("span", "subheading", words("Answer"))
+    if record.error is not None:
+        fact, remedy = fault_text(record.error, words)
+        return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
+    if not record.answer:
+        return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
+    if record.active:
+        return node("div", "said", title, node("p", "prose", record.answer))
+    look, badge = answer_badge(record, words)
+    return node("div", "said", title, chip(look, badge), answer_prose(record.answer, still_markers(record, words)))
+
+
+def _sources(found: SideBySide, words: Words) -> Node:
+    heading = node("strong", "heading", words("Passages that answers rest on"))
+    if not found.cited:
+        return node("section", "card", heading, node("p", "muted", words("No answer cites a passage.")))
+    names = [lane.record.workflow for lane in found.lanes]
+    head = node("tr", "", node("th", "", words("Passage")),
+                *(node("th", "", words(WORKFLOW_NAMES[name])) for name in names))  # fmt: skip
+    rows = [_source_row(passage_id, found.lanes, words) for passage_id in found.cited]
+    table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
+    return node("section", "card", heading, node("div", "scroll", table))
+
+
+def _source_row(passage_id: PassageId, lanes: Sequence[Lane], words: Words) -> Node:
+    passage = next((found for lane in lanes if (found := _passage(lane.record, passage_id))), None)
+    source = passage.source if passage else str(passage_id)
+    section = f" § {section_text(passage.section, words)}" if passage and passage.section else ""
+    snippet = " ".join(passage.text.split())[:_SNIPPET] + "…" if passage else ""
+    said = node("td", "", node("strong", "", source), node("span", "muted", section),
+                node("div", "muted small", snippet))  # fmt: skip
+    return node("tr", "", said, *(_mark(lane, passage_id, words) for lane in lanes))
+
+
+def _mark(lane: Lane, passage_id: PassageId, words: Words) -> Node:
+    markers = [item.marker for item in lane.record.citations if item.passage_id == passage_id]
+    if not markers:
+        return node("td", "", node("span", "muted", "–", aria_label=words("not cited")))
+    return node("td", "", chip("pass", f"✓ [{markers[0]}]", words("cited as [{n}]", n=markers[0])))
+
+
+def _passage(record: RunRecord, passage_id: PassageId) -> Passage | None:
+    return next(
+        (item.passage for current in record.rounds for item in current.candidates if item.passage.id == passage_id),
+        None,
+    )

@@ -1,0 +1,256 @@
+"""How the parts of the workbench are: one sentence for all, then each with its fact, time and remedy, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from components.common.amounts import count_text, size_text, span_text
+from components.common.i18n import Words
+from components.common.markup import Node, button, chip, node
+from components.common.phrases import duration_text, fault_text
+from components.labels.runs import ROLE_NAMES
+from components.system.draw import command, draw_system, fault_nodes
+from engine.host.values import Health, PartHealth, PartName
+from engine.messages import N_, NN_
+from engine.model.config import BUILTIN
+
+_VERDICT = {
+    "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),
+    "down": NN_(
+        "One part does not work: {names}. What to do stands beside it.",
+        "{n} parts do not work: {names}. What to do stands beside each.",
+    ),
+}
+
+_PART_NAMES = {
+    "knowledge": N_("Knowledge base"),
+    "connection": N_("Connection {name}"),
+    "graphs": N_("Knowledge graphs"),
+    "records": N_("Records of runs"),
+    "disk": N_("Disk"),
+    "embedder": N_("Embedding model"),
+    "grader": N_("Built-in grader"),
+    "ollama": N_("Ollama"),
+    "provider": N_("Other providers"),
+    "web_search": N_("Web search"),
+    "reader": N_("Document reader"),
+    "faults": N_("Faults of this session"),
+}
+
+_READER = {
+    "formats": N_("reads {n}"),
+    "idle": N_("{n} readers waiting"),
+}
+
+_NEEDED = {
+    "embedding_model": N_("needed: new collections are embedded by it"),
+    "collection": N_("needed: a collection was embedded by it"),
+    "setting": N_("needed: WORKBENCH_OLLAMA_URL names it"),
+}
+
+_KIND = {
+    "embedded": N_("embedded Milvus Lite {version}"),
+    "server": N_("Milvus server {version}"),
+    "graph_file": N_("a SQLite file, SQLite {version}"),
+    "neo4j": N_("Neo4j server {version}"),
+}
+
+_KIND_PLAIN = {
+    "embedded": N_("embedded Milvus Lite"),
+    "server": N_("Milvus server"),
+    "graph_file": N_("a SQLite file"),
+    "neo4j": N_("Neo4j server"),
+}
+
+_STATE = {
+    "ok": N_("works"),
+    "warning": N_("look at it"),
+    "down": N_("does not work"),
+    "off": N_("not set up"),
+}
+
+_OFF = {
+    "ollama": N_(
+        "Not there, and nothing needs it: the built-in roles do the work. The view Models says how to get it."
+    ),
+    "provider": N_("None is set up, and nothing needs one."),
+    "web_search": N_(
+        "Not set: the dual loop marks its web strategy as skipped. To have it, start a SearXNG and name it:"
+    ),
+}
+
+_OLLAMA = "ollama:"
+_ORDER: tuple[Health, ...] = ("down", "warning", "ok", "off")
+_LOOKS: Mapping[Health, tuple[str, str]] = {
+    "down": ("fault", "✗"),
+    "warning": ("warn", "!"),
+    "ok": ("pass", "✓"),
+    "off": ("grey", "–"),
+}
+_PARTS: tuple[PartName, ...] = get_args(PartName)
+_PLAIN = ("path", "address", "package", "variable", "model")
+"""Facts that are shown as they are."""
+_SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("chat models grade {n} passages at once, as set")}
+_COUNTED = {
+    "collections": NN_("1 collection", "{n} collections"),
+    "passages": NN_("1 passage", "{n} passages"),
+    "graphs": NN_("1 graph", "{n} graphs"),
+    "runs": NN_("1 run", "{n} runs"),
+    "models": NN_("1 model", "{n} models"),
+}
+_USES = {"chat": N_("{n} chat"), "embedding": N_("{n} embed")}
+MODELS = "models"
+"""The action of the button that leads to the models."""
+
+
+def judged(parts: Iterable[PartHealth], roles: Mapping[str, str]) -> tuple[PartHealth, ...]:
+    """The parts with Ollama down where a role is set to be played by it; ``roles`` are models by role.
+
+    A machine without Ollama is sound until something is asked of it.
+    """
+    players = ",".join(role for role, model in roles.items() if model.startswith(_OLLAMA))
+    return tuple(
+        PartHealth("ollama", "down", {**item.detail, "roles": players}, item.fault, item.name, item.ms)
+        if item.part == "ollama" and item.health == "off" and players
+        else item
+        for item in parts
+    )
+
+
+def worst(parts: Iterable[PartHealth]) -> Health:
+    """The health of the whole."""
+    found = {item.health for item in parts}
+    return next((health for health in ("down", "warning") if health in found), "ok")
+
+
+def verdict(parts: Sequence[PartHealth], words: Words) -> str:
+    """One line for all parts."""
+    whole = worst(parts)
+    named = [part_title(item, words) for item in parts if item.health == whole]
+    if whole == "ok":
+        return words("Everything that is set up works.")
+    return words.count(*_VERDICT[whole], len(named), names=words(", ").join(named))
+
+
+def health_view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
+    """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands beside the verdict."""
+    look, sign = _LOOKS[worst(parts)]
+    head = node(
+        "div",
+        f"box {look}",
+        node("span", "icon", sign, aria_hidden="true"),
+        node("div", "grow", node("strong", "", verdict(parts, words))),
+        node("span", "muted small", note) if note else "",
+        role="alert" if look == "fault" else "status",
+    )
+    ordered = sorted(parts, key=lambda item: (_ORDER.index(item.health), _PARTS.index(item.part)))
+    listed = node("ul", "parts card", *(_part(item, words) for item in ordered))
+    return draw_system((head, listed), words, key=key)
+
+
+def part_title(item: PartHealth, words: Words) -> str:
+    if item.part == "provider" and item.name:
+        return words("Provider {name}", name=item.name)
+    return words(_PART_NAMES[item.part], name=item.name) if item.name else words(_PART_NAMES[item.part])
+
+
+def part_facts(item: PartHealth, words: Words) -> list[str]:
+    """What is known of a part, in short pieces."""
+    detail = item.detail
+    if item.part == "reader":
+        return [
+            words(_READER[name], n=value) if name in _READER else f"{name} {value}".strip()
+            for name, value in detail.items()
+        ]
+    if item.part == "faults":
+        count = int(detail.get("count", "0"))
+        if count and item.fault is None:
+            return [words.count("1 since the start, over", "{n} since the start, all over", count)]
+        return [
+            words.count("1 since the start:", "{n} since the start; the last one:", count)
+            if count
+            else words("none since the start")
+        ]
+    found = [_kind(detail, words)] if "kind" in detail else []
+    found += [_model(detail["model"], words)] if "model" in detail else []
+    found += [detail[name] for name in _PLAIN if name != "model" and detail.get(name)]
+    found += [words(text, n=detail[name]) for name, text in _SIZES.items() if name in detail]
+    found += [
+        words.count(*text, int(detail[name]), n=count_text(int(detail[name])))
+        for name, text in _COUNTED.items()
+        if name in detail
+    ]
+    found += [words(text, n=detail[name]) for name, text in _USES.items() if name in detail]
+    return [text for text in (*found, *_measures(item, words)) if text]
+
+
+def _measures(item: PartHealth, words: Words) -> list[str]:
+    detail = item.detail
+    found = []
+    if item.part == "ollama" and detail.get("version"):
+        found.append(words("version {version}", version=detail["version"]))
+    if "bytes" in detail:
+        found.append(size_text(int(detail["bytes"])))
+    if "free" in detail:
+        free, total = size_text(int(detail["free"])), size_text(int(detail.get("total", "0")))
+        found.append(words("{free} of {total} free", free=free, total=total))
+    if "opened_in_s" in detail:
+        found.append(words("opened in {time}", time=span_text(float(detail["opened_in_s"]))))
+    if "fallback" in detail:
+        found.append(words("{model} stands in", model=detail["fallback"]))
+    if detail.get("state") == "opening":
+        found.append(words("being opened"))
+    if detail.get("roles"):
+        names = words(", ").join(words(ROLE_NAMES[role]) for role in detail["roles"].split(","))
+        found.append(words("needed: it plays {roles}", roles=names))
+    elif detail.get("needed_by"):
+        found.append(words(_NEEDED[detail["needed_by"]]))
+    return found
+
+
+def _kind(detail: Mapping[str, str], words: Words) -> str:
+    kind = detail["kind"]
+    if detail.get("version"):
+        return words(_KIND[kind], version=detail["version"])
+    return words(_KIND_PLAIN[kind])
+
+
+def _model(model: str, words: Words) -> str:
+    return words("built-in") if model == BUILTIN else model
+
+
+def _part(item: PartHealth, words: Words) -> Node:
+    look, sign = _LOOKS[item.health]
+    title = node("strong", "", part_title(item, words))
+    state = chip(look, words(_STATE[item.health]))
+    time = node("span", "muted small num ms", duration_text(item.ms)) if item.ms is not None else ""
+    head = node("div", "head", title, state, node("span", "grow"), time)
+    facts = node("div", "facts muted small num", *(node("span", "", text) for text in part_facts(item, words)))
+    body = [head, facts, *_remedy(item, words)]
+    return node("li", f"part {look}", node("span", f"dot {look}", sign, aria_hidden="true"), node("div", "grow", *body))
+
+
+def _remedy(item: PartHealth, words: Words) -> list[Node]:
+    if item.health == "off":
+        return _how_to_have(item, words)
+    if item.fault is None:
+        return []
+    wrong = item.health != "ok"
+    said = (
+        node("div", "why", *fault_nodes(item.fault, words))
+        if wrong
+        else node("p", "", fault_text(item.fault, words)[0])
+    )
+    more = [node("div", "actions", button(words("To the models"), MODELS))] if item.part == "ollama" and wrong else []
+    return [said, *more]
+
+
+def _how_to_have(item: PartHealth, words: Words) -> list[Node]:
+    off = words(_OFF[item.part]) if item.part in _OFF else words("Not set up, and nothing needs it.")
+    said = node("p", "small", off)
+    if item.part == "web_search":
+        return [said, command("WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080", words)]
+    if item.part in ("ollama", "provider"):
+        return [said, node("div", "actions", button(words("To the models"), MODELS))]
+    return [said]

@@ -1,0 +1,130 @@
+"""What the self-test of scores found: each expectation in plain words, whether it holds, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.common.i18n import Words
+from components.common.markup import Node, button, chip, node
+from components.system.draw import draw_system, fault_nodes, gauge
+from engine.host.values import SelfTest, SelfTestCase, SelfTestCode, SelfTesting
+from engine.messages import N_, NC_
+
+_SELFTEST = {
+    "dimension": N_("The model makes vectors of the length that the collection holds."),
+    "unit_length": N_("Every vector has length 1, so a product of two is their cosine."),
+    "deterministic": N_("The same text gets the same vector twice."),
+    "prefixes": N_("The prefixes recorded with the collection are the ones in use."),
+    "order": N_("The store returns the nearest first, regardless of the sign of its metric."),
+    "cosine": N_("The cosine that the store reports is the one computed from the vectors."),
+    "own_text": N_(
+        "A passage's text, re-embedded, finds that passage first: the model is the one that built the collection."
+    ),
+    "floor": N_("A passage's own words come out more similar than questions about something else."),
+    "clear_yes": N_("The grader passes a passage that plainly holds the answer."),
+    "clear_no": N_("The grader does not pass a passage about something else."),
+}
+
+_REMEDY = {
+    "model": N_("Re-embed the collection on the page Knowledge with the model that is installed now."),
+    "prefixes": N_("Set the model's own prefixes for this collection on the page Knowledge."),
+    "store": N_(
+        "The store gives other scores than it should: look at its version under Health, and report the diagnosis."
+    ),
+    "grader": N_("Choose another model for the grader under Models, or the built-in one."),
+}
+
+_NUMBERS = {
+    "dimension": N_("{given} made, {stored} stored"),
+    "unit_length": N_("off by at most {off}"),
+    "deterministic": N_("differ by at most {off}"),
+    "prefixes": N_("query “{query}” · passage “{passage}” · cosine of the two {cosine}"),
+    "order": N_("{hits} hits, {upturned} out of order"),
+    "cosine": N_("{hits} hits, off by at most {off}"),
+    "own_text": N_("{found} of {sample} passages, lowest cosine {lowest}"),
+    "floor": N_("own words {right}, something else {unrelated}; the floor is a cosine of {floor}"),
+    "clear_yes": N_("{right} of {asked}, lowest P(relevant) {low}"),
+    "clear_no": N_("{right} of {asked}, highest P(relevant) {high}"),
+}
+
+STOP = "stop"
+"""The action of the button that stops a self-test."""
+_REMEDIES: Mapping[SelfTestCode, str] = {
+    "dimension": "model",
+    "unit_length": "model",
+    "deterministic": "model",
+    "own_text": "model",
+    "floor": "model",
+    "prefixes": "prefixes",
+    "order": "store",
+    "cosine": "store",
+    "clear_yes": "grader",
+    "clear_no": "grader",
+}
+
+
+def self_test_progress(testing: SelfTesting, words: Words, *, key: str) -> str | None:
+    """Draw how far a self-test is, what ended it, or what it found; returns :data:`STOP` where that was pressed."""
+    if testing.state == "running":
+        said = words("{done} of {total} expectations tested", done=testing.done, total=testing.total or "…")
+        bar = gauge(testing.done / testing.total if testing.total else 0.0, said, moving=not testing.total)
+        line = node("div", "small num", said)
+        stop = node("div", "actions", button(words("Stop"), STOP))
+        return draw_system((node("section", "card task running", bar, line, stop),), words, key=key)
+    if testing.fault is not None:
+        box = node("div", "box fault", node("div", "grow", *fault_nodes(testing.fault, words)), role="alert")
+        return draw_system((box,), words, key=key)
+    if testing.result is None:
+        box = node(
+            "div",
+            "box plain",
+            node("div", "grow", words(NC_("self-test", "The self-test was stopped."))),
+            role="status",
+        )
+        return draw_system((box,), words, key=key)
+    return draw_system(_result(testing.result, testing.grader, words), words, key=key)
+
+
+def _result(found: SelfTest, grader: str, words: Words) -> tuple[Node, Node]:
+    broken = sum(not case.passed for case in found.cases)
+    total = len(found.cases)
+    said = (
+        words("All {n} expectations hold.", n=total)
+        if not broken
+        else words(
+            "{n} of {all} expectations do not hold: figures of this collection cannot be trusted until they do.",
+            n=broken,
+            all=total,
+        )
+    )
+    of = [words("{collection}, embedded by {model}", collection=found.collection, model=found.embedding_model)]
+    if grader:
+        of.append(words("with the grader {model}", model=words("built-in") if grader == "builtin" else grader))
+    head = node(
+        "div",
+        "box fault" if broken else "box pass",
+        node("span", "icon", "✗" if broken else "✓", aria_hidden="true"),
+        node("div", "grow", node("strong", "", said), node("div", "muted small", " · ".join(of))),
+        role="alert" if broken else "status",
+    )
+    # What does not hold comes first.
+    ordered = sorted(found.cases, key=lambda case: case.passed)
+    return head, node("ul", "cases card", *(_case(case, words) for case in ordered))
+
+
+def _case(case: SelfTestCase, words: Words) -> Node:
+    look, sign = ("pass", "✓") if case.passed else ("fault", "✗")
+    said = node("div", "", words(_SELFTEST[case.code]))
+    numbers = node("div", "muted small num", _numbers(case, words))
+    remedy = [] if case.passed else [node("p", "small", words(_REMEDY[_REMEDIES[case.code]]))]
+    state = chip(look, words("holds" if case.passed else "does not hold"))
+    body = node("div", "grow", said, numbers, *remedy)
+    return node("li", "case", node("span", f"dot {look}", sign, aria_hidden="true"), body, node("span", "", state))
+
+
+def _numbers(case: SelfTestCase, words: Words) -> str:
+    try:
+        return words(_NUMBERS[case.code], **case.detail)
+    except KeyError:
+        # A test that broke off early measured only some of them.
+        return " · ".join(f"{name} {value}" for name, value in case.detail.items())

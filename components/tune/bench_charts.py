@@ -1,0 +1,268 @@
+"""How good a grader is: confusion, precision against recall, calibration, two graders, and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.markup import Node, chip, draw, node
+from components.common.phrases import probability_text
+from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
+from engine.evaluation.noise import Noise, coin_flip
+from engine.messages import N_, NC_
+from engine.model.values import PassageId
+
+_NAMES = {
+    "precision": N_("Precision"),
+    "recall": NC_("grader bench", "Recall"),
+    "f1": N_("F1"),
+    "kappa": N_("Agreement κ"),
+    "auc": N_("AUC"),
+    "ece": N_("Calibration error"),
+    "passed": N_("passed"),
+    "dropped": N_("dropped"),
+    "question": N_("Question"),
+    "passage": N_("Passage"),
+    "first": N_("First"),
+    "second": N_("Second"),
+    "mean": N_("Mean P"),
+    "sd": N_("Spread"),
+    "flip_rate": N_("Flip rate"),
+    "coin": N_("coin flip"),
+}
+
+_HELPS = {
+    "precision": N_("Of what passed, how much is relevant."),
+    "recall": N_("Of what is relevant, how much passed."),
+    "f1": N_("Harmonic mean of precision and recall."),
+    "kappa": N_("Cohen's kappa: agreement with the labels beyond chance."),
+    "auc": N_("Chance that a relevant passage is given a higher P(relevant) than an irrelevant one."),
+    "ece": N_("ECE: how far P(relevant) lies from how often it is true."),
+}
+
+_IS = {
+    "yes": N_("labelled relevant"),
+    "no": N_("labelled not relevant"),
+}
+
+_MISSING = {
+    "no_pairs": N_("nothing labelled"),
+    "one_class": N_("one kind of label only"),
+    "nothing_passes": N_("nothing passes"),
+    "nothing_relevant": N_("nothing is relevant"),
+}
+
+_ACCENT = "#4f46e5"
+_GREY = "#9aa2b1"
+_HEIGHT = 260
+_SHOWN = 40
+
+
+def bench_figures(figures: GraderFigures, words: Words, *, key: str) -> None:
+    """The numbers in a row, and the confusion matrix in words."""
+    cards = [
+        _card(words("Judged and labelled"), str(figures.n), words("{n} relevant", n=figures.relevant_n)),
+        *(
+            _card(
+                words(_NAMES[name]),
+                _number(getattr(figures, name)),
+                _why(figures, name, words),
+                words(_HELPS[name]),
+            )
+            for name in ("precision", "recall", "f1", "kappa", "auc", "ece")
+        ),
+    ]
+    draw((node("div", "figures seven", *cards), _matrix(figures.confusion, words)), words, key=key)
+
+
+def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
+    """Precision over recall as the cut moves; the cut in use is marked."""
+    import altair as alt
+
+    if not figures.curve:
+        st.caption(words("Too few labels for a curve."))
+        return
+    nearest = min(figures.curve, key=lambda point: abs(point.cut - figures.cut))
+    rows = [
+        {"recall": point.recall, "precision": point.precision, "cut": point.cut, "here": point is nearest}
+        for point in figures.curve
+    ]
+    base = alt.Chart(_data(rows)).encode(
+        x=alt.X("recall:Q", title=words(NC_("grader bench", "Recall")), scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("precision:Q", title=words("Precision"), scale=alt.Scale(domain=[0, 1])),
+        tooltip=[
+            alt.Tooltip("cut:Q", title=words("Passes from P(relevant)"), format=".2f"),
+            alt.Tooltip("precision:Q", title=words("Precision"), format=".2f"),
+            alt.Tooltip("recall:Q", title=words(NC_("grader bench", "Recall")), format=".2f"),
+        ],
+    )
+    line = base.mark_line(color=_ACCENT, strokeWidth=2, interpolate="step-after").encode(order="cut:Q")
+    here = base.transform_filter("datum.here").mark_point(filled=True, size=130, color="#d97706")
+    chart = alt.layer(line, here).properties(height=_HEIGHT, title=words("Precision and recall as the cut moves"))
+    st.altair_chart(chart, key=key, width="stretch")
+
+
+def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
+    """What the grader says against how often it is right; on the diagonal it is calibrated."""
+    import altair as alt
+
+    rows = [
+        {
+            "said": item.mean_p,
+            "true": item.relevant_share,
+            "n": item.n,
+            "bin": f"{probability_text(item.low)}–{probability_text(item.high)}",
+        }
+        for item in figures.bins
+        if item.n and item.mean_p is not None and item.relevant_share is not None
+    ]
+    if not rows:
+        st.caption(words("Too few labels for a curve."))
+        return
+    diagonal = (
+        alt.Chart(_data([{"said": 0, "true": 0}, {"said": 1, "true": 1}]))
+        .mark_line(strokeDash=[4, 4], color=_GREY)
+        .encode(x="said:Q", y="true:Q")
+    )
+    points = (
+        alt.Chart(_data(rows))
+        .mark_point(filled=True, color=_ACCENT, opacity=0.85)
+        .encode(
+            x=alt.X("said:Q", title=words("what the grader says"), scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("true:Q", title=words("share that is relevant"), scale=alt.Scale(domain=[0, 1])),
+            size=alt.Size("n:Q", title=words("Judged and labelled"), legend=None, scale=alt.Scale(range=[40, 400])),
+            tooltip=[
+                alt.Tooltip("bin:N", title=words("what the grader says")),
+                alt.Tooltip("true:Q", title=words("share that is relevant"), format=".2f"),
+                alt.Tooltip("n:Q", title=words("Judged and labelled")),
+            ],
+        )
+    )
+    title = words("Reliability (calibration error {ece})", ece=_number(figures.ece))
+    st.altair_chart(alt.layer(diagonal, points).properties(height=_HEIGHT, title=title), key=key, width="stretch")
+
+
+def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
+    """Two graders on the same pairs, and where they disagree most."""
+    parts = [
+        words(
+            "Both judged {n} pairs: agreement {agreement}, κ {kappa}.",
+            n=compared.n,
+            agreement=_number(compared.agreement),
+            kappa=_number(compared.kappa),
+        )
+    ]
+    if compared.labelled_n:
+        p = "–" if compared.p is None else f"{compared.p:.3f}"
+        parts.append(
+            words(
+                "Of {n} labelled ones the first is right on {first}, the second on {second} (p = {p}).",
+                n=compared.labelled_n,
+                first=compared.first_right,
+                second=compared.second_right,
+                p=p,
+            )
+        )
+    heads = ("question", "passage", "first", "second")
+    rows = [
+        node(
+            "tr",
+            "",
+            node("td", "", pair.first.question, data_label=words("Question")),
+            node("td", "", texts.get(pair.first.passage_id, pair.first.passage_id), data_label=words("Passage")),
+            node("td", "num", _number(pair.first.p_relevant), data_label=words("First")),
+            node("td", "num", _number(pair.second.p_relevant), data_label=words("Second")),
+        )
+        for pair in compared.disagreements[:_SHOWN]
+    ]
+    head = node("tr", "", *(node("th", "", words(_NAMES[name]), scope="col") for name in heads))
+    table = [node("table", "flips", node("thead", "", head), node("tbody", "", *rows))] if rows else []
+    draw((node("p", "", words.joined(parts)), *table), words, key=key)
+
+
+def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
+    """How far repeated gradings of each passage lie apart; a coin-flip badge where the cut lies within the noise."""
+    said = (
+        words("No scatter: every repeated verdict was the same.")
+        if not found.band
+        else words(
+            "Noise band ±{band}; {n} of {total} passages changed sides.",
+            band=probability_text(found.band),
+            n=found.flipping_n,
+            total=len(found.passages),
+        )
+    )
+    rows = []
+    for item in sorted(found.passages, key=lambda one: (-(one.flip_rate or 0.0), -(one.sd or 0.0)))[:_SHOWN]:
+        badge = ""
+        if item.mean_p is not None and (item.flip_rate or coin_flip(item.mean_p, found.cut, found.band)):
+            badge = words("coin flip")
+        rows.append(
+            node(
+                "tr",
+                "",
+                node("td", "", texts.get(item.passage_id, item.passage_id), data_label=words("Passage")),
+                node("td", "num", _number(item.mean_p), data_label=words("Mean P")),
+                node("td", "num", _number(item.sd), data_label=words("Spread")),
+                node("td", "num", _number(item.flip_rate), data_label=words("Flip rate")),
+                node(
+                    "td",
+                    "",
+                    chip("warn", badge, words("The cut lies within the noise of this verdict.")) if badge else "",
+                    data_label=words("coin flip"),
+                ),
+            )
+        )
+    heads = ("passage", "mean", "sd", "flip_rate", "coin")
+    head = node("tr", "", *(node("th", "", words(_NAMES[name]), scope="col") for name in heads))
+    draw(
+        (node("p", "", said), node("table", "flips", node("thead", "", head), node("tbody", "", *rows))), words, key=key
+    )
+
+
+def _matrix(confusion: Confusion, words: Words) -> Node:
+    head = node("tr", "", node("th", ""), *(node("th", "", words(_IS[name]), scope="col") for name in ("yes", "no")))
+    rows = (
+        ("passed", confusion.true_pass, confusion.false_pass, "pass", "warn"),
+        ("dropped", confusion.false_drop, confusion.true_drop, "warn", "pass"),
+    )
+    body = [
+        node(
+            "tr",
+            "",
+            node("th", "", words(_NAMES[name]), scope="row"),
+            node("td", "num", chip(first_look, str(first))),
+            node("td", "num", chip(second_look, str(second))),
+        )
+        for name, first, second, first_look, second_look in rows
+    ]
+    return node("table", "flips matrix", node("thead", "", head), node("tbody", "", *body))
+
+
+def _card(label: str, value: str, note: str, help_text: str = "") -> Node:
+    return node(
+        "div",
+        "figure",
+        node("div", "label", label),
+        node("div", "value num", value),
+        node("div", "note num muted", note),
+        title=help_text,
+    )
+
+
+def _why(figures: GraderFigures, name: str, words: Words) -> str:
+    missing = dict(figures.missing).get(name)  # type: ignore[call-overload]
+    return words(_MISSING[missing]) if missing else ""
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else probability_text(value)
+
+
+def _data(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.InlineData(values=rows)

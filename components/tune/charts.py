@@ -1,0 +1,332 @@
+"""Charts of many settings over a query set, where a click tries one: a heat map, and quality against cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+import streamlit as st
+
+from components.common.i18n import Words
+from components.labels.settings import SETTING_NAMES
+from components.labels.tuning import MEASURE_NAMES
+from components.tune.figures import value_text
+from engine.evaluation.figures import LOWER_IS_BETTER, Measure
+from engine.evaluation.sweep_values import AxisValue, HeatMap
+from engine.messages import N_
+from engine.model.config import RunConfig
+
+_FRONT = {
+    "current": N_("under test"),
+    "recommended": N_("recommended"),
+    "front": N_("none better for less"),
+    "others": N_("other settings"),
+}
+
+Spec = dict[str, Any]
+"""A part of a Vega-Lite specification."""
+Tried = Callable[[Mapping[str, AxisValue]], None]
+"""Told the settings of a cell or a point that was clicked, before the page is drawn again."""
+
+_PALEST = 0.12
+_MOST_KNOWN, _HALF = 0.9, 0.5
+_UNBOUNDED: frozenset[Measure] = frozenset({"steps", "calls", "built_in_calls", "rewrites", "seconds"})
+"""Measures that are no share."""
+_CLICKED = "clicked"
+_AXIS: Spec = {
+    "domain": False,
+    "ticks": False,
+    "labelAngle": 0,
+    "labelFlush": False,
+    "labelPadding": 6,
+    "gridOpacity": 0.6,
+    "titleFontWeight": 500,
+}
+_PICK = "pick"
+_HEIGHT = 330
+_PADDING = {"left": 4, "top": 8, "right": 8, "bottom": 4}
+Kind = Literal["others", "front", "current", "recommended"]
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+"""Of the points, in the order in which they are drawn over each other."""
+_SIZES: Mapping[Kind, int] = {"others": 26, "front": 60, "current": 190, "recommended": 330}
+"""Square pixels."""
+_SEQUENCE = ("#e3f4f1", "#8fd6cc", "#2fa699", "#0f766e", "#0a4f4b")
+_SEQUENCE_DARK = ("#16302f", "#1b5650", "#23857a", "#3bb5a5", "#8debdc")
+"""Teal away from the background: read alike by the colour-blind, and what stands out is always better."""
+_GREY, _ACCENT, _TEAL, _STAR = "#b8bdd6", "#4f46e5", "#0d9488", "#d97706"
+_MARK, _MARK_DARK = "#1f2937", "#f3f4f6"
+"""Outline of the cell that the sliders stand on."""
+
+
+def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried: Tried, total: int) -> None:
+    """One cell a setting, the stronger the better; cells resting on fewer than ``total`` questions are hatched."""
+    rows = _cells(heat, current, words, total)
+    if not rows:
+        st.caption(words("no question can tell"))
+        return
+    dark = st.context.theme.type == "dark"
+    values = [row["value"] for row in rows]
+    low, high = (value_text(heat.measure, edge) for edge in (min(values), max(values)))
+    note = (
+        N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the brighter the better; click to try")
+        if dark
+        else N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the stronger the better; click to try")
+    )
+    domain = scale_of(heat.measure, max(values))
+    floor, top = (value_text(heat.measure, edge) for edge in domain)
+    measured = words(MEASURE_NAMES[heat.measure])
+    st.caption(words(note, measure=measured, low=low, high=high, floor=floor, top=top))
+    names = {"x": words(SETTING_NAMES[heat.x.name]), "y": words(SETTING_NAMES[heat.y.name])}
+    sorts = {"x": _names(heat.x.values), "y": _names(heat.y.values)[::-1]}
+    ends = {
+        end: {
+            "field": f"{end}_name",
+            "type": "ordinal",
+            "title": names[end],
+            "sort": sorts[end],
+            "axis": _AXIS,
+            # The whole range, so that a layer of one cell has the same scale.
+            "scale": {"domain": sorts[end], "paddingInner": 0.06, "paddingOuter": 0.03},
+        }
+        for end in ("x", "y")
+    }
+    sequence = _SEQUENCE_DARK if dark else _SEQUENCE
+    colours = tuple(reversed(sequence)) if heat.measure in LOWER_IS_BETTER else sequence
+    scale = {"domain": list(domain), "range": list(colours)}
+    cells = {
+        "name": _CLICKED,
+        "data": {"values": rows},
+        "mark": {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
+        "encoding": {
+            **ends,
+            "color": {
+                "field": "value",
+                "type": "quantitative",
+                "scale": scale,
+                "legend": None,
+            },
+            "tooltip": [
+                *({"field": f"{end}_name", "type": "nominal", "title": names[end]} for end in ("x", "y")),
+                {"field": "text", "type": "nominal", "title": words(MEASURE_NAMES[heat.measure])},
+                {"field": "known_text", "type": "nominal", "title": words("Evidence")},
+            ],
+        },
+    }
+    stroke = _MARK_DARK if dark else _MARK
+    # The number of questions behind a cell is drawn apart from its colour, which shows the measure alone.
+    hatched = {
+        "data": {"values": [row for row in rows if row["hatching"]]},
+        "mark": {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None},
+        "encoding": {**ends, "text": {"field": "hatching", "type": "nominal"}},
+    }
+    marked = {
+        "data": {"values": [row for row in rows if row["current"]]},
+        "mark": {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 2.5},
+        "encoding": ends,
+    }
+    _clickable(
+        [cells, hatched, marked],
+        ("x", "y"),
+        key,
+        lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One setting in the chart of quality against cost; NaN where no question can tell."""
+
+    quality: float
+    cost: float
+    text: str
+    """What tells the setting from the others."""
+    known: int
+    """Questions whose path is known."""
+    settings: Mapping[str, AxisValue] = field(default_factory=dict)
+    """What a click moves the sliders to; nothing where there is nothing to move."""
+    on_front: bool = False
+    kind: Kind = "others"
+
+
+def quality_against_cost(
+    points: Sequence[Point], cost: Measure, words: Words, *, key: str, tried: Tried, total: int
+) -> None:
+    """Every setting as a point; a line through those that none beats in both quality and cost."""
+    shown = [item for item in points if not (np.isnan(item.quality) or np.isnan(item.cost))]
+    # The later a row, the higher it lies: what is recommended is never under other points.
+    shown.sort(key=lambda item: _KINDS.index(item.kind))
+    if not shown:
+        st.caption(words("no question can tell"))
+        return
+    rows = [
+        {
+            "place": place,
+            "cost": item.cost,
+            "quality": item.quality,
+            "kind": words(_FRONT[item.kind]),
+            "size": _SIZES[item.kind],
+            "opacity": _strength(item.known, total),
+            "text": item.text,
+            "cost_text": value_text(cost, item.cost),
+            "known_text": words("known for {known} of {n}", known=item.known, n=total),
+        }
+        for place, item in enumerate(shown)
+    ]
+    scale = {"zero": False, "nice": False, "padding": 14}
+    ends: dict[str, Spec] = {
+        "x": {"field": "cost", "title": words(MEASURE_NAMES[cost])},
+        "y": {"field": "quality", "title": words("answered right")},
+    }
+    axis = {**_AXIS, "format": ".3~g"}
+    ends = {end: {**found, "type": "quantitative", "scale": scale, "axis": axis} for end, found in ends.items()}
+    marks = _front_marks(rows, ends, cost, words)
+    line = {
+        "data": {"values": [row for row, item in zip(rows, shown, strict=True) if item.on_front]},
+        "mark": {"type": "line", "color": _ACCENT, "strokeWidth": 1.8, "opacity": 0.8},
+        "encoding": ends,
+    }
+    _clickable([line, marks], ("place",), key, lambda point: tried(shown[int(point["place"])].settings))
+
+
+def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) -> Spec:
+    """The points themselves, by kind; what is recommended is a star."""
+    kinds = [words(_FRONT[name]) for name in _KINDS]
+    legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolSize": 80}
+    return {
+        "name": _CLICKED,
+        "data": {"values": rows},
+        "mark": {"type": "point", "filled": True, "cursor": "pointer"},
+        "encoding": {
+            **ends,
+            "color": {
+                "field": "kind",
+                "type": "nominal",
+                "scale": {"domain": kinds, "range": [_GREY, _ACCENT, _TEAL, _STAR]},
+                "legend": legend,
+            },
+            "shape": {
+                "field": "kind",
+                "type": "nominal",
+                "scale": {"domain": kinds, "range": ["circle", "circle", "diamond", _STAR_PATH]},
+            },
+            "size": {"field": "size", "type": "quantitative", "scale": None, "legend": None},
+            # As on the map: what is based on few questions is pale.
+            "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
+            "tooltip": [
+                {"field": "text", "type": "nominal", "title": words("Settings under test")},
+                {"field": "quality", "type": "quantitative", "title": words("answered right"), "format": ".2f"},
+                {"field": "cost_text", "type": "nominal", "title": words(MEASURE_NAMES[cost])},
+                {"field": "known_text", "type": "nominal", "title": words("Evidence")},
+            ],
+        },
+    }
+
+
+def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
+    """``Top-k 5 · Similarity at least 0.30``."""
+    return " · ".join(f"{words(SETTING_NAMES[name])} {_name(value)}" for name, value in settings.items())
+
+
+def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[dict[str, Any]]:
+    rows = []
+    for y_place, y in enumerate(heat.y.values):
+        for x_place, x in enumerate(heat.x.values):
+            value = float(heat.values[y_place, x_place])
+            if np.isnan(value):
+                continue
+            known = int(heat.known_n[y_place, x_place])
+            rows.append(
+                {
+                    "x": x,
+                    "y": y,
+                    "x_name": _name(x),
+                    "y_name": _name(y),
+                    "value": value,
+                    "text": value_text(heat.measure, value),
+                    "hatching": _hatching(known, total),
+                    "known_text": words("known for {known} of {n}", known=known, n=total),
+                    "current": _near(getattr(current, heat.x.name), x, heat.x.values)
+                    and _near(getattr(current, heat.y.name), y, heat.y.values),
+                }
+            )
+    return rows
+
+
+def _near(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool:
+    """Whether a cell is the one nearest to a value that may lie between two."""
+    if isinstance(cell, str | bool) or isinstance(value, str | bool):
+        return bool(value == cell)
+    numbers = [item for item in values if not isinstance(item, str)]
+    return cell == min(numbers, key=lambda item: (abs(item - value), item))
+
+
+def scale_of(measure: Measure, most: float) -> tuple[float, float]:
+    """Both ends of the colours: those of the measure itself, so that a poor best never looks good."""
+    return (0.0, most or 1.0) if measure in _UNBOUNDED else (0.0, 1.0)
+
+
+def _hatching(known: int, total: int) -> str:
+    """The more lines, the fewer questions are behind a cell; none where all are."""
+    if known >= total:
+        return ""
+    share = known / total
+    return "╱" if share >= _MOST_KNOWN else "╱╱" if share >= _HALF else "╱╱╱"
+
+
+def _strength(known: int, total: int) -> float:
+    """Opacity of a mark that is based on so many questions."""
+    return max(_PALEST, (known / total) ** 2) if total else _PALEST
+
+
+def _names(values: Sequence[AxisValue]) -> list[str]:
+    return [_name(value) for value in values]
+
+
+def _name(value: AxisValue) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _clickable(
+    layers: Sequence[Spec], fields: Sequence[str], key: str, pressed: Callable[[Mapping[str, Any]], None]
+) -> None:
+    """Draw layers, one of them called :data:`_CLICKED`; Altair would take a tenth of a second to check them."""
+    seen = _selected(key)
+
+    def chosen() -> None:
+        point = clicked(seen, _selected(key))
+        if point is not None:
+            pressed(point)
+
+    # Every click changes the selection, also a second one on the same mark: without that the browser would say nothing
+    # when a reader moves a slider away and clicks the same cell again.
+    select = {"type": "point", "fields": list(fields), "toggle": "true", "clear": False}
+    spec = {
+        "layer": list(layers),
+        "params": [{"name": _PICK, "select": select, "views": [_CLICKED]}],
+        "height": _HEIGHT,
+        "padding": _PADDING,
+    }
+    st.vega_lite_chart(spec=spec, key=key, width="stretch", on_select=chosen, selection_mode=_PICK)
+
+
+def clicked(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The mark that a click put into the selection or took out of it; None where the selection was reset."""
+    fresh = [point for point in after if point not in before]
+    gone = [point for point in before if point not in after]
+    if fresh:
+        return fresh[-1]
+    return gone[0] if len(gone) == 1 else None
+
+
+def _selected(key: str) -> list[Mapping[str, Any]]:
+    state = st.session_state.get(key)
+    found = state.get("selection", {}).get(_PICK) if state else None
+    return list(found or ())
+
+
+_STAR_PATH = (
+    "M0,-1L0.2245,-0.309L0.9511,-0.309L0.3633,0.118L0.5878,0.809L0,0.382L-0.5878,0.809L-0.3633,0.118"
+    "L-0.9511,-0.309L-0.2245,-0.309Z"
+)

@@ -1,0 +1,192 @@
+"""The cards over a query set: each figure, its change against the settings compared, and whether that can be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.markup import Node, draw, node
+from components.common.phrases import duration_text
+from components.labels.tuning import MEASURE_NAMES
+from engine.evaluation.figures import MEASURES, Evaluation, Measure
+from engine.evaluation.statistics import PairedTest
+from engine.messages import N_, NC_
+
+_MEASURE_HELP = {
+    "quality": N_("Answerable: answered, with an expected passage in the context. Unanswerable: refused."),
+    "context_hit": N_("Share of questions whose generator is given at least one expected passage."),
+    "context_hit_all": N_("Share of questions whose generator is given every expected passage."),
+    "recall": N_("Expected passages among those that the last round kept, up to top-k."),
+    "rr": N_("1 / rank of the first expected passage kept."),
+    "ndcg": N_("How high the expected passages stand among the kept ones."),
+    "pass_rate": N_("Passed over kept in the last round."),
+    "rewrites": N_("Mean rewrites a question."),
+    "calls": N_("Mean calls of chat models a question, as if nothing were cached."),
+    "built_in_calls": N_("Mean steps of built-in models a question."),
+    "steps": N_("Gradings, rewrites and generations a question, of chat and built-in models."),
+    "seconds": N_("By the times that each run measured itself: the card has the median, all else the mean."),
+    "false_rewrites": N_("Share of rewrites made although the round had kept an expected passage."),
+    "missed_rewrites": N_("Share of questions that passed the gate in a round that had kept no expected passage."),
+    "grader_precision": N_(
+        "Of the kept passages that passed under these settings, in every round of their paths, how many are expected; "
+        "unlabelled passages count as not expected. The tab of the grader counts all that were judged."
+    ),
+    "grader_recall": N_("Of the expected passages that were judged, how many passed."),
+    "refused_unanswerable": N_("Share of unanswerable questions that were refused."),
+    "answered_answerable": N_("Share of answerable questions that were answered, rightly or not."),
+}
+
+_CARD = {
+    "context_hit": N_("Right passage in context"),
+    "quality": N_("Questions answered right"),
+    "pass_rate": N_("Pass rate, last round"),
+    "rewrites": N_("Rewrites a question"),
+    "false_rewrites": N_("Rewrites wasted"),
+    "refused_unanswerable": N_("Unanswerable refused"),
+    "calls": N_("Model calls a question"),
+    "steps": N_("Model steps a question"),
+    "seconds": N_("Time, median"),
+}
+
+BEFORE, AFTER = 0, 1
+"""Columns of an evaluation of two settings: those compared with, and those under test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    label: str
+    value: str
+    note: str
+    look: str = "muted"
+    help: str = ""
+
+
+def tune_figures(evaluation: Evaluation, words: Words, *, key: str) -> None:
+    """Draw the five cards of an evaluation of the two settings."""
+    draw((node("div", "figures", *(_drawn(card) for card in cards_of(evaluation, words))),), words, key=key)
+
+
+def cards_of(evaluation: Evaluation, words: Words) -> tuple[Card, ...]:
+    """Right passage in context (or answered, without labels), wasted rewrites, refusals if any is due, cost, time."""
+    labelled = evaluation.n("context_hit")[AFTER] > 0
+    refusals = max(evaluation.n("refused_unanswerable")) > 0
+    calls = bool(evaluation.value("calls")[AFTER] > 0)
+    chosen: tuple[Measure, ...] = (
+        "context_hit" if labelled else "quality",
+        "false_rewrites" if labelled else "rewrites",
+        "refused_unanswerable" if refusals else "quality" if labelled else "pass_rate",
+        "calls" if calls else "steps",
+        "seconds",
+    )
+    return tuple(_card(evaluation, measure, words) for measure in chosen)
+
+
+def test_of(evaluation: Evaluation, measure: Measure) -> PairedTest:
+    """The paired test of the settings under test against those compared, question by question."""
+    return evaluation.paired(measure, BEFORE, AFTER)
+
+
+def value_text(measure: Measure, value: float | None) -> str:
+    """A figure in the unit of its measure; a dash where no question can tell."""
+    if value is None or math.isnan(value):
+        return "–"
+    if measure == "seconds":
+        return duration_text(value * 1000.0)
+    if measure in ("calls", "built_in_calls", "steps"):
+        return f"{value:.1f}"
+    return f"{value:.2f}"
+
+
+def measures_table(evaluation: Evaluation, words: Words, *, key: str) -> None:
+    """Every measure before and after, with its interval and how many questions it is based on."""
+    rows = []
+    for measure in MEASURES:
+        after = evaluation.figure(measure, AFTER)
+        if after.value is None and evaluation.figure(measure, BEFORE).value is None:
+            continue
+        interval = evaluation.interval(measure, AFTER)
+        rows.append(
+            {
+                words(NC_("tuning", "Measure")): words(MEASURE_NAMES[measure]),
+                words("Before"): value_text(measure, evaluation.figure(measure, BEFORE).value),
+                words("After"): value_text(measure, after.value),
+                words("Change"): _change(evaluation, measure, words)[0],
+                words("95 % interval"): ""
+                if interval is None
+                else f"{value_text(measure, interval.low)} – {value_text(measure, interval.high)}",
+                words("Questions"): after.n,
+                words("What it is"): words(_MEASURE_HELP[measure]),
+            }
+        )
+    st.dataframe(rows, hide_index=True, key=key, width="stretch", height="content")
+
+
+def _card(evaluation: Evaluation, measure: Measure, words: Words) -> Card:
+    label = words(_CARD[measure])
+    help_text = words(_MEASURE_HELP[measure])
+    figure = evaluation.figure(measure, AFTER)
+    if figure.value is None:
+        rewrites = evaluation.figure("rewrites", AFTER)
+        none = measure == "false_rewrites" and rewrites.value == 0
+        return Card(label, "–", words("no rewrites at all" if none else "no question can tell"), help=help_text)
+    value = value_text(measure, figure.value)
+    if measure == "refused_unanswerable":
+        value = f"{round(figure.value * figure.n)} / {figure.n}"
+    elif measure == "seconds":
+        value = value_text(measure, evaluation.quantile(measure, 0.5, AFTER))
+    note, look = _change(evaluation, measure, words)
+    if measure == "seconds" and note.startswith(("▲", "▼")):
+        # The value beside it is a median.
+        note = words("{change} on average", change=note)
+    return Card(label, value, note, look, help_text)
+
+
+def _change(evaluation: Evaluation, measure: Measure, words: Words) -> tuple[str, str]:
+    test = test_of(evaluation, measure)
+    if test.n == 0 or test.difference is None:
+        return words("n = {n}", n=evaluation.figure(measure, AFTER).n), "muted"
+    change = test.difference.value
+    if test.gained == test.lost == 0:
+        # Questions that are not known on both sides are not compared, and the figure itself may rest on others.
+        sides = [evaluation.figure(measure, side) for side in (BEFORE, AFTER)]
+        before, after = (value_text(measure, side.value) for side in sides)
+        if before != after:
+            counts = {"before_n": sides[BEFORE].n, "after_n": sides[AFTER].n}
+            return words(
+                "{before} as compared (n = {before_n}, now {after_n}); alike on the {n} of both",
+                before=before,
+                n=test.n,
+                **counts,
+            ), "muted"
+        everyone = test.n == max(evaluation.n(measure)[BEFORE], evaluation.n(measure)[AFTER])
+        return words("= as compared") if everyone else words("= as compared (n = {n})", n=test.n), "muted"
+    if test.verdict == "not_distinguishable":
+        return words("not distinguishable (n = {n})", n=test.n), "muted"
+    half = (test.difference.high - test.difference.low) / 2
+    sign = "▲" if change > 0 else "▼"
+    text = f"{sign} {value_text(measure, abs(change))} (±{value_text(measure, half)})"
+    return text, "pass" if test.verdict == "better" else "warn"
+
+
+def _drawn(card: Card) -> Node:
+    return node(
+        "div",
+        "figure",
+        node("div", "label", card.label),
+        node("div", "value num", card.value),
+        node("div", f"note num {card.look}", card.note),
+        title=card.help,
+    )
+
+
+def failures_list(failed: Sequence[tuple[str, str]], words: Words, *, key: str) -> None:
+    """Questions without a usable run, each with what happened."""
+    if not failed:
+        st.caption(words("Every question ended by itself."))
+        return
+    items = [node("li", "", node("span", "sign warn", "!"), node("strong", "", who), f" {why}") for who, why in failed]
+    draw((node("ul", "report", *items),), words, key=key)

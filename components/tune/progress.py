@@ -1,0 +1,25 @@
+"""Progress of a batch: how far, how fast, how long still, and the button that stops it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.phrases import duration_text
+from engine.evaluation.values import BatchProgress
+from engine.messages import NC_
+
+
+def batch_status(progress: BatchProgress, words: Words, *, key: str) -> bool:
+    """Draw the bar; true when the reader wants it stopped."""
+    done = progress.done + progress.failed
+    parts = [words("{done} of {total}", done=done, total=progress.total)]
+    if progress.failed:
+        parts.append(words(NC_("tuning", "{n} failed"), n=progress.failed))
+    if progress.rate_per_s > 0:
+        parts.append(words("{rate} a second", rate=f"{progress.rate_per_s:.1f}"))
+    if progress.remaining_s is not None:
+        parts.append(words("{time} left", time=duration_text(progress.remaining_s * 1000.0)))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.progress(done / progress.total if progress.total else 0.0, " · ".join(parts))
+        return st.button(words("Stop"), icon=":material/stop:", key=f"{key}_stop")

@@ -1,0 +1,105 @@
+"""The recommended setting of a sweep: what it is, how sure that is, and what it would be worth on new questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.common.i18n import Words
+from components.common.markup import button, chip, draw, node
+from components.labels.tuning import MEASURE_NAMES, VERDICTS
+from components.tune.figures import value_text
+from engine.evaluation.figures import Measure
+from engine.evaluation.statistics import Interval
+from engine.evaluation.sweep_values import QUALITY_FLOOR, Recommendation
+from engine.messages import N_, NC_
+
+_COST = {
+    "better": N_("less"),
+    "worse": N_("more"),
+    "not_distinguishable": N_("not distinguishable"),
+}
+
+_CHOICE = {
+    "best": N_("It alone has the best quality of {tried} settings."),
+    "cheaper": N_("{tied} of {tried} settings cannot be told apart in quality; this one takes the fewest steps."),
+    "closer_to_defaults": N_(
+        "{tied} of {tried} settings cannot be told apart in quality and cost; this one is closest to the defaults."
+    ),
+    "baseline_stays": N_("None of {tried} settings gains anything on these questions."),
+}
+
+_LOOKS = {"better": "pass", "worse": "warn", "not_distinguishable": "grey"}
+
+
+def recommendation_card(found: Recommendation, changed: Sequence[str], words: Words, *, key: str) -> bool:
+    """Draw the card; true when the reader wants to try it. ``changed`` names what differs from the baseline."""
+    head = [node("strong", "heading", words("Recommended"))]
+    head.append(chip(_LOOKS[found.verdict], words(VERDICTS[found.verdict])))
+    head.append(chip(_LOOKS[found.cost_verdict], words("cost: {verdict}", verdict=words(_COST[found.cost_verdict]))))
+    if found.choice == "too_poor":
+        poor = words(
+            "None of {tried} settings reaches a quality of {floor}: the best of them would be luck. First look "
+            "whether the collection holds what the questions expect, and how the grader judges it.",
+            tried=found.tried,
+            floor=value_text("quality", QUALITY_FLOOR),
+        )
+        none = (node("strong", "heading", words("No recommendation")), node("p", "", poor))
+        draw((node("section", "card", *none),), words, key=key)
+        return False
+    stays = found.choice == "baseline_stays" or not changed
+    what = words("Keep the settings compared: nothing tried is better.") if stays else " · ".join(changed)
+    parts = [
+        node("div", "head", *head),
+        node("p", "query", what),
+        node("p", "muted", words(_CHOICE[found.choice], tied=found.tied, tried=found.tried)),
+        node("p", "small", _figures(found, words)),
+        node("p", "muted small", _doubt(found, words)),
+    ]
+    if found.rejected:
+        said = words.count(
+            "Over {questions} questions it gives the generator 1 passage that the grader called not relevant "
+            "(settings compared: {before}).",
+            "Over {questions} questions it gives the generator {n} passages that the grader called not relevant "
+            "(settings compared: {before}).",
+            found.rejected,
+            questions=found.n,
+            before=found.rejected_before,
+        )
+        parts.append(node("p", "note small", "! ", said))
+    if not stays:
+        parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
+    return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def _figures(found: Recommendation, words: Words) -> str:
+    rows: tuple[tuple[Measure, Interval | None], ...] = (
+        ("quality", found.quality),
+        ("steps", found.steps),
+        ("seconds", found.seconds),
+    )
+    said = [
+        words(
+            "{name} {value} ({low} – {high})",
+            name=words(MEASURE_NAMES[measure]),
+            value=value_text(measure, interval.value),
+            low=value_text(measure, interval.low),
+            high=value_text(measure, interval.high),
+        )
+        for measure, interval in rows
+        if interval is not None
+    ]
+    return " · ".join(said)
+
+
+def _doubt(found: Recommendation, words: Words) -> str:
+    p = max(found.quality_test.p, found.p_corrected)
+    parts = [
+        words(
+            "n = {n}, p = {p}, corrected for having tried {tried} settings.", n=found.n, p=f"{p:.3f}", tried=found.tried
+        )
+    ]
+    if found.expected_on_new is not None:
+        parts.append(words("Expected on new questions: {value}.", value=value_text("quality", found.expected_on_new)))
+    if found.unknown_n:
+        parts.append(words("{n} questions would need calls to tell.", n=found.unknown_n))
+    return words.joined(parts)

@@ -1,0 +1,171 @@
+"""The settings that only one workflow has, as controls of the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.common.i18n import Words
+from components.common.scores import score_text
+from components.common.widgets import heading, one_of, slider, switch, warning
+from components.labels.runs import SOURCE_KIND_NAMES
+from components.workflows.weights import rebalanced, scaled
+from engine.messages import N_
+from engine.model.config import (
+    DUAL_PARAMETERS,
+    EVALUATION_PARAMETERS,
+    QUALITY_PARAMETERS,
+    QUALITY_WEIGHTS,
+    AnswerEvaluationOptions,
+    DualLoopOptions,
+    GradeOn,
+    QualityOptions,
+    RunConfig,
+)
+from engine.model.values import SourceKind
+from engine.running.beforehand import ceiling_of
+
+_CEILING = {
+    "unreachable": N_(
+        "With these settings the score is at most {score}, below the {bar} that it needs: every question would use up "
+        "all its rewrites."
+    ),
+    "high": N_("With these settings the score is at most {score}: high ({bar}) cannot be reached, medium can."),
+}
+
+_OFF = 1e-3
+"""Sums that are nearer to 1 than this are 1: weights have four decimals."""
+
+
+def quality_options(words: Words, below: dict[str, DeltaGenerator]) -> QualityOptions:
+    """Weights, the graded number and its cut-offs; no matter what the sliders and the address hold, it can be run."""
+    grade_on = one_of(words, "grade_on", ("weighted", "top3"))
+    medium = _cut_off(words, "medium_score", below)
+    high = _cut_off(words, "high_score", below)
+    coverage, relevance, diversity, count = _weights(words, below)
+    return QualityOptions(
+        coverage_weight=coverage,
+        relevance_weight=relevance,
+        diversity_weight=diversity,
+        count_weight=count,
+        grade_on=cast(GradeOn, grade_on),
+        high_score=max(high, medium),
+        medium_score=medium,
+    )
+
+
+def _weights(words: Words, below: dict[str, DeltaGenerator]) -> tuple[float, ...]:
+    """The four weights as they count; their sliders stand in a box that is closed at first, under what they are."""
+    heading(
+        words,
+        N_("Quality score: weights"),
+        N_(
+            "The score is the sum of four shares between 0 and 1, each times its weight. The weights always sum to 1: "
+            "moving one changes those below it, the last one changes those above it."
+        ),
+    )
+    summary = st.container()
+    with st.expander(words("Change the weights"), key="weights"):
+        chosen = tuple(_weight(words, place, below) for place in range(len(QUALITY_WEIGHTS)))
+    shares, total = scaled(chosen), sum(chosen)
+    off = abs(total - 1.0) > _OFF
+    listed = " + ".join(f"{share:.2f}" for share in (shares if off else chosen))
+    with summary:
+        if not off:
+            st.caption(f"{listed} = 1")
+        else:
+            said = words("These weights sum to {sum}; they count as {shares}.", sum=f"{total:.2f}", shares=listed)
+            warning(words, said, key="weights_off")
+            st.button(words("Make them sum to 1"), key="normalise", on_click=_set_weights, args=(shares,))
+    return shares if off else chosen
+
+
+def dual_options(words: Words, below: dict[str, DeltaGenerator], *, web: bool) -> DualLoopOptions:
+    """Corrections, memory and web; ``web`` says whether this machine has a search engine set."""
+    heading(words, N_("Outer loop"))
+    corrections = _own(words, "max_corrections", below)
+    memory = switch(words, "memory", default=True)
+    missing = (
+        "" if web else words("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.")
+    )
+    return DualLoopOptions(int(corrections), memory, switch(words, "web_search", unavailable=missing))
+
+
+def answer_options(words: Words, below: dict[str, DeltaGenerator]) -> AnswerEvaluationOptions:
+    """How many answers may be written."""
+    heading(words, N_("Answers"))
+    return AnswerEvaluationOptions(int(_own(words, "gener_epoch", below)))
+
+
+def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -> None:
+    """Say before the run which grade it can never reach with the source kinds there are (QL-08)."""
+    options = config.options
+    if not isinstance(options, QualityOptions) or not kinds:
+        return
+    ceiling = ceiling_of("", config, tuple(kinds))
+    if ceiling.reachable and ceiling.first < options.medium_score:
+        first, needed = score_text(ceiling.first, options), f"{options.medium_score:.2f}"
+        warning(
+            words,
+            words(
+                "With these settings the first round of a question that names no kind of source scores at most "
+                "{score}, below the {bar} that it needs: it is rewritten before it is answered. Raise top-k or lower "
+                "the bar to let one round be enough.",
+                score=first,
+                bar=needed,
+            ),
+            key="ceiling",
+        )
+        return
+    if ceiling.score >= options.high_score:
+        return
+    score = score_text(ceiling.score, options)
+    reachable = ceiling.reachable
+    key, bar = ("high", options.high_score) if reachable else ("unreachable", options.medium_score)
+    said = [words(_CEILING[key], score=score, bar=f"{bar:.2f}")]
+    if ceiling.missing:
+        listed = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in ceiling.missing)
+        said.append(words("The collection has no passages of these kinds: {kinds}.", kinds=listed))
+    if reachable:
+        st.caption(words.joined(said))
+        return
+    warning(
+        words, words.joined([*said, words("Raise top-k, lower the bar, or grade on the best three.")]), key="ceiling"
+    )
+
+
+def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float:
+    name = QUALITY_WEIGHTS[place]
+    limits = QUALITY_PARAMETERS[name]
+
+    def moved() -> None:
+        now = [float(st.session_state.get(other, QUALITY_PARAMETERS[other].default)) for other in QUALITY_WEIGHTS]
+        _set_weights(rebalanced(now, place))
+
+    return slider(words, name, limits, limits.default, below, on_change=moved)
+
+
+def _set_weights(weights: Sequence[float]) -> None:
+    for name, value in zip(QUALITY_WEIGHTS, weights, strict=True):
+        if st.session_state.get(name) != value:
+            st.session_state[name] = value
+
+
+def _cut_off(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
+    other, wins = ("high_score", max) if name == "medium_score" else ("medium_score", min)
+
+    def moved() -> None:
+        # The two never cross: the one that is moved takes the other along.
+        usual = QUALITY_PARAMETERS[other].default
+        st.session_state[other] = wins(st.session_state[name], st.session_state.get(other, usual))
+
+    limits = QUALITY_PARAMETERS[name]
+    return slider(words, name, limits, limits.default, below, on_change=moved)
+
+
+def _own(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
+    limits = {**DUAL_PARAMETERS, **EVALUATION_PARAMETERS}[name]
+    return slider(words, name, limits, limits.default, below)

@@ -1,0 +1,62 @@
+"""The lines of facts that the boxes of graph + vector retrieval carry."""
+
+from __future__ import annotations
+
+from components.common.i18n import Words
+from components.picture.words import Lines, lines, word
+from engine.messages import NC_
+from engine.model.values import RunRecord
+
+
+def analyze_facts(name: str, record: RunRecord, words: Words, spent: list[str]) -> Lines:
+    """What the analysis of the query found."""
+    analysis = record.analysis
+    if not analysis:
+        return lines(spent)
+    found = len(analysis.entities)
+    entities = words.count("1 entity", "{n} entities", found) if found else words("no entity named")
+    return lines([word(words, "complexity", analysis.complexity), entities], spent)
+
+
+def route_facts(name: str, record: RunRecord, words: Words, spent: str) -> Lines:
+    """Whether it is searched, and in which mode."""
+    decision = next((item for item in record.decisions if item.node == name), None)
+    if decision is None:
+        return lines([words("choosing")], [spent])
+    if decision.reason != "needs_search":
+        return lines([words("without a search")], [spent])
+    return lines([words("mode {mode}", mode=word(words, "mode", mode_of(record)))], [spent])
+
+
+def retrieve_facts(record: RunRecord, words: Words, spent: str) -> Lines:
+    """What the newest search found, and whether a mode could not do its own work."""
+    round_ = next((item for item in reversed(record.rounds) if item.searched), None)
+    if round_ is None:
+        return lines([words("searching")], [spent])
+    candidates = round_.candidates
+    graphs = sum(item.graph_score is not None for item in candidates)
+    graph = round_.graph
+    fell = words("! vectors instead") if graph and graph.fell_back_to else ""
+    led = fell or (words("{n} from the graph", n=graphs) if graphs else "")
+    kept = words("{n} kept", n=sum(item.gate == "kept" for item in candidates))
+    return lines([led, kept, words("{n} probed", n=len(candidates))], [spent])
+
+
+def answer_facts(record: RunRecord, words: Words, given: str, spent: list[str]) -> Lines:
+    """What the answer was written from."""
+    if record.outcome == "abstained" and record.rounds:
+        return lines([words("nothing passed, says so")], spent)
+    context = record.context
+    if not context:
+        return lines([words(NC_("picture", "writing"))], spent)
+    if not record.rounds:
+        return lines([words("no passages used")], spent)
+    cited = len(record.citations) + len(record.cell_citations)
+    used = words("{n} of {most} tokens", n=context.tokens, most=context.token_budget)
+    return lines([given, words("{n} cited", n=cited) if cited else ""], [used, *spent])
+
+
+def mode_of(record: RunRecord) -> str:
+    """The mode that was searched: the newest round's, else the config's."""
+    modes = [item.graph.mode for item in record.rounds if item.graph]
+    return str(modes[-1] if modes else record.config.mode)

@@ -1,0 +1,90 @@
+"""One plain sentence for each step that only graph + vector retrieval has."""
+
+from __future__ import annotations
+
+from components.common.i18n import Words
+from components.labels.runs import COMPLEXITIES, LIST_NAMES, MODE_NOTES
+from components.labels.settings import SETTING_OPTIONS
+from engine.messages import N_
+from engine.model.values import GraphEvidence, RunRecord
+from engine.replay.playback import ReplayStep
+
+_ROUTED = {
+    "bypass": N_("In this mode nothing is searched: on to the answer."),
+    "tables_only": N_("The attached tables alone are to answer it: nothing is searched."),
+    "simple": N_("It is simple enough to be answered without a search."),
+}
+
+_NAMED = 3
+
+
+def graph_sentence(step: ReplayStep, record: RunRecord, words: Words) -> str | None:
+    """The sentence of a step; None where the four-node loop's own sentence says it as well."""
+    match step.kind:
+        case "asked":
+            return (
+                words("A question comes in. First it is analysed: what does it name, and how far must one look?")
+                if record.fork is None
+                else None
+            )
+        case "analysed":
+            return _analysed(record, words)
+        case "routed":
+            return _routed(record, words)
+        case "searched":
+            return _searched(step.round, record, words)
+        case "ended" if record.outcome in ("answered", "answered_unverified", "abstained") and not record.rounds:
+            return words("The answer is there, without a search: nothing was graded and nothing is cited.")
+        case _:
+            return None
+
+
+def note_text(evidence: GraphEvidence, place: int, words: Words) -> str:
+    """What a list of a mode could not do."""
+    note = evidence.notes[place]
+    return words(MODE_NOTES[note.code], list=words(LIST_NAMES[note.list]))
+
+
+def _analysed(record: RunRecord, words: Words) -> str:
+    analysis = record.analysis
+    if analysis is None:
+        return words("The analysis did not come about.")
+    kind = words(COMPLEXITIES[analysis.complexity])
+    if not analysis.entities:
+        return words("It is {kind}, and names nothing that the graph knows.", kind=kind)
+    named = words(", ").join(f"“{name}”" for name in analysis.entities[:_NAMED])
+    return words("It is {kind}, and names {names}.", kind=kind, names=named)
+
+
+def _routed(record: RunRecord, words: Words) -> str:
+    decision = next((item for item in record.decisions if item.node == "route_query"), None)
+    if decision is None or decision.reason == "needs_search":
+        return words(
+            "It needs a search, in the mode “{mode}”.", mode=words(SETTING_OPTIONS["mode"][searched_mode(record)])
+        )
+    return words(_ROUTED[decision.reason])
+
+
+def searched_mode(record: RunRecord) -> str:
+    """The mode that was searched: the newest round's, else the config's."""
+    return next((item.graph.mode for item in reversed(record.rounds) if item.graph), record.config.mode)
+
+
+def _searched(index: int, record: RunRecord, words: Words) -> str | None:
+    """None where nothing was searched again, which the four-node loop's own sentence says."""
+    current = record.rounds[index]
+    if not current.searched:
+        return None
+    total, kept = len(current.candidates), len(current.kept)
+    graphs = sum(item.graph_score is not None for item in current.candidates)
+    said = words(
+        "The search brings {total}, {graphs} of them found through the graph; {kept} go to the grader.",
+        total=words.count("one passage", "{n} passages", total),
+        graphs=graphs,
+        kept=kept,
+    )
+    if current.graph is not None and current.graph.fell_back_to:
+        return words(
+            "{note} So vectors are searched instead. {sentence}", note=note_text(current.graph, 0, words), sentence=said
+        )
+    return said
