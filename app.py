@@ -13,9 +13,9 @@ from components.common.url_state import base_path
 from engine.api import middleware
 from engine.cli.serve import UPLOADS_TAKEN
 from engine.running.process import get_engine, serving
-from pages.after_start import finish_start
-from pages.forwards import forwards
-from pages.live_view import view_of
+from pages.parts.common.after_start import finish_start
+from pages.parts.common.forwards import forwards
+from pages.parts.common.live_view import view_of
 
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.

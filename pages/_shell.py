@@ -15,8 +15,8 @@ from components.common.style import apply_style
 from components.common.url_state import note_page, put_into_url, take_from_url
 from engine.messages import NC_
 from engine.running.process import get_engine
-from pages.job_line import show_job_line
-from pages.system_hint import trouble
+from pages.parts.common.job_line import show_job_line
+from pages.parts.system.hint import trouble
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
 

@@ -12,12 +12,12 @@ from engine.errors import WorkbenchError
 from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from engine.running.process import get_engine
-from pages.knowledge_add import add_view
-from pages.knowledge_collections import collections_view
-from pages.knowledge_jobs import jobs_elsewhere
-from pages.knowledge_search import search_view
-from pages.knowledge_state import View, chosen_view, collection_picker, said_last
-from pages.opening import opening
+from pages.parts.common.opening import opening
+from pages.parts.knowledge.add import add_view
+from pages.parts.knowledge.collections import collections_view
+from pages.parts.knowledge.jobs import jobs_elsewhere
+from pages.parts.knowledge.search import search_view
+from pages.parts.knowledge.state import View, chosen_view, collection_picker, said_last
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -53,22 +53,22 @@ def draw(view: View, collections: Sequence[CollectionInfo]) -> None:
         case "map":
             map_view(collections)
         case "graph":
-            from pages.knowledge_graph import graph_of_collection
+            from pages.parts.knowledge.graph import graph_of_collection
 
             graph_of_collection(engine, collections, words)
         case "memory":
-            from pages.memory import memory_view
+            from pages.parts.knowledge.memory import memory_view
 
             memory_view(engine, words)
         case "connect":
             # A view of its own weight: what it needs is loaded when it is asked for.
-            from pages.knowledge_connect import connect_page
+            from pages.parts.knowledge.connect import connect_page
 
             connect_page()
 
 
 def map_view(collections: Sequence[CollectionInfo]) -> None:
-    from pages.knowledge_map import passage_map
+    from pages.parts.knowledge.passage_map import passage_map
 
     left, _ = st.columns([1, 2])
     with left:

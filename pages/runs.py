@@ -10,11 +10,11 @@ from components.common.i18n import Words
 from engine.engine import Engine
 from engine.messages import N_, NC_
 from engine.running.process import get_engine
-from pages.compare import compare_view
-from pages.present import stage_view
-from pages.runs_list import list_view
-from pages.side_by_side import loops_view
-from pages.views import chosen_view
+from pages.parts.common.views import chosen_view
+from pages.parts.runs.compare import compare_view
+from pages.parts.runs.present import stage_view
+from pages.parts.runs.run_list import list_view
+from pages.parts.runs.side_by_side import loops_view
 
 VIEW_NAMES = {
     "list": N_("List"),

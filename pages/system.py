@@ -11,11 +11,11 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
 from engine.running.process import get_engine
-from pages.system_health import health_part
-from pages.system_models import models_part
-from pages.system_speed import speed_part
-from pages.system_state import Part, chosen_part
-from pages.system_tables import diagnosis_part, self_test_part, settings_part
+from pages.parts.system.health import health_part
+from pages.parts.system.models import models_part
+from pages.parts.system.speed import speed_part
+from pages.parts.system.state import Part, chosen_part
+from pages.parts.system.tables import diagnosis_part, self_test_part, settings_part
 
 engine: Engine = get_engine()
 words: Words = st.session_state["words"]

@@ -31,13 +31,13 @@ from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from engine.running.process import get_engine
-from pages.opening import opening
-from pages.tune_bench import grader_bench_tab
-from pages.tune_evidence import Gathering, Shown, evidence_of
-from pages.tune_gather import gather_form
-from pages.tune_set import query_set_bar
-from pages.tune_sweep import front_card, number_of_gate, sweep_tab, swept_axes
-from pages.tune_tried import evaluated, map_of
+from pages.parts.common.opening import opening
+from pages.parts.tune.bench import grader_bench_tab
+from pages.parts.tune.evidence import Gathering, Shown, evidence_of
+from pages.parts.tune.gather import gather_form
+from pages.parts.tune.query_set import query_set_bar
+from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
+from pages.parts.tune.tried import evaluated, map_of
 
 _COMPARED = {
     "gathered": N_("settings as gathered"),

@@ -30,13 +30,13 @@ from engine.running.budget import measured_tariff, worst_case
 from engine.running.process import get_engine
 from engine.samples import SAMPLE_COLLECTION
 from engine.workflows import MODULES
-from pages.ask_attachments import Box, asked_with, attachments_box
-from pages.ask_examples import examples, examples_menu
-from pages.evidence import ANSWER_AND_WHAT_IF, evidence
-from pages.opening import opening
-from pages.share import share_menu
-from pages.stored_runs import recent_records
-from pages.what_if import marks_of
+from pages.parts.ask.attachments import Box, asked_with, attachments_box
+from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
+from pages.parts.ask.examples import examples, examples_menu
+from pages.parts.ask.share import share_menu
+from pages.parts.ask.what_if import marks_of
+from pages.parts.common.opening import opening
+from pages.parts.common.stored_runs import recent_records
 
 engine = get_engine()
 words: Words = st.session_state["words"]

@@ -29,7 +29,7 @@ def serve() -> int:
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     os.chdir(_ROOT)
     # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a
-    # fifth of it. Collected again after the start (pages/after_start.py).
+    # fifth of it. Collected again after the start (pages/parts/common/after_start.py).
     gc.disable()
     import_streamlit()
     # In this process: a second interpreter would import again what this one has, which takes a third of a second.

@@ -35,7 +35,9 @@ def said(script: str, **env: str) -> str:
 
 
 def test_pages_are_served_before_tables_of_words_and_large_libraries_are_loaded() -> None:
-    modules = "streamlit, engine.engine, engine.api, engine.running.process, engine.cli.serve, pages.after_start"
+    modules = (
+        "streamlit, engine.engine, engine.api, engine.running.process, engine.cli.serve, pages.parts.common.after_start"
+    )
     assert said(f"import sys, {modules}; print([name for name in {LATER!r} if name in sys.modules])") == "[]"
 
 
@@ -85,7 +87,7 @@ def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again
         "from pathlib import Path\n"
         "from engine.engine import Engine\n"
         "from engine.settings import Settings\n"
-        "from pages.after_start import finish_start\n"
+        "from pages.parts.common.after_start import finish_start\n"
         "gc.disable()\n"
         "with Engine.open(Settings.load()) as engine:\n"
         "    finish_start(engine)\n"

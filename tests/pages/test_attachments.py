@@ -12,7 +12,7 @@ from components.ask.attachments import attached_nodes, facts
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.model.values import Attachment, CellCitation
-from pages.ask_attachments import Box
+from pages.parts.ask.attachments import Box
 from tests.pages.driving import ask, inline, opened
 
 CSV = b"drug,dose\nmetformin,500 mg\ninsulin,10 IU\n"

@@ -10,8 +10,8 @@ from engine.engine import Engine
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.samples.demos import demo_record
-from pages.compare_choices import run_choices
-from pages.report import report_file, report_map
+from pages.parts.ask.report import report_file, report_map
+from pages.parts.runs.compare_choices import run_choices
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")

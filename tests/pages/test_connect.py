@@ -17,7 +17,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.running.process import use_engine
 from engine.settings import Settings
-from pages.background_calls import Errand
+from pages.parts.knowledge.background_calls import Errand
 from tests.pages.driving import inline, opened, setting, visible
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill
 from tests.support.ollama_stand_in import OllamaStandIn, embed

@@ -12,8 +12,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.engine import Engine
-from pages import knowledge_state
-from pages.forwards import FORWARDS, forwards
+from pages.parts.common.forwards import FORWARDS, forwards
+from pages.parts.knowledge import state as knowledge_state
 from tests.pages.driving import given, opened, setting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ def page_names(source: str, *calls: str) -> Iterator[str]:
 def test_every_link_between_pages_leads_to_a_page() -> None:
     known = set(page_names((ROOT / "pages" / "_shell.py").read_text("utf-8"), "Page"))
     assert len(known) == 5
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "components").rglob("*.py")]
+    files = [*(ROOT / "pages").rglob("*.py"), *(ROOT / "components").rglob("*.py")]
     named = {
         (path.name, page) for path in files for page in page_names(path.read_text("utf-8"), "switch_page", "page_link")
     }

@@ -24,7 +24,7 @@ def panel() -> None:
 
     from components.common.i18n import words_for
     from engine.running.process import get_engine
-    from pages.fork import fork_panel_of
+    from pages.parts.ask.fork import fork_panel_of
 
     found = get_engine()
     record = found.record(st.session_state["run"])

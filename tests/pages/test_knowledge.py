@@ -17,7 +17,7 @@ from engine.library.values import ChunkOptions, JobStatus
 from engine.model.values import Fault
 from engine.running.process import use_engine
 from engine.settings import Settings
-from pages.knowledge_draft import Draft
+from pages.parts.knowledge.draft import Draft
 from tests.pages.driving import button, given, inline, opened, visible
 from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, job
 

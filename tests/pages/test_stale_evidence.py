@@ -8,7 +8,7 @@ from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.model.config import RunConfig
 from engine.settings import Settings
-from pages.tune_evidence import Gathering, evidence_of
+from pages.parts.tune.evidence import Gathering, evidence_of
 
 _PATIENCE_S = 60.0
 

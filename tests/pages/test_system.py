@@ -13,7 +13,8 @@ from components.system.models import ModelEvent
 from engine.engine import Engine
 from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
 from engine.llm.discovery import OllamaStatus
-from pages import system_hint, system_models
+from pages.parts.system import hint as system_hint
+from pages.parts.system import models as system_models
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, SPEED, BrokenHost, FakeHost, sound_parts
 

@@ -15,8 +15,8 @@ from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
 from engine.model.config import RunConfig
-from pages import tune_set
-from pages.tune_evidence import batches_of
+from pages.parts.tune import query_set
+from pages.parts.tune.evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -89,7 +89,7 @@ def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
 ) -> None:
     (whole,) = gathered.evaluation.batches(SET)
     answers = [(replace(whole, done=whole.done - {"none"}),)]
-    monkeypatch.setattr(tune_set, "batches_of", lambda *asked: answers.pop() if answers else batches_of(*asked))
+    monkeypatch.setattr(query_set, "batches_of", lambda *asked: answers.pop() if answers else batches_of(*asked))
     shown = inline(tune())
     assert not answers
     assert EN("{done} of {total} gathered", done=4, total=4) in shown

@@ -17,7 +17,7 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunRecord
 from engine.records import PINNED
 from engine.samples.demos import demos
-from pages.what_if import tried
+from pages.parts.ask.what_if import tried
 from tests.pages.driving import given, inline, opened, setting
 
 EN, ZH = words_for("en"), words_for("zh")

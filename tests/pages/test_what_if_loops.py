@@ -18,7 +18,7 @@ from engine.model.config import (
     RunConfig,
     WorkflowName,
 )
-from pages.what_if import tried
+from pages.parts.ask.what_if import tried
 from tests.pages.driving import inline, opened, setting, visible
 
 EN = words_for("en")

@@ -13,7 +13,7 @@ from components.runs.run_list import RunLine, run_row
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
-from pages.runs_list import _UNSEARCHED
+from pages.parts.runs.run_list import _UNSEARCHED
 from tests.truth.claims import Claim, numbers
 
 _MET = ("passed", "quality_met", "documents_relevant", "answer_relevant", "evaluation_passed")

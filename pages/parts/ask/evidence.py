@@ -1,0 +1,305 @@
+"""What a run left behind, below its picture: figures, answer, faults and the tabs, filled during the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import get_args
+
+import streamlit as st
+
+from components.ask.answer import answer_card
+from components.ask.attachments import attached_card
+from components.ask.context_bar import context_bar
+from components.ask.counterfactual_notes import would_notes
+from components.ask.decisions import decision_path
+from components.ask.figures import figures
+from components.ask.gate_cost import gate_waste_note
+from components.ask.model_calls import model_calls
+from components.ask.node_filter import Tab, concerns, of_node, tab_of
+from components.ask.passages import passages_table
+from components.ask.rewrites import rewrite_history
+from components.ask.timeline import timeline
+from components.ask.what_if_line import running_hint, tune_hint, what_if_line
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.phrases import node_text
+from components.common.settings_of import differing
+from components.common.url_state import base_path
+from components.labels.workflows import LOOP_TABS, WORKFLOW_TITLES
+from components.picture.export import decision_path_dot, workflow_svg
+from components.picture.live_run import clear_selection, live_run
+from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_tab
+from components.workflows.mode_notes import MODE_FAULT, mode_notes
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.messages import N_
+from engine.model.config import RunConfig
+from engine.model.values import PassageId, RunRecord
+from engine.replay import WhatIf
+from engine.replay.gate_cost import gate_waste
+from pages.parts.ask.fork import fork_panel_of
+from pages.parts.ask.marking import invitation
+from pages.parts.ask.remedy import remedy_panel
+from pages.parts.ask.run_graph import graph_tab
+from pages.parts.ask.what_if import map_of, replayed, tried, what_if_panel
+
+_TAB_NAMES = {
+    "passages": N_("Passages {n}"),
+    "path": N_("Decision path"),
+    "rewrites": N_("Rewrites {n}"),
+    "timeline": N_("Timeline"),
+    "calls": N_("Calls {n}"),
+    "record": N_("Record"),
+}
+
+_WATCH_S = 0.6
+ANSWER_AND_WHAT_IF = (0.58, 0.42)
+_TABS: tuple[Tab, ...] = get_args(Tab)
+
+
+def evidence(
+    engine: Engine,
+    run_id: str,
+    words: Words,
+    *,
+    chosen: RunConfig,
+    active: bool,
+    again: Callable[[RunRecord], None],
+) -> None:
+    """Draw a run, the answer first: beside it what-if under the settings ``chosen``, below it how it came about.
+
+    ``again`` asks the same once more.
+    """
+
+    # Only while the run is in progress; afterwards nothing on the page runs by itself.
+    @st.fragment(run_every=_WATCH_S if active else None)
+    def watch() -> None:
+        try:
+            record = engine.record(run_id)
+        except WorkbenchError:
+            # Deleted meanwhile: the page says so.
+            st.rerun()
+        if active and not record.active:
+            # The browser says so too when its event stream ends; whichever comes first redraws the page.
+            st.rerun()
+        found = None if record.active else engine.what_if(record, tried(chosen, record.config))
+        with st.container(key="line"):
+            line(record, found, chosen, words)
+        most, now = engine.worst_case_calls(record.config), engine.under_way(run_id)
+        figures(record, words, key="figures", most_calls=most, look="strip", under_way=now)
+        with st.container(key="answer_line"):
+            beside = st.columns(ANSWER_AND_WHAT_IF, gap="small")
+        with beside[0]:
+            cited = result(engine, record, words, again)
+        with beside[1]:
+            cited = what_if_panel(engine, record, found, words) or cited
+        cited = st.session_state.pop("cited_elsewhere", None) or cited
+        if cited is not None:
+            st.session_state["tab"] = "passages"
+            # All passages are shown then, no matter which node was chosen; it would hide them again at the next press.
+            clear_selection("live_run")
+        node = workflow_of(engine, record, words, active=active)
+        if found is not None:
+            with st.container(key="below"):
+                below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
+            with below[0]:
+                marked = invitation(engine, record, words)
+                waste_of_the_gate(record, words)
+                remedy_panel(engine, replayed(record), words)
+            with below[1]:
+                map_of(record, found, words)
+            if marked is not None:
+                # The picture is drawn already: only the next run opens the passages and all of them.
+                st.session_state["cited_elsewhere"] = marked
+                st.rerun()
+        tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=None if cited else node)
+
+    watch()
+
+
+def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Words) -> None:
+    """The line under the question: what the sliders would have done, as soon as one of them differs."""
+    if found is None:
+        running_hint(words, key="tune_hint")
+    elif chosen.workflow != record.workflow:
+        st.caption(
+            words(
+                "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.",
+                run=words(WORKFLOW_TITLES[record.workflow]),
+            )
+        )
+    elif differing(chosen, record.config):
+        what_if_line(found, record, words, key="what_if_line")
+    else:
+        tune_hint(words, key="tune_hint")
+
+
+def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
+    """Draw the workflow, open during the run and then one line; returns the node that was chosen in it."""
+    shown = live_run(
+        engine.graph(record.workflow),
+        None if active else record,
+        record.id,
+        active=active,
+        words=words,
+        key="live_run",
+        base=base_path(),
+    )
+    if shown.finished and active:
+        st.rerun()
+    node = shown.selected_node
+    if node != st.session_state.get("node_shown"):
+        st.session_state["node_shown"] = node
+        if node is not None:
+            st.session_state["tab"] = tab_of(node)
+    return node
+
+
+def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
+    """The answer, or in its place what kept it from being written; warnings below. Returns a passage to open."""
+    cited = None
+    mode_notes(record, words, key="mode_notes")
+    if record.answer or record.error is None:
+        cited = answer_card(record, words, key="answer")
+    context_bar(record, words, key="context_bar")
+    attached_card(record.attachments, record.cell_citations, words, key="attached_card")
+    if record.error is not None:
+        pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("Try again")),))
+        if pressed == "again":
+            again(record)
+    for place, warning in enumerate(record.warnings):
+        if warning.code == MODE_FAULT:
+            # Said above the answer, with each list that could not do its work.
+            continue
+        fault_box(warning, words, key=f"warning_{place}", severity="warning")
+    return cited
+
+
+def waste_of_the_gate(record: RunRecord, words: Words) -> None:
+    """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
+    waste = gate_waste(record)
+    if waste is not None and gate_waste_note(waste, words, key="waste"):
+        # The widget is drawn already; its new value is put there before the next run draws it.
+        st.session_state["gate_wanted"] = "min_relevant"
+        st.rerun()
+
+
+def tabs(
+    engine: Engine,
+    record: RunRecord,
+    words: Words,
+    *,
+    chosen: RunConfig,
+    found: WhatIf | None,
+    cited: PassageId | None,
+    node: str | None,
+) -> None:
+    """The evidence in tabs; the passages keep their filters while another tab is open, the others are drawn then."""
+    if node is not None:
+        narrowed_note(node, words)
+    names = tab_names(record, words)
+    # The choice is kept by the tab's own name: labels carry counts, which grow, and change with the language.
+    st.session_state["tabs"] = names[open_tab(names)]
+    drawn = st.tabs(list(names.values()), key="tabs", on_change=partial(_choose_tab, names))
+    by_name = dict(zip(names, drawn, strict=True))
+    narrowed = of_node(record, node)
+    if "loop" in by_name and by_name["loop"].open:
+        with by_name["loop"]:
+            if record.workflow == "graph_hybrid":
+                pressed = graph_tab(engine, record, words, key="run_graph")
+            else:
+                pressed = loop_tab(record, words, key="loop")
+        if pressed is not None:
+            # The tabs are drawn already: another one can only be opened by the next run.
+            st.session_state["cited_elsewhere"] = pressed
+            st.rerun()
+    with by_name["passages"]:
+        given = passages_table(
+            record,
+            words,
+            key="passages",
+            opened=cited,
+            shows=lambda line: cited is not None or concerns(line, node),
+            would=would_notes(record, found, words) if found is not None else None,
+            labels=None if record.active else own_labels(engine, record),
+        )
+        if given is not None:
+            engine.evaluation.set_label(record.question, given.passage_id, given.relevant)
+            st.rerun()
+    if by_name["path"].open:
+        with by_name["path"]:
+            path_tab(engine, record, words)
+            fork_panel_of(engine, record, chosen, words)
+    if by_name["rewrites"].open:
+        with by_name["rewrites"]:
+            rewrite_history(record, words, key="rewrites")
+    if by_name["timeline"].open:
+        with by_name["timeline"]:
+            timeline(narrowed, words, key="timeline")
+    if by_name["calls"].open:
+        with by_name["calls"]:
+            model_calls(narrowed, words, key="calls")
+    if by_name["record"].open:
+        with by_name["record"]:
+            raw_record(record, words)
+
+
+def narrowed_note(node: str, words: Words) -> None:
+    """Say that the tabs show one node alone, with the way back beside it."""
+    with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
+        st.caption(words("Showing only what {node} did.", node=node_text(node, words)), width="content")
+        if st.button(words("Show all"), key="show_all", type="tertiary"):
+            clear_selection("live_run")
+            st.rerun()
+
+
+def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
+    """The reader's own judgements for this question; None where they cannot be kept."""
+    try:
+        return {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+    except WorkbenchError:
+        return None
+
+
+def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
+    """Labels of the tabs that a record has, in their order; some say how much they hold."""
+    seen = {item.passage.id for current in record.rounds for item in current.candidates}
+    counts = {"passages": len(seen), "rewrites": len(record.rewrites), "calls": len(record.model_calls)}
+    names: dict[Tab, str] = {}
+    for tab in _TABS:
+        if tab != "loop":
+            names[tab] = words(_TAB_NAMES[tab], n=counts.get(tab, ""))
+        elif record.workflow in LOOP_WORKFLOWS:
+            names[tab] = words(LOOP_TABS[record.workflow])
+    return names
+
+
+def open_tab(names: Mapping[Tab, str]) -> Tab:
+    """The tab chosen last where the record has it; before any choice the loop's own, or the passages."""
+    first: Tab = "loop" if "loop" in names else "passages"
+    chosen: Tab = st.session_state.get("tab", first)
+    return chosen if chosen in names else first
+
+
+def _choose_tab(names: Mapping[Tab, str]) -> None:
+    # The counts may have grown since the labels were drawn.
+    label = str(st.session_state["tabs"]).rstrip("0123456789")
+    chosen = next((tab for tab, name in names.items() if name.rstrip("0123456789") == label), None)
+    if chosen is not None:
+        st.session_state["tab"] = chosen
+
+
+def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
+    dot = decision_path_dot(record, words)
+    files: dict[str, bytes] = {}
+    if not record.active:
+        svg = workflow_svg(engine.graph(record.workflow), record, words)
+        files = {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
+    decision_path(record, words, key="path", dot=dot, downloads=files)
+
+
+def raw_record(record: RunRecord, words: Words) -> None:
+    st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
+    st.markdown(f"**{words('What this run was made with')}**")
+    st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)

@@ -1,0 +1,32 @@
+"""Questions to try and recorded runs: open before a run, folded into a menu beside the question with one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.ask.presenter import demo_buttons
+from components.common.i18n import Words
+from components.common.sample_questions import sample_buttons
+from engine.model.config import RunConfig
+from engine.model.values import RunId, RunRecord
+from engine.samples import SAMPLE_COLLECTION
+from pages.parts.ask.samples_shown import shown_samples
+
+
+def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple[str | None, RunId | None]:
+    """Draw both rows; returns the question to ask and the recorded run to open, where one was pressed."""
+    asked = None
+    # Of what else holds, no one knows a question; those to try would find nothing there.
+    if config.collection == SAMPLE_COLLECTION:
+        active = record is not None and record.active
+        asked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
+        st.caption(words("Recorded demos:"), width="content")
+        opened = demo_buttons(words, current=record.id if record else "")
+    return asked, opened
+
+
+def examples_menu(config: RunConfig, record: RunRecord, words: Words) -> tuple[str | None, RunId | None]:
+    """The same in a menu."""
+    with st.popover(words("Examples"), icon=":material/lightbulb:", key="examples"):
+        return examples(config, record, words)

@@ -1,0 +1,29 @@
+"""The invitation to the one judgement that makes a diagnosis exact: which passage should have answered."""
+
+from __future__ import annotations
+
+from components.ask.marking import marking_box
+from components.common.i18n import Words
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.model.values import PassageId, RunRecord
+from pages.parts.ask.remedy import expected_of
+
+_FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback")
+
+
+def invitation(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
+    """Draw it where a run was forced or refused and the right passage is not known; returns one to begin with."""
+    if record.outcome not in _FELL_SHORT or expected_of(engine, record) != (None, None):
+        return None
+    try:
+        judged = {item.passage_id for item in engine.evaluation.labels(record.question)}
+    except WorkbenchError:
+        # A judgement could not be kept.
+        return None
+    found = [item.passage for current in record.rounds for item in current.candidates]
+    open_to = sorted((item for item in found if item.id not in judged), key=lambda item: -item.similarity)
+    if not open_to:
+        return None
+    refused = record.outcome in ("abstained", "fallback")
+    return open_to[0].id if marking_box(words, refused=refused, key="marking") else None

@@ -1,0 +1,63 @@
+"""What a finished run suffered from, and what would mend it: labels where there are any, a confirmed change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from components.ask.remedy import remedy_box
+from components.common.i18n import Words
+from components.common.panel import want_settings
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.cases import sample_set
+from engine.evaluation.matching import met_map
+from engine.model.values import PassageId, RunRecord
+from engine.replay.decision_boundaries import Flip
+from engine.replay.diagnosis import diagnose
+from engine.replay.remedy import remedy
+from pages.parts.ask.pinned_runs import effect_on_pinned
+from pages.parts.common.remembered import remembered
+
+Met = Mapping[PassageId, tuple[int, ...]]
+
+
+def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
+    """Draw what went wrong in a finished run and what would mend it; nothing where it ended well."""
+    met, answerable = expected_of(engine, record)
+    found = diagnose(record, met, answerable)
+    if found is None:
+        return
+
+    def mend() -> Flip | None:
+        # Nothing to mend where there is nothing to know.
+        return None if found.failure == "no_such_knowledge" else remedy(record, record.config, met)
+
+    asked = (record.id, record.last_seq, tuple(sorted((met or {}).items())))
+    change = remembered("remedy", asked, mend)
+    effect = None
+    if change is not None:
+        changes: dict[str, Any] = {change.name: change.value_to}
+        effect = effect_on_pinned(engine, record.config, replace(record.config, **changes), name="remedy")
+    if remedy_box(found, change, effect, words, key="remedy") and change is not None:
+        want_settings({change.name: change.value_to})
+        st.rerun()
+
+
+def expected_of(engine: Engine, record: RunRecord) -> tuple[Met | None, bool | None]:
+    """Which passages are right, by the reader's own judgement or else by the sample question that was asked."""
+    try:
+        own = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+    except WorkbenchError:
+        own = {}
+    helpful: Met = {name: (0,) for name, relevant in own.items() if relevant}
+    if helpful:
+        return helpful, True
+    asked = record.question.strip()
+    case = next((item for item in sample_set().cases if item.question.strip() == asked), None)
+    if case is None or record.config.collection != sample_set().collection:
+        return None, None
+    return (met_map(case, record), True) if case.expected else (None, case.answerable)

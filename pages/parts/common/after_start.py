@@ -1,0 +1,86 @@
+"""What a start leaves for the moments after it: imports of pages and more, for which the first visitor would wait."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+from contextlib import suppress
+from importlib import import_module
+
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
+from engine.records import codec
+
+IMPORTED_BY_PAGES = (
+    # What Streamlit, the words of questions and pictures import when first used.
+    *("streamlit.emojis", "rjieba", "PIL.Image"),
+    *("components.common.style", "pages.parts.common.job_line", "pages.parts.system.hint"),
+    # Ask, where shared links lead to, before the others.
+    *(
+        "components.common.badge",
+        "components.ask.budget_note",
+        "components.common.panel",
+        "components.ask.slider_marks",
+    ),
+    *(
+        "engine.running.budget",
+        "engine.workflows.self_corrective.workflow",
+        "pages.parts.ask.attachments",
+        "pages.parts.ask.examples",
+        "pages.parts.ask.evidence",
+        "pages.parts.ask.share",
+    ),
+    *(
+        "pages.parts.runs.compare",
+        "pages.parts.runs.present",
+        "pages.parts.runs.run_list",
+        "pages.parts.runs.side_by_side",
+    ),
+    *(
+        "components.tune.bars",
+        "components.tune.flips",
+        "engine.evaluation.flips",
+        "pages.parts.tune.bench",
+        "pages.parts.tune.query_set",
+        "pages.parts.tune.sweep",
+        "pages.parts.tune.tried",
+    ),
+    *(
+        "pages.parts.knowledge.add",
+        "pages.parts.knowledge.collections",
+        "pages.parts.knowledge.jobs",
+        "pages.parts.knowledge.search",
+    ),
+    *(
+        "pages.parts.system.health",
+        "pages.parts.system.models",
+        "pages.parts.system.speed",
+        "pages.parts.system.tables",
+    ),
+)
+
+
+def finish_start(engine: Engine) -> None:
+    """Once the knowledge base is open, do what the first page would wait for, and collect garbage from then on."""
+    try:
+        with suppress(WorkbenchError):  # pages say it, and do without
+            engine.wait_until_ready()
+        for name in IMPORTED_BY_PAGES:
+            import_module(name)
+        _prepare(engine)
+    finally:
+        # What there is now stays: no collection has to look at it again.
+        gc.freeze()
+        gc.enable()
+
+
+def _prepare(engine: Engine) -> None:
+    """Fill what is kept for the life of the process, which together takes the first page of a stored run a second."""
+    # Streamlit looks once where it was called from, and inspect then looks at the file of every module there is.
+    inspect.stack()
+    codec.prepare()
+    # Not before: it brings Streamlit's components along.
+    from components.picture.live_run import layouts
+
+    layouts(engine.graph(RunConfig().workflow))

@@ -1,0 +1,228 @@
+"""The view Add: choose files and a collection, look at the preview, put them in, follow the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.uploader_words import uploader_words
+from components.knowledge.chunk_sliders import chunk_sliders
+from engine.cli.serve import UPLOADS_TAKEN
+from engine.engine import Engine
+from engine.knowledge.items import IngestItem
+from engine.knowledge.load import suffixes
+from engine.library.values import ChunkOptions
+from engine.messages import N_
+from engine.roles import CollectionInfo
+from pages.parts.common.remembered import remembered
+from pages.parts.knowledge.add_graph import graph_choice
+from pages.parts.knowledge.draft import Batch, Draft, DraftFor
+from pages.parts.knowledge.jobs import jobs_panel
+from pages.parts.knowledge.preview import preview_panel
+from pages.parts.knowledge.state import attempt
+from pages.parts.knowledge.target import Target, target_choice
+
+_FROM = {
+    "files": N_("Upload files"),
+    "folder": N_("Folder on this machine"),
+}
+
+_DRAFT = "kb_draft"
+_UPLOADS = "kb_uploads"
+_STARTED = "kb_started"
+"""Whether this session has started a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to go in, where, and how it is cut."""
+
+    batch: Batch
+    target: Target
+    chunks: ChunkOptions
+    graph: str = ""
+    """What reads a knowledge graph afterwards; empty for none."""
+
+    @property
+    def preview(self) -> DraftFor:
+        return DraftFor(self.target.name, self.target.embedding_model, self.chunks)
+
+
+def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
+    """Draw it all; what was previewed stays while other views are looked at."""
+    draft: Draft | None = st.session_state.get(_DRAFT)
+    # What was just started stands where the eye is, and not below the form that started it.
+    followed_first = bool(st.session_state.get(_STARTED)) and draft is None
+    if followed_first:
+        jobs_panel(engine, words)
+    with st.container(border=True, key="kb_upload"):
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            batch = files_choice(engine, words)
+            chunks = cut_choice(words)
+        with right:
+            target = target_choice(engine, collections, words)
+            graph = graph_choice(engine, target, words)
+        if batch.empty and draft is not None:
+            # What was chosen before another view was looked at is in the preview still.
+            batch = draft.batch
+        wanted = Wanted(batch, target, chunks, graph)
+        start_buttons(engine, wanted, draft, words)
+    draft = followed(engine, wanted)
+    if draft is not None:
+        preview_panel(engine, draft, words)
+    if not followed_first:
+        jobs_panel(engine, words)
+
+
+def files_choice(engine: Engine, words: Words) -> Batch:
+    """Files from the browser, or a path on this machine."""
+    ways = ("files", "folder")
+    if st.session_state.get("kb_from") not in ways:
+        st.session_state["kb_from"] = "files"
+    way = st.segmented_control(
+        words("Where the files are"),
+        ways,
+        required=True,
+        format_func=lambda name: words(_FROM[name]),
+        key="kb_from",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    if way == "folder":
+        if st.session_state.pop("kb_path_used", False):
+            st.session_state["kb_path"] = ""
+        explained = words(
+            "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders "
+            "below go in too; hidden ones, pictures and the like, and links that lead outside are left out."
+        )
+        path = st.text_input(
+            words("Path of a folder or a file"),
+            key="kb_path",
+            help=explained,
+            max_chars=4000,
+            persist_state="session",
+        )
+        st.caption(explained)
+        return Batch(path=str(path or ""))
+    # A new key empties the box once its files are on their way.
+    generation = st.session_state.setdefault(_UPLOADS, 0)
+    listed = words(", ").join(suffix.lstrip(".") for suffix in suffixes())
+    files = st.file_uploader(
+        words("Add files"),
+        type=[suffix.lstrip(".") for suffix in suffixes()],
+        accept_multiple_files=True,
+        # A file that the browser refuses is in no report; one that comes here and is too large is named in it.
+        max_upload_size=UPLOADS_TAKEN * engine.settings.max_upload_mb,
+        help=words("Up to {mb} MB each: {suffixes}.", mb=engine.settings.max_upload_mb, suffixes=listed),
+        key=f"kb_files_{generation}",
+    )
+    uploader_words(
+        "kb_upload",
+        words("Choose files"),
+        words("or drop them here, up to {mb} MB each", mb=engine.settings.max_upload_mb),
+    )
+    st.caption(
+        words(
+            "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and "
+            "nothing is fetched that they link to."
+        ),
+        help=words(
+            "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated "
+            "study log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file "
+            "again."
+        ),
+    )
+    ids = tuple(item.file_id for item in files or ())
+
+    def read() -> tuple[IngestItem, ...]:
+        return tuple(IngestItem(item.name, data=item.getvalue()) for item in files or ())
+
+    return Batch(remembered("kb_uploaded", ids, read), ids)
+
+
+def cut_choice(words: Words) -> ChunkOptions:
+    """The sliders, in a box that is closed at first."""
+    with st.expander(words("How the text is cut"), icon=":material/content_cut:", key="kb_cut_box"):
+        return chunk_sliders(words)
+
+
+def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> None:
+    """Preview, then put in: the one to press next is the coloured one."""
+    batch, target = wanted.batch, wanted.target
+    ready = not batch.empty and bool(target.name)
+    seen = draft is not None and draft.batch == batch
+    reading = draft is not None and seen and not draft.done
+    with st.container(horizontal=True, vertical_alignment="center", key="kb_go_line"):
+        if st.button(
+            words("Preview"),
+            type="secondary" if seen else "primary",
+            disabled=not ready or reading,
+            icon=":material/visibility:",
+            help=words("Reads and cuts the files, and shows what would go in. Nothing is embedded or written."),
+            key="kb_preview",
+        ):
+            st.session_state[_DRAFT] = Draft.start(engine, batch, wanted.preview)
+            st.rerun()
+        if st.button(
+            words("Import"),
+            type="primary" if seen else "secondary",
+            disabled=not ready,
+            icon=":material/upload:",
+            key="kb_start",
+        ):
+            begin(engine, wanted, draft if seen else None, words)
+        if batch.empty:
+            st.caption(
+                words("Choose files, then look at the preview: how they are cut, what is new, what cannot be read."),
+                width="content",
+            )
+
+
+def followed(engine: Engine, wanted: Wanted) -> Draft | None:
+    """The preview as it suits the settings: made again when a slider or the collection was changed."""
+    draft: Draft | None = st.session_state.get(_DRAFT)
+    if draft is None or draft.batch != wanted.batch:
+        return None
+    if wanted.target.name and draft.wanted != wanted.preview:
+        draft = draft.again(engine, wanted.preview)
+        st.session_state[_DRAFT] = draft
+    return draft
+
+
+def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> None:
+    """Start the job; what speaks against it is said above, and the files stay chosen."""
+    target = wanted.target
+
+    def start() -> None:
+        # A preview that is done knows the files of a folder; they need not be looked for again.
+        items, failed = (draft.items, draft.failed) if draft is not None and draft.done else wanted.batch.items()
+        engine.ingestions.start(
+            items,
+            target.name,
+            chunks=wanted.chunks,
+            embedding_model=target.embedding_model,
+            query_prefix=target.query_prefix,
+            passage_prefix=target.passage_prefix,
+            description=target.description,
+            failed=failed,
+            graph=wanted.graph,
+            # What would be replaced was said beside the choice.
+            replace_graph=True,
+        )
+
+    with st.spinner(words("Looking for files …")):
+        begun = attempt(start)
+    if begun:
+        if draft is not None:
+            draft.cancel()
+        st.session_state.pop(_DRAFT, None)
+        st.session_state[_UPLOADS] = st.session_state.get(_UPLOADS, 0) + 1
+        st.session_state["kb_path_used"] = True
+        st.session_state[_STARTED] = True
+        st.session_state["kb_collection"] = target.name
+        st.session_state["kb_into_next"] = target.name
+    st.rerun()

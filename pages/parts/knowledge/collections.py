@@ -1,0 +1,133 @@
+"""The view Collections: all of them as rows, and the chosen one with its facts, what can be done, and its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.common.embedding_facts import family
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.collection_cards import SAMPLES, advice_note, collection_card, collection_table, matching
+from components.labels.knowledge import COLLECTION_ACTIONS
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.library.values import GrowthAdvice
+from engine.messages import NC_
+from engine.roles import CollectionInfo
+from pages.parts.common.remembered import remembered
+from pages.parts.knowledge.dialogs import Action, actions_of, open_dialog
+from pages.parts.knowledge.sources import sources_panel
+from pages.parts.knowledge.state import choose, chosen_collection, go_to
+from pages.parts.knowledge.target import embedding_models
+
+_MANY = 8
+"""From so many collections on they can be filtered."""
+_ICONS: dict[Action, str] = {
+    "rename": "edit",
+    "alias": "label",
+    "describe": "notes",
+    "reembed": "cached",
+    "full_text": "manage_search",
+    "prefix": "short_text",
+    "drop": "delete",
+    "disconnect": "link_off",
+}
+
+
+def collections_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
+    """Draw the rows and the chosen collection."""
+    info = chosen_collection(collections)
+    if info is None:
+        st.info(words("This collection is empty. Add files on the tab Add."))
+        return
+    if all(item.name == SAMPLES for item in collections):
+        _only_samples(words)
+    shown = _narrowed(collections, words)
+    unusable = {item.name for item in collections if not usable(engine, item)}
+    if not shown:
+        st.info(words("No collection matches."))
+    else:
+        pressed = collection_table(shown, words, key="kb_collections", chosen=info.name, unusable=unusable)
+        if pressed is not None and pressed != info.name:
+            choose(pressed)
+    _one(engine, info, info.name not in unusable, words)
+
+
+def usable(engine: Engine, info: CollectionInfo) -> bool:
+    """Whether questions to a collection can be embedded now: Ollama's models may be gone, the bundled ones stay."""
+    if family(info.embedding_model) != "ollama":
+        return True
+    known = {item.model: item.available for item in embedding_models(engine)}
+    # What no one listed may be there all the same: asking is what tells.
+    return known.get(info.embedding_model, not known)
+
+
+def _only_samples(words: Words) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="kb_only_samples"):
+        st.caption(
+            words("Only the samples are here so far: add files of your own, or connect a Milvus that has some."),
+            width="content",
+        )
+        if st.button(words("Add files"), icon=":material/add:", type="tertiary", key="kb_samples_add"):
+            go_to("add")
+        if st.button(words("Connect"), icon=":material/link:", type="tertiary", key="kb_samples_link"):
+            go_to("connect")
+
+
+def _narrowed(collections: Sequence[CollectionInfo], words: Words) -> list[CollectionInfo]:
+    if len(collections) < _MANY:
+        return list(collections)
+    text = st.text_input(
+        words("Filter collections"),
+        key="kb_find_collection",
+        placeholder=words("Filter collections"),
+        icon=":material/search:",
+        label_visibility="collapsed",
+        max_chars=200,
+        live=True,
+        width=320,
+    )
+    return matching(collections, str(text or ""))
+
+
+def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) -> None:
+    with st.container(key="kb_one"):
+        advice = _advice(engine, info)
+        if advice is not None:
+            advice_note(advice, words, key="kb_advice")
+        collection_card(info, words, key="kb_facts", server=bool(engine.settings.milvus_uri), usable=is_usable)
+        _actions(engine, info, words)
+        if info.fault is not None:
+            if fault_box(info.fault, words, key="kb_unreadable", actions=(("again", words("Try again")),)):
+                st.rerun()
+            return
+        st.markdown(f"##### {words('Sources')}")
+        sources_panel(engine, info, words)
+
+
+def _advice(engine: Engine, info: CollectionInfo) -> GrowthAdvice | None:
+    def ask() -> GrowthAdvice | None:
+        try:
+            return engine.library.advice(info.name)
+        except WorkbenchError:
+            # The facts of the collection say what is wrong with it.
+            return None
+
+    return remembered("kb_advice", (engine.instance, info.name, info.passages), ask)
+
+
+def _actions(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kb_actions"):
+        if st.button(words(NC_("knowledge", "Ask it")), icon=":material/account_tree:", type="primary", key="kb_ask"):
+            st.switch_page("workbench.py", query_params={"collection": info.name})
+        if st.button(words("Search in it"), icon=":material/search:", key="kb_search_in"):
+            go_to("search", info.name)
+        if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_add_to"):
+            st.session_state["kb_into"] = info.name
+            go_to("add", info.name)
+        for action in actions_of(info):
+            label = words(COLLECTION_ACTIONS[action])
+            if st.button(label, icon=f":material/{_ICONS[action]}:", type="tertiary", key=f"kb_do_{action}"):
+                open_dialog(action, engine, info, words)

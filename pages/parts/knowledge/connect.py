@@ -1,0 +1,205 @@
+"""The Connect view of the Knowledge page: collections of other programs, step by step from address to name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.connect import connection_cards, field_table, remote_table
+from components.knowledge.draw import quiet
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
+from engine.messages import N_, NC_
+from engine.model.values import Fault
+from engine.running.process import get_engine
+from pages.parts.knowledge.background_calls import begin, forget, result_of
+from pages.parts.knowledge.connect_check import Chosen, check_and_connect
+from pages.parts.knowledge.state import say
+
+_NOTHING = N_("There is no collection that could be connected. Check the database, or another address.")
+
+_FIELDS = {
+    "text": N_("Text of the passage"),
+    "vector": N_("Its vector"),
+    "source": N_("Source"),
+    "title": N_("Title"),
+    "section": N_("Section"),
+}
+
+_LOOK, _INSPECT = "connect_look", "connect_inspect"
+_STEPS = (_LOOK, _INSPECT, "connect_try", "connect_probe", "connect_connect")
+_PLACE = "connect_place"
+_TEXTS = ("VARCHAR", "STRING", "TEXT", "dynamic", "json")
+
+
+def connect_page() -> None:
+    """Draw the view."""
+    engine, words = get_engine(), st.session_state["words"]
+    st.caption(
+        words(
+            "Ask questions of a Milvus collection that another program made. It is only read: nothing is written "
+            "there, and a collection that is not loaded is loaded, never released."
+        )
+    )
+    connections(engine, words)
+    place = choose_place(engine, words)
+    if place is None:
+        return
+    found: tuple[RemoteCollection, ...] | None = result_of(
+        _LOOK, place_key(place), words("Looking at the store …"), words
+    )
+    if found is None:
+        return
+    collection = choose_collection(found, words)
+    if collection is None:
+        return
+    about = (*place_key(place), collection)
+    begin(_INSPECT, about, partial(engine.connections.inspect, place, collection))
+    inspected: RemoteCollection | None = result_of(_INSPECT, about, words("Reading the collection …"), words)
+    if inspected is None:
+        return
+    st.markdown(f"##### {words('3 · What its fields hold')}")
+    field_table(inspected.fields, words, key=f"connect_fields_{collection}")
+    if inspected.fault is not None:
+        fault_box(inspected.fault, words, key="connect_unusable", severity="warning")
+        return
+    fields = choose_fields(inspected, words)
+    if fields is not None:
+        check_and_connect(engine, Chosen(place, inspected, fields), words, _STEPS)
+
+
+def connections(engine: Engine, words: Words) -> None:
+    """What is connected, with what can be done with it."""
+    if engine.connections.fault is not None:
+        fault_box(engine.connections.fault, words, key="connect_file", severity="warning")
+    states = engine.connections.states()
+    if not states:
+        st.caption(words("No collection is connected yet. Begin below with the address."))
+        return
+    st.markdown(f"##### {words('Connections')}")
+    pressed = connection_cards(states, words, key="connect_kept")
+    if pressed is None:
+        return
+    what, name = pressed
+    if what == "ask":
+        st.switch_page("workbench.py", query_params={"collection": name})
+    st.dialog(words(NC_("connection", "Disconnect")))(confirm)(engine, name, words)
+
+
+def confirm(engine: Engine, name: str, words: Words) -> None:
+    """The body of the dialog that asks before a connection goes."""
+    st.text(
+        words("Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name=name)
+    )
+    with st.container(horizontal=True):
+        if st.button(words(NC_("connection", "Disconnect")), type="primary", key="connect_disconnect_yes"):
+            try:
+                engine.connections.disconnect(name)
+                say(words("{name} is disconnected.", name=name))
+            except WorkbenchError as error:
+                fault_box(Fault.of(error), words, key="connect_disconnect_fault")
+                return
+            st.rerun()
+        if st.button(words("Keep"), key="connect_disconnect_no"):
+            st.rerun()
+
+
+def choose_place(engine: Engine, words: Words) -> Place | None:
+    """Step 1; the token stays in this session and goes to no address of the page."""
+    st.markdown(f"##### {words('1 · Where it is')}")
+    # A new key empties the box once a connection is made: the page keeps no token longer than it needs it.
+    generation = st.session_state.setdefault("connect_generation", 0)
+    with st.form("connect_form", enter_to_submit=True):
+        left, middle, right = st.columns([3, 2, 2])
+        address = left.text_input(
+            words("Address"),
+            key="connect_address",
+            max_chars=500,
+            help=words(
+                "A server, such as http://127.0.0.1:19530, or the path of a Milvus Lite folder that ends in .db. Left "
+                "empty: collections in this workbench's own store that other programs made."
+            ),
+            placeholder="http://127.0.0.1:19530",
+        )
+        token = middle.text_input(
+            words("Token"),
+            type="password",
+            key=f"connect_token_{generation}",
+            max_chars=500,
+            help=words(
+                "`user:password` or an API key, where the server wants one. It is kept on this machine, in a file "
+                "that only you can read, and shown nowhere."
+            ),
+        )
+        database = right.text_input(
+            words("Database"),
+            key="connect_database",
+            max_chars=100,
+            help=words("Left empty: the server's default database."),
+        )
+        if st.form_submit_button(words("Show collections"), type="primary", icon=":material/search:"):
+            place = Place(address.strip(), token.strip(), database.strip())
+            forget(*_STEPS)
+            st.session_state[_PLACE] = place
+            begin(_LOOK, place_key(place), partial(engine.connections.look, place))
+    chosen: Place | None = st.session_state.get(_PLACE)
+    return chosen
+
+
+def place_key(place: Place) -> tuple[str, str, str]:
+    return (place.address, place.token, place.database)
+
+
+def choose_collection(found: tuple[RemoteCollection, ...], words: Words) -> str | None:
+    """Step 2: all collections with why some cannot be asked, and a choice of the others."""
+    st.markdown(f"##### {words('2 · Which collection')}")
+    usable = [item.name for item in found if item.fault is None]
+    if found:
+        remote_table(found, words, key="connect_found")
+    if not usable:
+        st.info(words(_NOTHING))
+        return None
+    if st.session_state.get("connect_collection") not in usable:
+        st.session_state.pop("connect_collection", None)
+    chosen = st.selectbox(words("Collection"), usable, key="connect_collection")
+    return str(chosen)
+
+
+def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
+    """Step 3, preset with what the names and rows suggest; the key cannot be chosen."""
+    proposed = inspected.proposed
+    key = next((item.name for item in inspected.fields if item.primary), "")
+    vectors = [item.name for item in inspected.fields if item.type == "FLOAT_VECTOR"]
+    texts = [item.name for item in inspected.fields if item.type in _TEXTS and not item.primary]
+    if proposed is None or not texts or not vectors:
+        st.info(words(_NOTHING))
+        return None
+    columns = st.columns(5)
+    chosen = {}
+    for column, name in zip(columns, ("text", "vector", "source", "title", "section"), strict=True):
+        options = {"text": texts, "vector": vectors}.get(name, ["", *texts])
+        preset = getattr(proposed, name)
+        chosen[name] = column.selectbox(
+            words(_FIELDS[name]),
+            options,
+            index=options.index(preset) if preset in options else 0,
+            format_func=lambda field: field or words("– none –"),
+            key=f"connect_{name}_{inspected.name}",
+        )
+    vector = _field(inspected, chosen["vector"])
+    metric = vector.metric or "COSINE"
+    note = words("Similarities are computed here from the vectors themselves, regardless of the metric.")
+    quiet(
+        f"{words('{dim} dimensions, compared by {metric}', dim=vector.dim, metric=metric)} · {note}",
+        words,
+        key="connect_dim",
+    )
+    return FieldMap(key, chosen["text"], chosen["vector"], chosen["source"], chosen["title"], chosen["section"])
+
+
+def _field(inspected: RemoteCollection, name: str) -> RemoteField:
+    return next(item for item in inspected.fields if item.name == name)

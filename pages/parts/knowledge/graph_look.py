@@ -1,0 +1,242 @@
+"""Looking into a knowledge graph: communities as an overview, entities and what lies around them, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.graph_picture import GraphPicture, community_picture, entity_picture
+from components.common.graph_view import ShownPassage, graph_view, wanted_passages
+from components.common.i18n import Words
+from components.common.phrases import place_text
+from components.common.url_state import put_into_url, take_from_url
+from engine.engine import Engine
+from engine.errors import UnknownEntity, WorkbenchError
+from engine.messages import N_, NC_
+from engine.model.values import Community, Fault, PassageId
+from engine.roles import CollectionInfo
+from engine.roles.graph import GraphInfo, Neighbourhood
+from pages.parts.common.remembered import remembered
+from pages.parts.knowledge.graph_place import MOST_ENTITIES, GraphPlace
+from pages.parts.knowledge.graph_tables import graph_tables
+
+_LOOK_NAMES = {
+    "overview": NC_("graph", "Communities"),
+    "entities": N_("Entities"),
+    "table": N_("Tables"),
+}
+
+Look = Literal["overview", "entities", "table"]
+_LOOKS: tuple[Look, ...] = get_args(Look)
+_LOOK, _ENTITY, _HOPS, _MOST, _COMMUNITY = "look", "entity", "kg_hops", "kg_most", "community"
+_GO = "kg_go"
+_LONGEST = 200
+_SIZES = (30, 60, 150, 300, 500)
+_USUAL_SIZE = 60
+_SUGGESTED = 6
+_COMMUNITIES = 60
+
+
+def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Words) -> None:
+    """The choice of a view, which the address holds, and the view."""
+    place = GraphPlace(engine, info, graph, words)
+    for name, value in st.session_state.pop(_GO, {}).items():
+        st.session_state[name] = value
+    usual: Look = "overview" if graph.communities > 1 else "entities"
+    if take_from_url(_LOOK, usual, lambda name: name in _LOOKS) not in _LOOKS:
+        st.session_state[_LOOK] = usual
+    look = st.segmented_control(
+        words(NC_("graph", "View")),
+        _LOOKS,
+        required=True,
+        format_func=lambda name: words(_LOOK_NAMES[name]),
+        key=_LOOK,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    put_into_url(_LOOK, str(look or usual), usual)
+    match look or usual:
+        case "overview":
+            _overview(place)
+        case "entities":
+            _entities(place)
+        case _:
+            ticked = graph_tables(place)
+            if ticked is not None:
+                st.session_state[_GO] = {_LOOK: "entities", _ENTITY: ticked}
+                st.rerun()
+
+
+def _overview(place: GraphPlace) -> None:
+    communities, words = place.communities, place.words
+    if not communities:
+        st.info(words("No communities: the graph is unfinished, or its entities are not joined."))
+        return
+    whole = place.whole(MOST_ENTITIES)
+    # The largest come first; rules leave many of two or three entities, which would only hide these.
+    picture = community_picture(communities[:_COMMUNITIES], whole.entities, whole.relationships)
+    st.caption(
+        words(
+            "Entities that belong together by their relationships, larger ones larger; lines say how many "
+            "relationships lead from one to another."
+        )
+    )
+    if len(communities) > _COMMUNITIES:
+        st.caption(
+            words(
+                "The {n} largest of {all}; the others are under Entities.", n=_COMMUNITIES, all=f"{len(communities):,}"
+            )
+        )
+
+    def around(community: str) -> None:
+        st.session_state[_GO] = {_LOOK: "entities", _COMMUNITY: community, _ENTITY: ""}
+
+    _draw(place, picture, key=f"kg_overview_{place.info.name}", around=around)
+
+
+def _entities(place: GraphPlace) -> None:
+    words, communities = place.words, place.communities
+    shown = _chosen(place, communities)
+    if shown is None:
+        return
+    picture = entity_picture(shown.entities, shown.relationships, communities, shown.hops)
+    told = words("{n} of {all} entities", n=len(shown.entities), all=f"{place.graph.entities:,}")
+    st.caption(f"{told} · {words.count('1 relationship', '{n} relationships', len(picture.lines))}")
+
+    def around(entity: str) -> None:
+        name = next((item.name for item in shown.entities if item.id == entity), entity)
+        st.session_state[_GO] = {_ENTITY: name, _COMMUNITY: ""}
+
+    _draw(place, picture, key=f"kg_entities_{place.info.name}", around=around)
+
+
+def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhood | None:
+    """What is around the entity of the address, in its community, or the most important of all."""
+    words = place.words
+    titles = {item.id: item.title for item in communities}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="kg_choice"):
+        entity = _typed_entity(words)
+        community = _typed_community(titles, words) if titles and not entity else ""
+        hops = _typed_hops(words) if entity else 1
+        most = _typed_most(place.graph, words)
+    if entity:
+        return _around(place, entity, hops, most)
+    if community:
+        members = next(item.entities for item in communities if item.id == community)[:most]
+        found = remembered(
+            "kg_community",
+            (place.engine.instance, place.graph, community, most),
+            lambda: place.engine.graphs.neighbourhood(place.info.name, members, 0, most),
+        )
+    else:
+        found = place.whole(most)
+    # No one asked for these by name.
+    return Neighbourhood({}, found.entities, found.relationships)
+
+
+def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourhood | None:
+    name, words = place.info.name, place.words
+    try:
+        return place.engine.graphs.neighbourhood(name, [entity], hops, most)
+    except UnknownEntity:
+        found = place.engine.graphs.entities(name, _SUGGESTED, entity)
+    if not found:
+        st.info(words("No entity of the graph has this in its name. Try a shorter part of it."))
+        return None
+    st.caption(words("No entity has just this name. Did you mean:"))
+    with st.container(horizontal=True, key="kg_suggested"):
+        for item in found:
+            # The name of a button is Markdown: anything that could be read as such is set apart.
+            if st.button(_plain(item.name), key=f"kg_suggest_{item.id}", type="secondary"):
+                st.session_state[_GO] = {_ENTITY: item.name}
+                st.rerun()
+    return None
+
+
+def _plain(name: str) -> str:
+    return "".join(f"\\{one}" if one in "\\`*_{}[]()#+-.!|~:$<>" else one for one in name)
+
+
+def _typed_entity(words: Words) -> str:
+    take_from_url(_ENTITY, "", lambda text: len(text) <= _LONGEST)
+    text = st.text_input(
+        words("Around an entity"),
+        key=_ENTITY,
+        placeholder=words("The most important of all"),
+        icon=":material/search:",
+        max_chars=_LONGEST,
+        persist_state="session",
+        width=300,
+    )
+    entity = str(text or "").strip()
+    put_into_url(_ENTITY, entity, "")
+    return entity
+
+
+def _typed_community(titles: dict[str, str], words: Words) -> str:
+    if take_from_url(_COMMUNITY, "", lambda name: name in titles) not in titles:
+        st.session_state[_COMMUNITY] = ""
+    chosen = st.selectbox(
+        words("Community"),
+        ["", *titles],
+        format_func=lambda name: titles.get(name, words("All")),
+        key=_COMMUNITY,
+        persist_state="session",
+        width=300,
+    )
+    put_into_url(_COMMUNITY, str(chosen or ""), "")
+    return str(chosen or "")
+
+
+def _typed_hops(words: Words) -> int:
+    chosen = st.segmented_control(
+        words("Reach"), (1, 2, 3), default=None if _HOPS in st.session_state else 1, required=True, key=_HOPS,
+        format_func=lambda n: words.count("1 step", "{n} steps", n), persist_state="session", width="content",
+    )  # fmt: skip
+    return int(chosen or 1)
+
+
+def _typed_most(graph: GraphInfo, words: Words) -> int:
+    sizes = [size for size in _SIZES if size < graph.entities]
+    sizes.append(next((size for size in _SIZES if size >= graph.entities), _SIZES[-1]))
+    if len(sizes) < 2:
+        return sizes[0]
+    if st.session_state.get(_MOST) not in sizes:
+        st.session_state[_MOST] = _USUAL_SIZE if _USUAL_SIZE in sizes else sizes[-1]
+    chosen = st.selectbox(
+        words("At most"), sizes, key=_MOST, format_func=lambda n: words("{n} entities", n=n), width=170
+    )
+    return int(chosen or _USUAL_SIZE)
+
+
+def _draw(place: GraphPlace, picture: GraphPicture, *, key: str, around: Callable[[str], None]) -> None:
+    """The picture in a fragment of its own: a choice brings passages and leaves the rest of the page alone."""
+
+    @st.fragment
+    def picture_and_passages() -> None:
+        texts = _texts(place, wanted_passages(picture, key))
+        event = graph_view(picture, place.words, key=key, passages=texts, around=True)
+        if event.act == "around":
+            around(event.target)
+            st.rerun()
+
+    picture_and_passages()
+
+
+def _texts(place: GraphPlace, wanted: tuple[PassageId, ...]) -> dict[PassageId, ShownPassage]:
+    engine, info = place.engine, place.info
+    if not wanted:
+        return {}
+    try:
+        found = remembered(
+            "kg_passages",
+            (engine.instance, info.fingerprint, info.name, wanted),
+            lambda: engine.graphs.passages(info.name, wanted),
+        )
+    except WorkbenchError as error:
+        fault_box(Fault.of(error), place.words, key="kg_passages_fault")
+        return {}
+    return {item.id: ShownPassage(place_text(item.source, item.section, place.words), item.text) for item in found}

@@ -1,0 +1,261 @@
+"""The view Memory of the page Knowledge: what is remembered, what was recalled lately, deleting and switching off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import want_settings
+from components.common.url_state import base_path
+from components.knowledge.memory_ledger import Kind, MemoryFigures, ledger_csv, matching, memory_figures, memory_ledger
+from components.knowledge.memory_recalls import recall_list, recalled_by
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.messages import N_, NC_, NN_
+from engine.model.values import Fault, Memory, RunRecord
+from pages.parts.common.last_press import fault_key, note_deleted, say_last_press
+from pages.parts.common.stored_runs import finished_record
+from pages.parts.knowledge.weak_points import weak_points_view
+
+_KIND = {
+    "all": N_("All"),
+    "passed": NC_("memory", "Passed"),
+    "failed": NC_("memory", "Failed"),
+}
+
+_SWITCH = "memory"
+"""Name of the setting, and key of its control in the panel."""
+_NEWEST = 20
+"""Runs of the dual loop that are looked at for what they recalled."""
+_A_PAGE = 20
+_LONGEST_SEARCH = 200
+_FAULT = fault_key("memory")
+
+
+def memory_view(engine: Engine, words: Words) -> None:
+    st.markdown(f"##### {words('Long-term memory')}")
+    st.caption(
+        words(
+            "The dual loop keeps every answer that passed its last check, and recalls it when a question comes again. "
+            "Answers that failed are kept apart and never recalled."
+        )
+    )
+    said(words)
+    try:
+        memories = engine.memories()
+        records = recent(engine)
+    except WorkbenchError as error:
+        if fault_box(Fault.of(error), words, key="memory_unreadable", actions=(("again", words("Try again")),)):
+            st.rerun()
+        return
+    if not memories and not records:
+        nothing(words)
+        with st.expander(words("History of weak points"), expanded=True):
+            weak_points_view(engine, words)
+        return
+    memory_figures(MemoryFigures.of(memories, records), words, key="memory_figures")
+    ledger_tab, recalls_tab, history_tab = st.tabs(
+        [
+            words("Memories {n}", n=len(memories)),
+            words("Recalled lately {n}", n=len(records)),
+            words("History of weak points"),
+        ]
+    )
+    with history_tab:
+        weak_points_view(engine, words)
+    with ledger_tab:
+        if memories:
+            ledger(engine, words, memories, records)
+        else:
+            nothing(words)
+    with recalls_tab:
+        recalls(words, records)
+
+
+def said(words: Words) -> None:
+    """What the last press led to, and that memory is off while it is."""
+    say_last_press("memory", NN_("The memory was deleted.", "{n} memories were deleted."), words)
+    if is_off():
+        st.info(
+            words(
+                "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and "
+                "leave nothing here. What is listed below stays."
+            ),
+            icon=":material/toggle_off:",
+        )
+
+
+def recent(engine: Engine) -> list[RunRecord]:
+    """The newest finished runs of the dual loop that got as far as asking memory."""
+    found = (finished_record(engine, item.id) for item in engine.runs(_NEWEST, workflow="dual_loop") if item.outcome)
+    return [record for record in found if record is not None and record.recall is not None]
+
+
+def nothing(words: Words) -> None:
+    """No memory to show: what to do next."""
+    st.info(
+        words(
+            "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an "
+            "answer that passes its last check is listed here."
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.page_link(
+            "workbench.py",
+            label=words("Ask a question"),
+            icon=":material/account_tree:",
+            query_params={"workflow": "dual_loop"},
+        )
+        switch(words)
+
+
+def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
+    shown = narrowed(words, memories)
+    bar = st.container(key="memory_bar", horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
+        act(engine, words, memories, shown)
+    if not shown:
+        st.info(words("No memory matches."))
+        if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="memory_clear"):
+            st.session_state["memory_cleared"] = True
+            st.rerun()
+        return
+    pages = -(-len(shown) // _A_PAGE)
+    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
+    number = st.pagination(pages, key=f"memory_page_{pages}") if pages > 1 else 1
+    some = shown[(number - 1) * _A_PAGE : number * _A_PAGE]
+    wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
+    chosen = next((item for item in some if item.id == wanted), None)
+    if chosen is not None:
+        st.dialog(words("Delete memories"))(confirm)(engine, words, (chosen,))
+
+
+def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
+    """What the filters let through."""
+    if st.session_state.pop("memory_cleared", False):
+        st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
+    kinds: tuple[Kind, ...] = ("all", "passed", "failed")
+    with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            words(NC_("memory", "Search")),
+            key="memory_q",
+            placeholder=words("Question, answer, source or collection"),
+            icon=":material/search:",
+            max_chars=_LONGEST_SEARCH,
+            live=True,
+            bind="query-params",
+            width=340,
+        )
+        kind = st.segmented_control(
+            words(NC_("memory", "Show")),
+            kinds,
+            required=True,
+            default="all" if "memory_kind" not in st.session_state else None,
+            format_func=lambda name: words(_KIND[name]),
+            key="memory_kind",
+            label_visibility="collapsed",
+        )
+    return matching(memories, str(text or ""), kind or "all")
+
+
+def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
+    """How many memories are shown, and what can be done with them."""
+    st.caption(words.count("1 memory", "{n} memories", len(shown)), width="content")
+    st.download_button(
+        words("Export CSV"),
+        # Made when it is asked for.
+        partial(ledger_csv, list(shown), words),
+        file_name="memories.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        help=words("All memories that are shown, with their full answers."),
+        on_click="ignore",
+        key="memory_export",
+        disabled=not shown,
+    )
+    switch(words)
+    if st.button(words("Delete all"), icon=":material/delete:", key="memory_delete_all"):
+        st.dialog(words("Delete memories"))(confirm)(
+            engine, words, tuple(memories), hidden=len(memories) - len(shown), every=True
+        )
+
+
+def is_off() -> bool:
+    """Whether the reader's own next run of the dual loop will do without memory."""
+    return st.session_state.get(_SWITCH) is False
+
+
+def switch(words: Words) -> None:
+    """The button that moves the switch of the panel, and says which one that is."""
+    off = is_off()
+    label, why = (
+        (words("Switch memory on"), words("Sets *Long-term memory* in the panel of the dual loop to on again."))
+        if off
+        else (
+            words("Switch memory off"),
+            words(
+                "Sets *Long-term memory* in the panel of the dual loop to off: your next questions neither recall "
+                "anything nor leave anything behind. What is stored stays until you delete it."
+            ),
+        )
+    )
+    icon = ":material/toggle_on:" if off else ":material/toggle_off:"
+    if st.button(label, icon=icon, help=why, key="memory_switch"):
+        want_settings({_SWITCH: off})
+        # For this page too, which does not draw the panel.
+        st.session_state[_SWITCH] = off
+        st.rerun()
+
+
+def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -> None:
+    """The body of the dialog that asks before memories go."""
+    st.text(words.count("Delete this memory for good?", "Delete all {n} memories for good?", len(chosen)))
+    if len(chosen) == 1:
+        st.text(chosen[0].question[:200])
+    if hidden:
+        st.warning(
+            words.count(
+                "One of them is hidden by the filters now.", "{n} of them are hidden by the filters now.", hidden
+            ),
+            icon=":material/warning:",
+        )
+    st.caption(words("The runs that they came from keep their records."))
+    with st.container(horizontal=True):
+        if st.button(
+            words("Delete"),
+            type="primary",
+            icon=":material/delete:",
+            key="memory_delete_yes",
+            on_click=forget,
+            args=(engine, chosen, every),
+        ):
+            st.rerun()
+        if st.button(words("Keep"), key="memory_delete_no"):
+            st.rerun()
+
+
+def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
+    """Delete what was confirmed; one that is gone already counts as a fault that is said."""
+    try:
+        if every:
+            deleted = engine.forget_every_memory()
+        else:
+            for item in chosen:
+                engine.forget_memory(item.id)
+            deleted = len(chosen)
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = Fault.of(error)
+        return
+    note_deleted("memory", deleted)
+
+
+def recalls(words: Words, records: Sequence[RunRecord]) -> None:
+    if not records:
+        st.info(words("No run of the dual loop is stored yet. Ask the same question twice and look here again."))
+        return
+    st.caption(words("The newest runs of the dual loop: what each recalled, and whether that changed the way it went."))
+    recall_list(records, words, key="memory_recalls", base=base_path())

@@ -1,0 +1,164 @@
+"""The view Search: what a query finds in a collection, by meaning, by words or by both; nothing is judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.common.embedding_facts import model_name
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.phrases import duration_text
+from components.common.terms import query_terms
+from components.common.url_state import put_into_url, take_from_url
+from components.knowledge.found_passages import found_csv, found_passages
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.library.values import FoundPassage
+from engine.messages import N_, NC_
+from engine.model.config import SearchMethod
+from engine.model.values import Fault
+from engine.roles import CollectionInfo
+from pages.parts.common.remembered import remembered
+from pages.parts.knowledge.state import collection_picker, go_to
+
+_METHOD = {
+    "vector": N_("Meaning"),
+    "full_text": N_("Words"),
+    "fused": N_("Both"),
+}
+
+_METHODS: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")
+_FIRST = 20
+_MORE = 30
+_MOST = 100
+_LONGEST = 2000
+
+
+def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
+    """Draw the query, how it is searched, and what it finds."""
+    with st.container(border=True, key="kb_search_box"):
+        left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
+        with right:
+            info = collection_picker(collections, words)
+        if info is None:
+            return
+        with left:
+            query = _query(words)
+        method = _method(info, words)
+    if info.fault is not None:
+        fault_box(info.fault, words, key="kb_search_unreadable")
+    elif not info.passages:
+        st.info(words("This collection has no passages to search."))
+        if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_search_add"):
+            go_to("add")
+    elif not query:
+        st.info(
+            words(
+                "Type what a question would ask, and see which passages come up: no model judges them and no answer "
+                "is written."
+            )
+        )
+    else:
+        _results(engine, info, query, method, words)
+
+
+def _query(words: Words) -> str:
+    take_from_url("kb_query", "", lambda text: len(text) <= _LONGEST)
+    text = st.text_input(
+        words("Search the passages"),
+        key="kb_query",
+        placeholder=words("A question or a few words"),
+        icon=":material/search:",
+        max_chars=_LONGEST,
+        persist_state="session",
+    )
+    query = str(text or "").strip()
+    put_into_url("kb_query", query, "")
+    return query
+
+
+def _method(info: CollectionInfo, words: Words) -> SearchMethod:
+    """By meaning, by words or by both, where the collection has a field of words."""
+    if not info.full_text:
+        if info.passages:
+            st.caption(
+                words(
+                    "This collection has no full text, so it can be searched by meaning alone."
+                    if info.read_only
+                    else (
+                        "This collection has no full text, so it can be searched by meaning alone. Collections → Add "
+                        "full text."
+                    )
+                )
+            )
+        return "vector"
+    take_from_url("kb_method", _METHODS[0], lambda name: name in _METHODS)
+    chosen = st.segmented_control(
+        words("Search by"),
+        _METHODS,
+        required=True,
+        format_func=lambda name: words(_METHOD[name]),
+        key="kb_method",
+        help=words(
+            "By meaning compares vectors; by words ranks by BM25; both joins the two rankings by reciprocal rank."
+        ),
+        persist_state="session",
+    )
+    method: SearchMethod = chosen or _METHODS[0]
+    put_into_url("kb_method", method, _METHODS[0])
+    return method
+
+
+def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMethod, words: Words) -> None:
+    asked = (info.name, info.fingerprint, query, method)
+    limit = int(st.session_state.get("kb_limit", _FIRST)) if st.session_state.get("kb_asked") == asked else _FIRST
+    st.session_state["kb_asked"] = asked
+
+    def find() -> tuple[list[FoundPassage], float]:
+        began = time.monotonic()
+        with st.spinner(words(NC_("knowledge", "Search")), show_time=False):
+            found = engine.library.search(info.name, query, limit, method)
+        return found, (time.monotonic() - began) * 1000.0
+
+    try:
+        found, took_ms = remembered("kb_found", (*asked, limit), find)
+    except WorkbenchError as error:
+        if fault_box(Fault.of(error), words, key="kb_search_fault", actions=(("again", words("Try again")),)):
+            st.rerun()
+        return
+    if not found:
+        st.info(words("Nothing found. Try other words, or search by meaning."))
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="kb_found_bar"):
+        told = words.count(
+            "1 passage · {time}", "{n} passages, best first · {time}", len(found), time=duration_text(took_ms)
+        )
+        st.caption(
+            told,
+            width="content",
+            help=words(
+                "Similarity is calibrated for {model}: 0 is what unrelated text has, 1 the text itself.",
+                model=model_name(info.embedding_model, words),
+            ),
+        )
+        st.download_button(
+            words("Export CSV"),
+            data=lambda: found_csv(found, words),
+            file_name=f"search-{info.name}.csv",
+            mime="text/csv",
+            key="kb_found_csv",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+        )
+        if st.button(
+            words(NC_("knowledge", "Ask it")), icon=":material/account_tree:", type="tertiary", key="kb_found_ask"
+        ):
+            st.switch_page("workbench.py", query_params={"collection": info.name})
+    found_passages(found, query_terms(query), method, words, key="kb_found")
+    if len(found) >= limit and limit < _MOST and st.button(words("Show more"), key="kb_more"):
+        st.session_state["kb_limit"] = min(_MOST, limit + _MORE)
+        st.rerun()

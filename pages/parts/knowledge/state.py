@@ -1,0 +1,140 @@
+"""What the views of the Knowledge page share: which one is shown, the chosen collection, what the last press did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.url_state import put_into_url, take_from_url
+from components.knowledge.draw import note_box
+from engine.errors import WorkbenchError
+from engine.messages import N_, NC_
+from engine.model.values import Fault
+from engine.roles import CollectionInfo
+from pages.parts.common import views
+
+VIEW_NAMES = {
+    "add": N_("Add"),
+    "collections": N_("Collections"),
+    "search": NC_("knowledge", "Search"),
+    "map": N_("Map"),
+    "memory": N_("Memory"),
+    "connect": N_("Connect"),
+    "graph": N_("Graph"),
+}
+
+View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
+VIEWS: tuple[View, ...] = get_args(View)
+
+_CHOSEN = "kb_collection"
+_ASKED = "collection"
+"""Session key of the collection that the next question searches."""
+_ADDRESS = "collection"
+_FORMERLY = "kb_collection"
+"""What stands for it in older links."""
+_PICK = "kb_pick"
+_SAID = "kb_said"
+_FAULT = "kb_fault_said"
+_NOTE_S = 8.0
+"""How long a note stands: the page may be drawn again for another reason at once."""
+
+
+def chosen_view(words: Words) -> View:
+    """Draw the choice of views, which the address holds as ``view``."""
+    return views.chosen_view("knowledge", VIEWS, words("View"), lambda name: words(VIEW_NAMES[name]))
+
+
+def aim_at(view: View, collection: str = "") -> None:
+    """Let the next run of the page show another view, with a collection chosen."""
+    views.aim_at("knowledge", view)
+    if collection:
+        st.session_state[_CHOSEN] = collection
+
+
+def go_to(view: View, collection: str = "") -> None:
+    """Show another view, with a collection chosen; ends this run of the page."""
+    aim_at(view, collection)
+    st.rerun()
+
+
+def chosen_collection(collections: Sequence[CollectionInfo]) -> CollectionInfo | None:
+    """The one that the address names, by its name or an alias; else that of the next question, or the first.
+
+    None where there are none.
+    """
+    named = {alias: info for info in collections for alias in info.aliases}
+    named |= {info.name: info for info in collections}
+    if not collections:
+        return None
+    asked = str(st.session_state.get(_ASKED) or "")
+    usual = named[asked].name if asked in named else collections[0].name
+    if _FORMERLY in st.query_params and _ADDRESS not in st.query_params:
+        st.query_params[_ADDRESS] = st.query_params.pop(_FORMERLY)
+    name = take_from_url(_ADDRESS, usual, lambda given: given in named, key=_CHOSEN)
+    if name not in named:
+        name = usual
+    info = named[name]
+    st.session_state[_CHOSEN] = info.name
+    put_into_url(_ADDRESS, info.name, "", key=_CHOSEN)
+    return info
+
+
+def choose(name: str) -> None:
+    """Choose a collection and draw the page again."""
+    st.session_state[_CHOSEN] = name
+    st.rerun()
+
+
+def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> CollectionInfo | None:
+    """A select box of the collections."""
+    info = chosen_collection(collections)
+    if info is None:
+        return None
+    sizes = {item.name: item.passages for item in collections}
+    st.session_state[_PICK] = info.name
+
+    def picked() -> None:
+        st.session_state[_CHOSEN] = st.session_state[_PICK]
+
+    st.selectbox(
+        words("Collection"),
+        list(sizes),
+        format_func=lambda name: words.count(
+            "{name} · 1 passage", "{name} · {size} passages", (held := sizes.get(name, 0)), name=name, size=f"{held:,}"
+        ),
+        key=_PICK,
+        on_change=picked,
+    )
+    return info
+
+
+def say(text: str) -> None:
+    """Tell what a press did, at the top of the page, for some seconds; ``text`` may hold anybody's words."""
+    st.session_state[_SAID] = (text, time.monotonic() + _NOTE_S)
+
+
+def attempt(work: Callable[[], object], said: str = "") -> bool:
+    """Do what a press asked for; what speaks against it is shown at the top of the page. False where it failed."""
+    try:
+        work()
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = Fault.of(error)
+        return False
+    if said:
+        say(said)
+    return True
+
+
+def said_last(words: Words) -> None:
+    """Draw what the last press did, or why it could not."""
+    fault = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="kb_said_fault")
+    text, until = st.session_state.get(_SAID, ("", 0.0))
+    if text and time.monotonic() < until:
+        note_box("pass", "✓", text, words, key="kb_said_note")

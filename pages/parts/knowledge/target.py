@@ -1,0 +1,158 @@
+"""Where files go: a collection that is there, or a new one with its name, description and embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.common.amounts import count_text
+from components.common.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
+from components.common.i18n import Words
+from components.knowledge.collection_cards import SAMPLES
+from components.knowledge.draw import quiet
+from components.labels.knowledge import NAME_RULE
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.knowledge.milvus_schema import check_new_name
+from engine.library.values import ProposedModel
+from engine.roles import CollectionInfo
+from pages.parts.common.remembered import remembered
+
+_NEW = ""
+_SUGGESTED = "my_documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is asked of the collection that files go into; ``name`` is empty until one is typed."""
+
+    name: str
+    new: bool = False
+    embedding_model: str = ""
+    """Empty: that of the collection, or of the settings for a new one."""
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    description: str = ""
+
+
+def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> Target:
+    """Draw the choice; one's own collections come before the samples, and those of others are not offered."""
+    by_name = {info.name: info for info in writable(collections)}
+    options = [*by_name, _NEW]
+    if st.session_state.get("kb_into_next") in by_name:
+        # What was a new collection a moment ago is there now, and takes the next files too.
+        st.session_state["kb_into"] = st.session_state.pop("kb_into_next")
+    if st.session_state.get("kb_into") not in options:
+        st.session_state["kb_into"] = options[0] if options[0] != SAMPLES else _NEW
+    chosen = st.selectbox(
+        words("Into collection"),
+        options,
+        format_func=lambda name: _option(name, by_name, words),
+        key="kb_into",
+        persist_state="session",
+    )
+    if chosen:
+        info = by_name[str(chosen)]
+        model = model_name(info.embedding_model, words)
+        quiet(
+            words("Embedded with {model}, {dim} dimensions, as the collection was.", model=model, dim=info.dim),
+            words,
+            key="kb_model_existing",
+        )
+        return Target(info.name)
+    return _new_collection(engine, set(by_name), words)
+
+
+def writable(collections: Sequence[CollectionInfo]) -> list[CollectionInfo]:
+    """Collections that files can go into, the samples last."""
+    own = [info for info in collections if not info.read_only]
+    return sorted(own, key=lambda info: info.name == SAMPLES)
+
+
+def _option(name: str, by_name: dict[str, CollectionInfo], words: Words) -> str:
+    if name not in by_name:
+        return words("＋ New collection")
+    held = by_name[name].passages
+    return words.count("{name} · 1 passage", "{name} · {size} passages", held, name=name, size=count_text(held))
+
+
+def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
+    st.session_state.setdefault("kb_name", "" if _SUGGESTED in taken else _SUGGESTED)
+    name = str(
+        st.text_input(words("Name"), key="kb_name", max_chars=255, help=words(NAME_RULE), persist_state="session") or ""
+    ).strip()
+    if name in taken:
+        st.caption(words("A collection {name} is there already; files go into it as it is.", name=name))
+        return Target(name)
+    if name and not _usable(name):
+        st.markdown(f":orange[:small[{words(NAME_RULE)}]]")
+    description = st.text_input(
+        words("Description"),
+        key="kb_description",
+        max_chars=500,
+        placeholder=words("What it holds, for those who choose it"),
+        persist_state="session",
+    )
+    model = _model_choice(engine, words)
+    query, passage = _prefixes(words) if has_own_prefixes(model) else (None, None)
+    return Target(name, True, model, query, passage, str(description or "").strip())
+
+
+def _usable(name: str) -> bool:
+    try:
+        check_new_name(name)
+    except WorkbenchError:
+        return False
+    return True
+
+
+def _model_choice(engine: Engine, words: Words) -> str:
+    """The embedding model of a new collection, with what there is to know of it."""
+    models = {item.model: item for item in embedding_models(engine)}
+    usual = engine.settings.embedding_model
+    if not models:
+        return usual
+    if st.session_state.get("kb_model") not in models:
+        st.session_state["kb_model"] = usual if usual in models else next(iter(models))
+    chosen = st.selectbox(
+        words("Embedding model"),
+        list(models),
+        format_func=lambda name: model_option(models[name], words) if name in models else name,
+        key="kb_model",
+        help=words(
+            "Fixed for the collection: its vectors are comparable with those of this model alone. Another model needs "
+            "a re-embedding, on the tab Collections."
+        ),
+        persist_state="session",
+    )
+    item = models[str(chosen)]
+    st.caption(model_facts(item, words))
+    return item.model
+
+
+def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
+    """What new collections can be embedded with; the bundled models alone where Ollama cannot be asked."""
+
+    def ask() -> tuple[ProposedModel, ...]:
+        try:
+            return engine.library.embedding_models()
+        except WorkbenchError:
+            return ()
+
+    # Asked once a visit: every slider runs the page again, and a server that is off takes its time to say so.
+    return remembered("embedding_models", engine.instance, ask)
+
+
+def _prefixes(words: Words) -> tuple[str | None, str | None]:
+    """Prefixes where the model lets them be chosen; left empty, those known for the model."""
+    with st.expander(words("Prefixes of the embedding model")):
+        st.caption(
+            words("Some models want a few words before each text. Left empty, those known for the model are used.")
+        )
+        query = st.text_input(words("Before a query"), key="kb_query_prefix", max_chars=500, persist_state="session")
+        passage = st.text_input(
+            words("Before a passage"), key="kb_passage_prefix", max_chars=500, persist_state="session"
+        )
+    return query or None, passage or None

@@ -1,0 +1,203 @@
+"""The view Compare of the page Runs: two runs, or one question under two settings or two graders, side by side."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from components.ask.what_if_text import collection_mark
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.phrases import node_text
+from components.common.url_state import put_into_url, take_from_url
+from components.labels.runs import SIDE_NAMES
+from components.labels.workflows import WORKFLOW_NAMES
+from components.runs.compare import SHOW_SAME, comparison
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.model.values import Fault, RunId, RunRecord
+from engine.replay.difference import difference
+from pages.parts.common.opening import opening
+from pages.parts.runs.compare_choices import RunChoice, run_choices
+from pages.parts.runs.compare_new import Side, Wanted, second_run
+
+_LONGEST_ID = 64
+_WATCH_S = 0.5
+_SIDES: tuple[Side, ...] = ("a", "b")
+
+
+def compare_view(engine: Engine, words: Words) -> None:
+    if not engine.ready:
+        opening(engine, words)
+    st.markdown(f"##### {words('Compare two runs')}")
+    st.caption(
+        words(
+            "Two runs side by side: where their paths part, which passages and verdicts differ, and what that did to "
+            "the answer."
+        )
+    )
+    ids = pickers(engine, words)
+    if any(ids.values()):
+        links(words, ids)
+    fault: Fault | None = st.session_state.pop("compare_fault", None)
+    if fault is not None:
+        fault_box(fault, words, key="compare_fault_box")
+    a, b = (record_of(engine, words, ids[side], side) for side in _SIDES)
+    if a is not None and not ids["b"]:
+        st.info(
+            words("Choose a second run, or make one below: the same question with another grader or other settings."),
+            icon=":material/compare_arrows:",
+        )
+    second_run(engine, a, b, words, partial(begun, engine))
+    if a is not None and b is not None:
+        if a.active or b.active:
+            progress(engine, words, a.id, b.id)
+        else:
+            side_by_side(words, a, b)
+
+
+def choose_pair(first: str, second: str) -> None:
+    """Compare these two from the next run of the page on."""
+    for side, run_id in zip(_SIDES, (first, second), strict=True):
+        st.session_state[f"compare_next_{side}"] = run_id
+
+
+def pickers(engine: Engine, words: Words) -> dict[Side, str]:
+    """Both pickers, with the ids in the address: a link opens the comparison."""
+    opened = str(st.session_state.get("run") or "")
+    defaults = _defaults(engine, words, opened)
+    for side in _SIDES:
+        wanted = st.session_state.pop(f"compare_next_{side}", None)
+        if wanted is not None:
+            st.session_state[side] = wanted
+        elif side not in st.session_state and side not in st.query_params:
+            st.session_state[side] = defaults[side]
+        take_from_url(side, "", lambda given: len(given) <= _LONGEST_ID)
+    choices = run_choices(engine, words, opened, tuple(str(st.session_state[side]) for side in _SIDES))
+    if not choices:
+        st.info(words("There is no run yet. Ask a question first; every run is kept."), icon=":material/play_arrow:")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        first = picker(words, "a", choices)
+        searched(engine, words, first)
+    with right:
+        second = picker(words, "b", choices)
+        searched(engine, words, second)
+    return {"a": first, "b": second}
+
+
+def _defaults(engine: Engine, words: Words, opened: str) -> dict[Side, str]:
+    """The open run is A; where it was forked from another one, that one is A and it is B."""
+    record = record_of(engine, words, opened, "a", quiet=True) if opened else None
+    if record is not None and record.fork is not None:
+        return {"a": record.fork.parent, "b": record.id}
+    return {"a": record.id if record else "", "b": ""}
+
+
+def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
+    # Said again after a change of language, or the browser keeps showing the old label.
+    if st.session_state.get(f"compare_language_{side}") != words.language:
+        st.session_state[f"compare_language_{side}"] = words.language
+        st.session_state[side] = st.session_state[side]
+    chosen = st.selectbox(
+        words(SIDE_NAMES[side]),
+        ["", *choices],
+        format_func=lambda run_id: choices[run_id].label if run_id else words("Choose a run, or type to search"),
+        key=side,
+        persist_state="session",
+    )
+    put_into_url(side, str(chosen or ""), "")
+    return str(chosen or "")
+
+
+def searched(engine: Engine, words: Words, run_id: str) -> None:
+    """Where a chosen run searched, by which workflow."""
+    record = record_of(engine, words, run_id, "a", quiet=True)
+    if record is None:
+        return
+    loop = words(WORKFLOW_NAMES[record.workflow]) if record.workflow in WORKFLOW_NAMES else record.workflow
+    st.caption(
+        words(
+            "{workflow} · collection {collection}",
+            workflow=loop,
+            collection=collection_mark(record.config.collection, words),
+        )
+    )
+
+
+def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:
+    """The record of a chosen run; says so where there is none any more."""
+    if not run_id:
+        return None
+    try:
+        return engine.record(run_id)
+    except WorkbenchError:
+        if not quiet:
+            st.warning(words("{run} is not here any more.", run=words(SIDE_NAMES[side])), icon=":material/search_off:")
+        return None
+
+
+def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
+    """Start the runs that are missing, both at the same time, and open them here."""
+    for side, (question, config, attachments) in wanted.items():
+        try:
+            st.session_state[f"compare_next_{side}"] = engine.start(
+                question, config, attachments=attachments, trial=True
+            )
+        except WorkbenchError as error:
+            st.session_state["compare_fault"] = Fault.of(error)
+    st.rerun()
+
+
+def progress(engine: Engine, words: Words, first: RunId, second: RunId) -> None:
+    """What the runs are doing, until both have ended."""
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        try:
+            running = {side: engine.record(run_id) for side, run_id in zip(_SIDES, (first, second), strict=True)}
+        except WorkbenchError:
+            st.rerun()
+        if not any(record.active for record in running.values()):
+            st.rerun()
+        for side, record in running.items():
+            if record.active:
+                running_line(engine, words, side, record)
+
+    watch()
+
+
+def running_line(engine: Engine, words: Words, side: Side, record: RunRecord) -> None:
+    at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+    step = node_text(at, words) if at else words("starting")
+    with st.container(horizontal=True, vertical_alignment="center", key=f"compare_running_{side}"):
+        said = words("{run} is running: {step}", run=words(SIDE_NAMES[side]), step=step)
+        st.caption(f":material/hourglass_top: {said}", width="content")
+        if st.button(words("Stop"), key=f"compare_stop_{side}", icon=":material/stop:", type="tertiary"):
+            engine.cancel(record.id)
+
+
+def side_by_side(words: Words, a: RunRecord, b: RunRecord) -> None:
+    shown = st.session_state.get("compare_all")
+    pair = (a.id, b.id)
+    pressed = comparison(difference(a, b), words, key="comparison", all_passages=shown == pair)
+    if pressed == SHOW_SAME:
+        st.session_state["compare_all"] = pair
+        st.rerun()
+
+
+def links(words: Words, ids: dict[Side, str]) -> None:
+    """What else can be done with the two runs."""
+    with st.container(horizontal=True, vertical_alignment="center", key="compare_links"):
+        if st.button(words("Swap A and B"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
+            choose_pair(ids["b"], ids["a"])
+            st.rerun()
+        for side in _SIDES:
+            if ids[side]:
+                st.page_link(
+                    "workbench.py",
+                    label=words("Open {run} on Ask", run=words(SIDE_NAMES[side])),
+                    icon=":material/open_in_new:",
+                    query_params={"run": ids[side], "lang": words.language},
+                )

@@ -1,0 +1,406 @@
+"""The view List of the page Runs: every stored run, to be found, opened, tagged, exported and deleted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import cast, get_args
+
+import streamlit as st
+
+from components.ask.what_if_text import collection_text
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import COLLECTION_NAME
+from components.common.phrases import outcome_text
+from components.common.url_state import base_path, put_into_url, take_from_url
+from components.labels.runs import DEMO_NAMES
+from components.labels.workflows import WORKFLOW_NAMES
+from components.runs.run_differences import told_apart
+from components.runs.run_list import RunLine, RunListEvent, run_list
+from engine.engine import Engine
+from engine.errors import RecordError, WorkbenchError
+from engine.messages import NC_, NN_
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import Fault, Outcome, RunId
+from engine.records import BATCH, PINNED
+from engine.records.listing import Filters, RunSummary, summarise
+from engine.records.tagging import LONGEST_TAG
+from engine.samples.demos import all_demos, demo_events
+from engine.workflows import MODULES
+from pages.parts.common.last_press import fault_key, note_deleted, say_last_press
+from pages.parts.common.views import aim_at
+from pages.parts.runs.compare import choose_pair
+
+_A_PAGE = 50
+_WATCH_S = 1.5
+_LONGEST_SEARCH = 200
+_NAMED_IN_DIALOG = 5
+_UNSEARCHED = ("bypass", "simple", "tables_only")
+"""Reasons to end of runs that searched nothing."""
+_FAULT = fault_key("runs")
+_COLLECTION = "runs_collection"
+
+
+def list_view(engine: Engine, words: Words) -> None:
+    st.caption(
+        words(
+            "Every run is kept with all it did. Open one to see its evidence, or put it on the watch list: every "
+            "what-if then says whether it would end otherwise."
+        )
+    )
+    say_last_press("runs", NN_("1 run deleted.", "{n} runs deleted."), words)
+    try:
+        filters = narrowed(engine, words)
+        stored(engine, words, filters)
+    except RecordError as error:
+        if fault_box(Fault.of(error), words, key="runs_unreadable", actions=(("again", words("Try again")),)):
+            st.rerun()
+    shipped(engine, words)
+
+
+def narrowed(engine: Engine, words: Words) -> Filters:
+    """The filters, which the address holds too."""
+    counts = engine.tags()
+    if st.session_state.pop("runs_clear", False):
+        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", ""), (_COLLECTION, "")):
+            st.session_state[name] = value
+    outcomes = get_args(Outcome)
+    tags = [tag for tag in counts if tag != BATCH]
+    take_from_url("outcome", "", lambda given: given in outcomes)
+    take_from_url("loop", "", lambda given: given in MODULES)
+    take_from_url("tag", "", lambda given: given in counts)
+    take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
+    if st.session_state["tag"] not in ("", *tags):
+        st.session_state["tag"] = ""
+    with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            words(NC_("memory", "Search")),
+            key="q",
+            placeholder=words("Question, tag or run id"),
+            icon=":material/search:",
+            max_chars=_LONGEST_SEARCH,
+            live=True,
+            bind="query-params",
+            width=300,
+        )
+        outcome = st.selectbox(
+            words("Outcome"), ("", *outcomes), format_func=partial(_outcome_label, words), key="outcome", width=165
+        )
+        loop = st.selectbox(
+            words("Workflow"), ("", *MODULES), format_func=partial(_workflow_label, words), key="loop", width=165
+        )
+        tag = st.selectbox(
+            words("Tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165
+        )
+        collection = st.selectbox(
+            words("Collection"),
+            ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
+            format_func=lambda name: collection_text(name, words) if name else words("Any collection"),
+            key=_COLLECTION,
+            width=165,
+        )
+        batches = bool(counts.get(BATCH)) and st.toggle(
+            words("Show runs of batches"),
+            key="batches",
+            help=words("A batch makes one run a question of its query set; left out here unless you ask for them."),
+            bind="query-params",
+        )
+    put_into_url("outcome", str(outcome or ""), "")
+    put_into_url("loop", str(loop or ""), "")
+    put_into_url("tag", str(tag or ""), "")
+    put_into_url("collection", str(collection or ""), "", key=_COLLECTION)
+    return Filters(
+        text=(text or "").strip() or None,
+        outcome=cast("Outcome | None", outcome or None),
+        workflow=cast("WorkflowName | None", loop or None),
+        tag=tag or None,
+        collection=collection or None,
+        without_tag=None if batches else BATCH,
+    )
+
+
+def collections_of(engine: Engine, chosen: str) -> list[str]:
+    """Collections that runs may have searched: those that are there, and the chosen one although it may be gone."""
+    try:
+        known = [item.name for item in engine.collections()] if engine.ready else []
+    except WorkbenchError:
+        known = []
+    return list(dict.fromkeys(name for name in (*known, chosen) if name))
+
+
+def _outcome_label(words: Words, outcome: str) -> str:
+    return outcome_text(cast(Outcome, outcome), words) if outcome else words("Any outcome")
+
+
+def _workflow_label(words: Words, workflow: str) -> str:
+    return words(WORKFLOW_NAMES[workflow]) if workflow else words("Any workflow")
+
+
+def _tag_label(words: Words, counts: dict[str, int], tag: str) -> str:
+    return words("{tag} ({n})", tag=tag, n=counts[tag]) if tag else words("Any tag")
+
+
+def stored(engine: Engine, words: Words, filters: Filters) -> None:
+    limit = st.session_state.setdefault("runs_limit", _A_PAGE)
+    # One more than is shown tells whether there are more.
+    found = engine.runs(limit + 1, **filters)
+    shown = found[:limit]
+    if not shown:
+        nothing(engine, words, filters)
+        return
+    bar = st.container(key="run_bar", horizontal=True, vertical_alignment="center", gap="small")
+    configs = engine.run_configs([item.id for item in shown])
+    apart = told_apart([(item.id, item.question) for item in shown], configs, words)
+    lines = [line(item, settings=apart.get(item.id, "")) for item in shown]
+    event = run_list(lines, words, key="run_list", base=base_path())
+    with bar:
+        act(engine, words, shown, [item for item in shown if item.id in event.selected], more=len(found) > limit)
+    if len(found) > limit and st.button(words("Show more"), icon=":material/expand_more:", key="runs_more"):
+        st.session_state["runs_limit"] = limit + _A_PAGE
+        st.rerun()
+    pressed(engine, event)
+    follow(engine, tuple(item.id for item in shown if item.outcome is None))
+
+
+def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
+    """What the list shows of a run; tags with a meaning of their own have a place of their own."""
+    return RunLine(
+        id=item.id,
+        question=item.question,
+        outcome=item.outcome,
+        answer_note=item.answer_note,
+        searched=item.reason not in _UNSEARCHED,
+        started_at=item.started_at,
+        duration_ms=item.duration_ms,
+        calls=item.calls,
+        rewrites=item.rewrites,
+        tags=tuple(tag for tag in item.tags if tag not in (PINNED, BATCH)),
+        pinned=PINNED in item.tags,
+        batch=BATCH in item.tags,
+        workflow=item.workflow,
+        parent=item.parent,
+        note=note,
+        damaged=item.damaged,
+        settings=settings,
+        collection=item.collection if item.collection != RunConfig().collection else "",
+    )
+
+
+def nothing(engine: Engine, words: Words, filters: Filters) -> None:
+    """No run to show: what to do next."""
+    if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"] or filters["collection"]:
+        st.info(words("No run matches these filters."))
+        if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
+            st.session_state["runs_clear"] = True
+            st.rerun()
+        return
+    st.info(
+        words(
+            "No run of your own is stored yet; those of batches are hidden."
+            if engine.tags().get(BATCH)
+            else "No run is stored yet. Ask a question; its run will be listed here."
+        )
+    )
+    st.page_link("workbench.py", label=words("Ask a question"), icon=":material/account_tree:")
+
+
+def act(
+    engine: Engine, words: Words, shown: Sequence[RunSummary], selected: Sequence[RunSummary], *, more: bool
+) -> None:
+    """How many runs there are, and what can be done with those selected."""
+    idle, single = not selected, len(selected) == 1
+    if idle:
+        count = words("The newest {n} runs", n=len(shown)) if more else words.count("1 run", "{n} runs", len(shown))
+    else:
+        count = words("{n} selected", n=len(selected))
+    st.caption(count, width="content")
+    # Always there, so that nothing moves when the first run is selected.
+    tag_box(engine, words, selected)
+    compare = st.button(
+        words("Compare"),
+        icon=":material/compare_arrows:",
+        key="runs_compare",
+        disabled=len(selected) != 2,
+        help=words("Select two runs to see them side by side."),
+    )
+    if compare:
+        # Newest first in the list: the older one is what the other is compared with.
+        second, first = selected
+        choose_pair(first.id, second.id)
+        aim_at("runs", "compare")
+        st.rerun()
+    st.download_button(
+        words("Export JSON"),
+        # Made when it is asked for: a hundred records take seconds.
+        partial(exported, engine, tuple(item.id for item in selected), single=single),
+        file_name=f"run-{selected[0].id}.json" if single else "runs.jsonl",
+        mime="application/json" if single else "application/x-ndjson",
+        icon=":material/download:",
+        help=words(
+            "Select runs to tag, export or delete them."
+            if idle
+            else "One run as one JSON file; several as JSON Lines, one run a line. Damaged ones are left out."
+        ),
+        on_click="ignore",
+        key="runs_export",
+        disabled=idle,
+    )
+    if st.button(words("Delete"), icon=":material/delete:", key="runs_delete", disabled=idle):
+        st.dialog(words("Delete runs"))(confirm)(engine, words, tuple(selected))
+
+
+def tag_box(engine: Engine, words: Words, selected: Sequence[RunSummary]) -> None:
+    # A new key closes the box once its tag is on its way.
+    generation = st.session_state.setdefault("runs_tags_added", 0)
+    name, box = words("Add a tag"), f"runs_tag_box_{generation}"
+    with st.popover(name, icon=":material/sell:", key=box, disabled=not selected):
+        with st.form("runs_tag_form", border=False, clear_on_submit=True):
+            tag = st.text_input(words("Tag"), placeholder=words("e.g. to review"), max_chars=LONGEST_TAG, key="new_tag")
+            pressed_add = st.form_submit_button(words("Add"), type="primary")
+        if pressed_add:
+            st.session_state["runs_tags_added"] = generation + 1
+            attempted([partial(engine.tag_run, item.id, str(tag)) for item in selected])
+
+
+def exported(engine: Engine, run_ids: Sequence[RunId], *, single: bool) -> bytes:
+    """One run as JSON, several as a line each; those that cannot be read are left out of several."""
+    if single:
+        return _bytes(json.dumps(engine.record(run_ids[0]).to_dict(), ensure_ascii=False, indent=2))
+    lines = []
+    for run_id in run_ids:
+        try:
+            lines.append(json.dumps(engine.record(run_id).to_dict(), ensure_ascii=False))
+        except RecordError:
+            continue
+    return _bytes("".join(f"{line}\n" for line in lines))
+
+
+def _bytes(text: str) -> bytes:
+    # Half a surrogate pair, as broken PDFs bring it, has no UTF-8 form.
+    return text.encode("utf-8", "replace")
+
+
+def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> None:
+    """The body of the dialog that asks before runs go."""
+    st.text(
+        words.count(
+            "This run and all its evidence will be deleted. This cannot be undone.",
+            "{n} runs and all their evidence will be deleted. This cannot be undone.",
+            len(selected),
+        )
+    )
+    for item in selected[:_NAMED_IN_DIALOG]:
+        st.text(f"• {item.question[:90]}")
+    if len(selected) > _NAMED_IN_DIALOG:
+        st.caption(words(NC_("runs", "… and {n} more"), n=len(selected) - _NAMED_IN_DIALOG))
+    for tag, needed in (
+        (
+            PINNED,
+            NN_(
+                "One is on the watch list: its question will no longer be watched while you tune.",
+                "{n} of them are on the watch list: their questions will no longer be watched while you tune.",
+            ),
+        ),
+        (
+            BATCH,
+            NN_(
+                "One was made by a batch: its question drops out of the figures of Tune until it is run again.",
+                "{n} of them were made by a batch: their questions drop out of the figures of Tune until they are run "
+                "again.",
+            ),
+        ),
+    ):
+        if count := sum(tag in item.tags for item in selected):
+            st.warning(words.count(*needed, count), icon=":material/warning:")
+    with st.container(horizontal=True):
+        if st.button(
+            words("Delete"),
+            type="primary",
+            icon=":material/delete:",
+            key="runs_delete_yes",
+            on_click=delete,
+            args=(engine, selected),
+        ):
+            st.rerun()
+        if st.button(words("Keep them"), key="runs_delete_no"):
+            st.rerun()
+
+
+def delete(engine: Engine, selected: Sequence[RunSummary]) -> None:
+    """Delete what can be deleted; the first that cannot says why, after the others are gone."""
+    deleted = 0
+    for item in selected:
+        try:
+            engine.delete_run(item.id)
+            deleted += 1
+        except WorkbenchError as error:
+            st.session_state.setdefault(_FAULT, Fault.of(error))
+        if st.session_state.get("run") == item.id:
+            st.session_state["run"] = ""
+    note_deleted("runs", deleted)
+
+
+def pressed(engine: Engine, event: RunListEvent) -> None:
+    """Do what was pressed in a line of the list."""
+    match event.press:
+        case "open":
+            # Set besides the address: a run that was opened a moment ago would stand above the new one.
+            st.session_state["run"] = event.run_id
+            st.switch_page("workbench.py", query_params={"run": event.run_id})
+        case "pin":
+            attempted([partial(engine.tag_run, event.run_id, PINNED)])
+        case "unpin":
+            attempted([partial(engine.untag_run, event.run_id, PINNED)])
+        case "untag":
+            attempted([partial(engine.untag_run, event.run_id, event.tag)])
+
+
+def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
+    """Make the changes and redraw the page; a fault is said above the list, once."""
+    for change in changes:
+        try:
+            change()
+        except WorkbenchError as error:
+            st.session_state[_FAULT] = Fault.of(error)
+            break
+    st.rerun()
+
+
+def shipped(engine: Engine, words: Words) -> None:
+    """The demos of the page's language, read when they are first shown."""
+    box = st.expander(words("Recorded demos"), icon=":material/slideshow:", key="runs_demos", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        st.caption(
+            words("Recorded runs that ship with the workbench: they open without a model, a store or a network.")
+        )
+        chosen = [demo for demo in all_demos() if demo.language == words.language]
+        lines = [
+            line(found, words(DEMO_NAMES[demo.scenario]))
+            for demo in chosen
+            if (found := summarise(demo_events(demo.id)))
+        ]
+        pressed(engine, run_list(lines, words, key="demo_list", base=base_path(), fixed=True))
+
+
+def follow(engine: Engine, active: tuple[RunId, ...]) -> None:
+    """Redraw the page when a run shown as running has ended."""
+    if not active:
+        return
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if not all(_goes_on(engine, run_id) for run_id in active):
+            st.rerun()
+
+    watch()
+
+
+def _goes_on(engine: Engine, run_id: RunId) -> bool:
+    try:
+        return engine.record(run_id).active
+    except WorkbenchError:
+        return False

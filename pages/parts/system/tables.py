@@ -1,0 +1,138 @@
+"""The views Self-test, Settings and Diagnosis of the page System."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.common.copy_text import copy_text
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.widgets import relabel
+from components.system.self_test import STOP, self_test_progress
+from components.system.settings import how_to_change, settings_found, settings_table
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
+from engine.model.values import Fault
+from pages.parts.common.opening import opening
+from pages.parts.system.hint import roles_played
+from pages.parts.system.state import again_button
+from pages.parts.system.work import looked, until
+
+_LOOK_S = 0.4
+_OLD_S = 30.0
+_FAULT = "self_test_fault"
+_COLLECTION = "self_test_collection"
+
+
+def self_test_part(engine: Engine, words: Words) -> None:
+    st.caption(
+        words(
+            "Is what the numbers mean still true on this machine? The embedding model, the store and the grader are "
+            "asked questions whose answers are known beforehand. It reads and writes nothing of yours."
+        )
+    )
+    if not engine.ready:
+        opening(engine, words)
+        return
+    names = [item.name for item in engine.collections()]
+    usual = RunConfig().collection
+    with st.container(border=True, key="self_test_begin", horizontal=True, vertical_alignment="bottom"):
+        if st.session_state.get(_COLLECTION) not in names:
+            st.session_state[_COLLECTION] = usual if usual in names else next(iter(names), None)
+        relabel(words, _COLLECTION)
+        collection = st.selectbox(
+            words("Collection"),
+            names,
+            format_func=lambda name: words("Samples") if name == usual else name,
+            key=_COLLECTION,
+            persist_state="session",
+            width=320,
+        )
+        testing = engine.host.self_testing
+        running = testing is not None and not testing.over
+        pressed = st.button(
+            words("Test the scores"),
+            type="primary",
+            icon=":material/rule:",
+            disabled=running or not collection,
+            key="self_test_go",
+        )
+    if pressed and collection:
+        try:
+            engine.host.start_self_test(str(collection), roles_played()["grader"])
+        except WorkbenchError as error:
+            st.session_state[_FAULT] = Fault.of(error)
+        st.rerun()
+    fault = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="self_test_fault_box")
+    _watched(engine, words)
+
+
+def _watched(engine: Engine, words: Words) -> None:
+    """The self-test that is running or was the last."""
+    first = engine.host.self_testing
+    if first is None:
+        st.caption(words("Not tested yet. It takes some seconds with built-in models."))
+        return
+    running = not first.over
+
+    @st.fragment(run_every=_LOOK_S if running else None)
+    def watch() -> None:
+        now = engine.host.self_testing
+        if now is None or (running and now.over):
+            st.rerun()
+        elif self_test_progress(now, words, key="self_test") == STOP:
+            engine.host.stop_self_test()
+            st.rerun()
+
+    watch()
+
+
+def settings_part(engine: Engine, words: Words) -> None:
+    st.caption(
+        words(
+            "How this machine is set up. Environment variables come first, then .env, then workbench.toml; a change "
+            "counts from the next start."
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", key="settings_filters"):
+        text = st.text_input(words("Find a setting"), key="settings_q", icon=":material/search:", live=True, width=320)
+        changed = st.toggle(words("Only what differs from the default"), key="settings_changed")
+    shown = settings_found(engine.host.settings(), str(text or ""), words, changed=changed)
+    if shown:
+        settings_table(shown, words, key="settings")
+    else:
+        st.info(words("No setting matches."))
+    with st.expander(words("How to change one"), icon=":material/edit:"):
+        how_to_change(words, key="settings_how")
+
+
+def diagnosis_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+    st.caption(
+        words(
+            "Everything somebody needs who is to help you: versions, parts, models, settings and the newest faults. "
+            "No secret, no question and no text of your sources is in it. Read it before you send it."
+        )
+    )
+    found = looked("diagnosis", engine.host.diagnosis, fresh=again_button(words, bar), most_s=_OLD_S)
+    if found.fault is not None:
+        fault_box(found.fault, words, key="diagnosis_fault")
+    if found.value is None:
+        st.caption(f":material/hourglass_top: {words('Gathering it …')}")
+    else:
+        text = found.value
+        copy_text(text, words, key="diagnosis")
+        st.download_button(
+            words("Download it"),
+            data=text.encode(),
+            file_name="diagnosis.md",
+            mime="text/markdown",
+            key="diagnosis_download",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+        )
+    until(found)

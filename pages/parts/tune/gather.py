@@ -1,0 +1,181 @@
+"""Gathering the evidence of a query set on the Tune page: begin, follow, stop, go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.markup import draw, node
+from components.common.setting_words import setting_text
+from components.knowledge.draw import quiet
+from components.tune.progress import batch_status
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.values import Batch
+from engine.model.config import RunConfig
+from engine.model.values import Fault
+from pages.parts.tune.collection import nothing_there
+from pages.parts.tune.evidence import Gathering, part_of, progress_of
+
+_WATCH_S = 0.5
+_MOST_AT_ONCE = 8
+_CHOSEN = "tune_batch"
+
+
+def gathering_buttons(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
+    """How much is gathered, and what can be done about the rest: at the end of the bar."""
+    batch = gathering.batch
+    if batch is None or gathering.running:
+        return
+    gathered_chip(batch, words)
+    left = len(batch.left)
+    if left and st.button(words("Go on with {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
+        _begin(lambda: engine.batches.resume(batch.id))
+    again = words.count("Try the failed one again", "Try {n} failed again", len(batch.failures))
+    if batch.failures and st.button(again, icon=":material/refresh:", key="tune_retry"):
+        _begin(lambda: engine.batches.resume(batch.id, failures=True))
+    with st.popover(words("Gather again"), icon=":material/play_arrow:"):
+        gather_form(engine, gathering, config, words)
+
+
+def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
+    """Below the bar: progress while it is running, and what went wrong."""
+    fault = st.session_state.pop("tune_gather_fault", None)
+    if fault is not None:
+        fault_box(fault, words, key="tune_start_fault")
+    if gathering.batch is None:
+        return
+    if gathering.running:
+        follow(engine, gathering.batch.id, words)
+        return
+    ended_by = progress_of(engine, gathering.batch.id).fault
+    if ended_by is not None:
+        fault_box(ended_by, words, key="tune_batch_fault")
+    if gathering.added:
+        st.caption(
+            words.count(
+                "One question of this set was added since; gather again to have it in.",
+                "{n} questions of this set were added since; gather again to have them in.",
+                gathering.added,
+            )
+        )
+
+
+def gathered_chip(batch: Batch, words: Words) -> None:
+    look = "pass" if len(batch.done) >= batch.total else "warn"
+    text = words("{done} of {total} gathered", done=len(batch.done), total=batch.total)
+    help_text = (
+        words("The whole probe was graded: only what another rewrite would have found needs calls.")
+        if batch.config.grade_probe
+        else words("Only kept passages were graded: lower thresholds would need calls.")
+    )
+    with st.container(width="content", key="tune_gathered_place"):
+        draw((node("span", f"chip {look}", text, title=help_text),), words, key="tune_gathered")
+
+
+def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
+    """The batch whose runs are the evidence: the newest, or another one where there are several."""
+    by_id = {batch.id: batch for batch in batches}
+    if not by_id:
+        return None
+    if st.session_state.get(_CHOSEN) not in by_id:
+        st.session_state[_CHOSEN] = next(iter(by_id))
+    if len(by_id) == 1:
+        return next(iter(by_id.values()))
+    chosen = st.selectbox(
+        words("Gathering"),
+        list(by_id),
+        format_func=lambda batch_id: batch_name(by_id[batch_id], words),
+        key=_CHOSEN,
+        help=words("Whose runs are the evidence: the newest, or one made with other models or settings."),
+        persist_state="session",
+        width=230,
+    )
+    return by_id.get(str(chosen), next(iter(by_id.values())))
+
+
+def batch_name(batch: Batch, words: Words) -> str:
+    """``built-in · 2026-11-22 03:05 · 60/60``"""
+    when = batch.created_at[:16].replace("T", " ")
+    grader = setting_text("grader", batch.config.models.grader.model, words)
+    return f"{grader} · {when} · {len(batch.done)}/{batch.total}"
+
+
+def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
+    """Cost and choices before a batch begins."""
+    query_set = gathering.query_set
+    probe = st.toggle(
+        words("Grade everything that is probed"),
+        True,
+        help=words(
+            "Every candidate is judged, also those that the thresholds drop: far more settings can be told without a "
+            "call. What another rewrite would have found stays unknown. It costs probe-depth verdicts a round instead "
+            "of top-k."
+        ),
+        key="tune_probe",
+    )
+    # One place is left for whoever asks something meanwhile.
+    most = max(1, min(_MOST_AT_ONCE, engine.settings.max_concurrent_runs - 1))
+    at_once = st.slider(words("Runs at once"), 1, most, min(2, most), key="tune_at_once") if most > 1 else 1
+    wanted = replace(config, collection=query_set.collection, grade_probe=bool(probe) or config.grade_probe)
+    calls = engine.worst_case_calls(wanted)
+    n = len(query_set.cases)
+    st.caption(
+        words.count(
+            "1 run, at most {calls} calls of chat models.",
+            "{n} runs, at most {calls} calls of chat models.",
+            n,
+            calls=n * calls,
+        )
+        if calls
+        else words.count("1 run with built-in models: no calls.", "{n} runs with built-in models: no calls.", n)
+    )
+    if wanted.collection != config.collection:
+        quiet(
+            words("Asked of the set's own collection {collection}.", collection=wanted.collection),
+            words,
+            key="tune_gather_collection",
+        )
+    start = words.count("Run the question", "Run {n} questions", n)
+    able = engine.ready and n and not nothing_there(engine, query_set)
+    if st.button(start, type="primary", width="stretch", disabled=not able, key="tune_start"):
+        _begin(lambda: engine.batches.start(query_set.name, wanted, int(at_once)))
+
+
+def _begin(begin: Callable[[], str | bool]) -> None:
+    """Start or resume; what speaks against it is said below the bar."""
+    try:
+        begun = begin()
+    except WorkbenchError as error:
+        st.session_state["tune_gather_fault"] = Fault.of(error)
+    else:
+        if isinstance(begun, str):
+            st.session_state[f"{_CHOSEN}_next"] = begun
+    st.rerun()
+
+
+def take_begun() -> None:
+    """Show what was begun last; before the choice of a batch is drawn."""
+    begun = st.session_state.pop(f"{_CHOSEN}_next", None)
+    if begun is not None:
+        st.session_state[_CHOSEN] = begun
+
+
+def follow(engine: Engine, batch_id: str, words: Words) -> None:
+    """Progress, rate and time left; every tenth of the questions, the figures below are made again."""
+    drawn = part_of(progress_of(engine, batch_id))
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        progress = engine.batches.progress(batch_id)
+        if not progress.running or part_of(progress) != drawn:
+            st.rerun()
+        if batch_status(progress, words, key="tune_batch"):
+            engine.batches.stop(batch_id)
+
+    with st.container(key="tune_running"):
+        watch()

@@ -1,0 +1,193 @@
+"""Importing a file of questions on the Tune page: what it holds, where its documents go, and their way in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.markup import draw, node
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.cases import SAMPLE_SET, QuerySet
+from engine.evaluation.formats.common import ImportNote
+from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
+from engine.evaluation.presence import presence
+from engine.evaluation.store import usable_set_name
+from engine.messages import N_, NC_
+from engine.model.values import Fault
+from pages.parts.tune.collection import collection_choice, presence_note, sources_of
+from pages.parts.tune.jobs import IngestJob
+
+_NOTE = {
+    "row": N_("left out, it cannot be used"),
+    "duplicate_id": N_("an id stands twice; the second is renamed"),
+    "no_document": N_("its relevant documents are not in the file"),
+    "no_relevant": N_("{n} questions without a relevant document are left out"),
+    "no_qrels": N_("no relevance file: the questions are not labelled"),
+    "split": N_("one of several splits is taken"),
+    "empty_document": N_("a document without text is left out"),
+    "same_document": N_("documents with the same text are one"),
+    "more": N_("{n} further notes"),
+}
+
+_JOB = "tune_import_job"
+_FAILED = "tune_import_failed"
+_READ = "tune_import_read"
+_WATCH_S = 0.5
+_ATTENTION = 6
+"""Notes of an import that are shown at once."""
+_LONGEST = 60
+_KINDS = ("json", "jsonl", "csv", "tsv", "zip", "txt")
+
+
+def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words) -> None:
+    """A file of questions, and the collection that they are asked of; ``chosen`` is that of the sidebar."""
+    st.caption(
+        words(
+            "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns `question` and `expected`: the name of "
+            "a source, the id of a passage, or a text that the right passage contains; several apart by `|`. A column "
+            "`answerable` with `false` marks a question that should be refused."
+        )
+    )
+    uploads = st.session_state.setdefault("tune_uploads", 0)
+    file = st.file_uploader(
+        words("File"),
+        type=list(_KINDS),
+        max_upload_size=engine.settings.max_upload_mb,
+        key=f"tune_file_{uploads}",
+    )
+    if file is None:
+        st.session_state.pop(_READ, None)
+        return
+    usual = file.name.rsplit(".", 1)[0][:_LONGEST]
+    name = st.text_input(words("Name of the set"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
+    limit = st.number_input(words("Questions at most, evenly spread"), 1, 10_000, 200, key="tune_import_limit")
+    name = name.strip() or usual
+    into = collection_choice(engine, chosen, words("Asked of the collection"), key=f"tune_import_of_{uploads}")
+    sources = sources_of(engine, into)
+    try:
+        plan = _plan(file, int(limit), sources)
+    except WorkbenchError as error:
+        fault_box(Fault.of(error), words, key="tune_import_fault")
+        return
+    st.caption(
+        words(
+            "{questions}, {documents}.",
+            questions=words.count("1 question", "{n} questions", len(plan.set.cases)),
+            documents=words.count("1 document", "{n} documents", len(plan.items)),
+        )
+    )
+    import_notes(plan.notes, words)
+    collection = into
+    if not plan.items and sources is not None:
+        presence_note(presence(plan.set.cases, into, sources), words, key="tune_import_presence")
+    if plan.items:
+        st.caption(words("The file brings its own documents: they become a collection, and that is asked."))
+        place = f"tune_import_into_{uploads}_{name}"
+        collection = st.text_input(
+            words("Its documents go into the collection"), collection_name(name), max_chars=60, key=place
+        )
+    if name in names and name != SAMPLE_SET:
+        st.caption(words("There is a set of this name: it is replaced."))
+    pressed = st.button(words("Import"), type="primary", width="stretch", key="tune_import_start")
+    if pressed:
+        begin_import(engine, plan, name, collection, words)
+
+
+def _plan(file: UploadedFile, limit: int, sources: tuple[str, ...] | None) -> ImportPlan:
+    """What the file holds; read once, because every press on the page comes by here."""
+    key = (file.file_id, limit, sources)
+    kept: tuple[object, ImportPlan] | None = st.session_state.get(_READ)
+    if kept is not None and kept[0] == key:
+        return kept[1]
+    plan = read_query_set(file.getvalue(), file.name, limit=limit, known_sources=sources or ())
+    st.session_state[_READ] = (key, plan)
+    return plan
+
+
+def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, words: Words) -> None:
+    try:
+        # Before any document goes in: a set that cannot be kept would leave them behind.
+        query_set = QuerySet(usable_set_name(name), plan.set.cases, collection, plan.set.origin)
+        if plan.items:
+            # The documents first: without them no question of the set can find anything.
+            job = IngestJob.start(engine, plan.items, collection)
+            st.session_state[_JOB] = (job, ImportPlan(query_set, (), plan.notes))
+        else:
+            engine.evaluation.save_query_set(query_set)
+            st.session_state["tune_set_wanted"] = query_set.name
+    except WorkbenchError as error:
+        fault_box(Fault.of(error), words, key="tune_save_fault")
+        return
+    st.session_state["tune_uploads"] += 1
+    st.rerun()
+
+
+def imported(engine: Engine, words: Words) -> None:
+    """Follow the documents of an import on their way in; then the set is there."""
+    failed: Fault | None = st.session_state.get(_FAILED)
+    if failed is not None:
+        close = (("close", words("Close")),)
+        if fault_box(failed, words, key="tune_import_failed", actions=close) == "close":
+            st.session_state.pop(_FAILED)
+            st.rerun()
+    waiting: tuple[IngestJob, ImportPlan] | None = st.session_state.get(_JOB)
+    if waiting is None:
+        return
+    job, plan = waiting
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if job.done:
+            st.session_state.pop(_JOB, None)
+            _finish(engine, job, plan)
+            st.rerun()
+        now = job.progress
+        share = now.done / now.total if now and now.total else 0.0
+        done, total = (now.done, now.total) if now else (0, 0)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.progress(
+                min(1.0, share),
+                words("{name}: {done} of {total} documents in", name=plan.set.name, done=done, total=total),
+            )
+            if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop"):
+                job.stop()
+
+    watch()
+
+
+def _finish(engine: Engine, job: IngestJob, plan: ImportPlan) -> None:
+    try:
+        if job.report is not None:
+            engine.evaluation.save_query_set(plan.after(job.report.to_dict()))
+            st.session_state["tune_set_wanted"] = plan.set.name
+        elif job.fault is not None:
+            st.session_state[_FAILED] = Fault.of(job.fault)
+    except WorkbenchError as error:
+        st.session_state[_FAILED] = Fault.of(error)
+
+
+def import_notes(notes: Sequence[ImportNote], words: Words) -> None:
+    """Lines that could not be used, the first few of them."""
+    if not notes:
+        return
+    items = [
+        node("li", "", node("span", "sign warn", "!"), note_text(note, words), title=str(note))
+        for note in notes[:_ATTENTION]
+    ]
+    more = len(notes) - _ATTENTION
+    if more > 0:
+        items.append(node("li", "muted", words(NC_("tuning", "and {n} more"), n=more)))
+    draw((node("ul", "report", *items),), words, key="tune_import_notes")
+
+
+def note_text(note: ImportNote, words: Words) -> str:
+    """In English the note's own words; in Chinese what kind of note it is, with its place."""
+    if words.language == "en":
+        return str(note)
+    place = note.file if note.line is None else words("{file}, line {line}", file=note.file, line=note.line)
+    return words("{place}: {what}", place=place, what=words(_NOTE[note.kind], n=note.count))

@@ -1,0 +1,165 @@
+"""The bar of the Tune page: which questions, where they come from, and which runs of them are the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.draw import quiet
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
+from engine.messages import NC_
+from engine.model.config import RunConfig
+from engine.model.values import Fault
+from pages.parts.tune.collection import bind_form, misplaced
+from pages.parts.tune.evidence import Gathering, batches_of, progress_of, query_set_of
+from pages.parts.tune.gather import batch_choice, gathering_buttons, gathering_notes, take_begun
+from pages.parts.tune.importing import import_form, imported
+
+_SET = "query_set"
+
+
+def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
+    """Draw the bar; returns the chosen set with the batch whose runs are its evidence."""
+    names = engine.evaluation.query_sets()
+    _take_wanted(names)
+    take_begun()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tune_bar"):
+        query_set = set_choice(engine, names, words)
+        # Runs on another collection say nothing of this one; bound back to it, the set has them again.
+        batches = tuple(
+            item
+            for item in batches_of(engine, query_set.name)
+            if query_set.name == SAMPLE_SET or item.config.collection == query_set.collection
+        )
+        batch = batch_choice(batches, words)
+        # Another key is another popover, closed: what it was opened for is done.
+        done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
+        with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
+            import_form(engine, names, config.collection, words)
+        run_id = st.session_state.get("run")
+        add_help = None if run_id else words("Open a run on the page Ask first.")
+        icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
+        with st.popover(words("Add open run"), icon=icon, disabled=not run_id, help=add_help, key=key):
+            if run_id:
+                add_form(engine, str(run_id), names, words)
+        if query_set.name != SAMPLE_SET:
+            with st.popover(words("This set"), icon=":material/more_horiz:"):
+                set_facts(engine, query_set, words)
+        st.space("stretch")
+        running = batch is not None and progress_of(engine, batch.id).running
+        if batch is not None and not running:
+            # Its last questions may have ended since it was read.
+            batch = next((item for item in batches_of(engine, query_set.name) if item.id == batch.id), batch)
+        others = tuple(item for item in batches if item.done and batch is not None and item.id != batch.id)
+        gathering = Gathering(query_set, batch, others, running)
+        gathering_buttons(engine, gathering, config, words)
+    misplaced(engine, query_set, words)
+    gathering_notes(engine, gathering, words)
+    imported(engine, words)
+    return gathering
+
+
+def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
+    """The select box of query sets; its label says how many questions the chosen one has."""
+    present = str(st.session_state.get(_SET) or st.query_params.get(_SET) or SAMPLE_SET)
+    query_set = query_set_of(engine, present if present in names else SAMPLE_SET)
+    labelled = sum(case.labelled or case.answerable is not None for case in query_set.cases)
+    chosen = st.selectbox(
+        words.count(
+            "1 question, {labelled} labelled",
+            "{n} questions, {labelled} labelled",
+            len(query_set.cases),
+            labelled=labelled,
+        ),
+        names,
+        format_func=lambda name: _set_name(name, words),
+        key=_SET,
+        bind="query-params",
+        persist_state="session",
+        width=210,
+    )
+    return query_set if chosen == query_set.name else query_set_of(engine, str(chosen or SAMPLE_SET))
+
+
+def _take_wanted(names: Sequence[str]) -> None:
+    wanted = st.session_state.pop("tune_set_wanted", None)
+    if wanted in names:
+        st.session_state[_SET] = wanted
+    elif st.session_state.get(_SET, SAMPLE_SET) not in names:
+        # Said, not taken away: the browser would go on showing the name of a set that is gone.
+        st.session_state[_SET] = SAMPLE_SET
+
+
+def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) -> None:
+    """The run that is open on the workbench as a question of a set, its cited passages expected."""
+    try:
+        record = engine.record(run_id)
+    except WorkbenchError as error:
+        fault_box(Fault.of(error), words, key="tune_add_fault")
+        return
+    st.text(record.question)
+    labels = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+    marked = [passage_id for passage_id, relevant in labels.items() if relevant]
+    case = case_of(record, marked)
+    expected = len(case.expected)
+    if marked:
+        st.caption(
+            words.count(
+                "The passage that you marked as helpful is expected.",
+                "{n} passages that you marked as helpful are expected.",
+                expected,
+            )
+        )
+    else:
+        st.caption(
+            words.count(
+                "The passage that the answer cites is expected.",
+                "{n} passages that the answer cites are expected.",
+                expected,
+            )
+            if expected
+            else words(
+                "Nothing is expected: the run cites nothing. Mark passages as helpful on the page Ask to label it."
+            )
+        )
+    own = [name for name in names if name != SAMPLE_SET]
+    name = st.selectbox(
+        words("Set"),
+        own or [words("my questions")],
+        accept_new_options=True,
+        key="tune_add_to",
+        help=words("Choose one, or type the name of a new one."),
+    )
+    if st.button(words(NC_("tuning", "Add")), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
+        try:
+            engine.evaluation.add_case(str(name), case, record.config.collection)
+        except WorkbenchError as error:
+            fault_box(Fault.of(error), words, key="tune_add_failed")
+        else:
+            st.session_state["tune_set_wanted"] = str(name).strip()
+            st.session_state["tune_added"] += 1
+            st.rerun()
+
+
+def set_facts(engine: Engine, query_set: QuerySet, words: Words) -> None:
+    facts = words(
+        "From {origin}, asked of the collection {collection}.",
+        origin=query_set.origin or "–",
+        collection=query_set.collection,
+    )
+    quiet(facts, words, key="tune_set_facts")
+    bind_form(engine, query_set, words)
+    sure = st.checkbox(words("Delete it for good"), key=f"tune_sure_{query_set.name}")
+    if st.button(words("Delete this set"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
+        engine.evaluation.delete_query_set(query_set.name)
+        st.rerun()
+    st.caption(words("Its runs stay."))
+
+
+def _set_name(name: str, words: Words) -> str:
+    return words(NC_("tuning", "Samples")) if name == SAMPLE_SET else name

@@ -1,0 +1,194 @@
+"""Sweeping settings on the Tune page: quality against cost, one recommendation, and ways for it to leave the tool."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.panel import want_settings
+from components.common.setting_words import setting_label, setting_text
+from components.labels.settings import SETTING_NAMES
+from components.labels.tuning import MEASURE_NAMES
+from components.tune.charts import Kind, Point, quality_against_cost, settings_text
+from components.tune.figures import AFTER, BEFORE
+from components.tune.recommendation import recommendation_card
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.figures import Evaluation
+from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
+from engine.evaluation.sweep import Cost
+from engine.evaluation.sweep_values import AxisValue, Recommendation
+from engine.model.config import RunConfig
+from engine.model.values import Fault
+from pages.parts.tune.evidence import Shown
+from pages.parts.tune.tried import COSTS, Tried, recommended, tried, tried_rows
+
+_AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
+_DEFAULT_AXES = ["similarity_threshold", "max_rewrites"]
+_MOST_AXES = 3
+
+
+def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
+    """Every swept setting as a point of quality against cost, with the recommended one."""
+    before, config = evaluation.configs
+    made = tried(shown, config, swept_axes(config))
+    cost: Cost = st.selectbox(
+        words("Cost"),
+        COSTS,
+        format_func=lambda name: words(MEASURE_NAMES[name]),
+        key="tune_front_cost",
+        persist_state="session",
+    )
+    telling, total = int(made.telling.sum()), len(made.configs)
+    st.caption(
+        words(
+            "{n} settings; click one to try it"
+            if telling == total
+            else "{n} of {total} settings known well enough; click to try",
+            n=telling,
+            total=total,
+        )
+    )
+    found = recommended(shown, config, swept_axes(config), before)
+    points = _points(made, evaluation, cost, found, words)
+    quality_against_cost(points, cost, words, key="tune_front", tried=_try, total=len(shown))
+
+
+def _points(made: Tried, evaluation: Evaluation, cost: Cost, found: Recommendation, words: Words) -> list[Point]:
+    """The settings of the sweep of which enough is known, and those under test, which may lie between them."""
+    star = found.setting
+    on_front = frozenset(made.fronts[cost].settings)
+    points = [
+        Point(
+            quality=float(made.values["quality"][place]),
+            cost=float(made.values[cost][place]),
+            text=settings_text(settings, words),
+            known=int(made.known[place]),
+            settings=settings,
+            on_front=place in on_front,
+            kind="recommended" if place == star else "front" if place in on_front else "others",
+        )
+        for place, settings in enumerate(made.settings)
+        if made.telling[place] or place == star
+    ]
+    if star is None and found.choice != "too_poor":
+        points.append(_own_point(evaluation, BEFORE, cost, made, words=words, kind="recommended"))
+    return [*points, _own_point(evaluation, AFTER, cost, made, words=words, kind="current")]
+
+
+def _own_point(evaluation: Evaluation, side: int, cost: Cost, made: Tried, *, words: Words, kind: Kind) -> Point:
+    settings = {axis.name: getattr(evaluation.configs[side], axis.name) for axis in made.axes}
+    return Point(
+        quality=float(evaluation.value("quality")[side]),
+        cost=float(evaluation.value(cost)[side]),
+        text=settings_text(settings, words),
+        known=int(evaluation.known_n[side]),
+        settings=settings,
+        kind=kind,
+    )
+
+
+def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig, words: Words) -> None:
+    """Which settings are swept, what is recommended and how sure that is, and exports."""
+    st.multiselect(
+        words("Settings to sweep"),
+        _AXES,
+        default=None if "tune_axes" in st.session_state else swept_axes(config),
+        format_func=lambda name: words(SETTING_NAMES[name]),
+        max_selections=_MOST_AXES,
+        key="tune_axes",
+        persist_state="session",
+        help=words("Two or three; the others stay as the sliders have them. Computed from evidence, without calls."),
+    )
+    made = tried(shown, config, swept_axes(config))
+    found = recommended(shown, config, swept_axes(config), before)
+    changed = [
+        f"{setting_label(name, words)} {setting_text(name, getattr(found.config, name), words)}"
+        for name in _AXES
+        if getattr(found.config, name) != getattr(before, name)
+    ]
+    if recommendation_card(found, changed, words, key="tune_recommendation"):
+        want_settings(found.config)
+        st.rerun()
+    left, right = st.columns(2, gap="medium")
+    with left:
+        save_form(engine, config, words)
+    with right:
+        take_away(engine, config, words)
+    st.download_button(
+        words("{n} settings as CSV", n=len(made.configs)),
+        lambda: _csv(tried_rows(shown, config, swept_axes(config))),
+        file_name="sweep.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key="tune_csv",
+    )
+
+
+def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
+    """Keep the settings under test by a name; take up or forget saved ones."""
+    st.markdown(f"**{words('Save these settings')}**")
+    with st.form("tune_save", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
+        pressed = st.form_submit_button(words("Save"), icon=":material/save:")
+    if pressed and name.strip():
+        try:
+            engine.evaluation.save_settings(name.strip(), config)
+            st.rerun()
+        except WorkbenchError as error:
+            fault_box(Fault.of(error), words, key="tune_save_fault")
+    for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(saved)
+            if st.button(words("use"), key=f"tune_use_{place}", type="tertiary"):
+                want_settings(settings)
+                st.rerun()
+            if st.button(words("forget"), key=f"tune_forget_{place}", type="tertiary"):
+                engine.evaluation.delete_settings(saved)
+                st.rerun()
+
+
+def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
+    """The settings under test as curl, Python, JSON, and the file for the command line."""
+    address = f"http://127.0.0.1:{engine.settings.port}"
+    st.markdown(f"**{words('Take them along')}**")
+    forms = {
+        "curl": ("bash", as_curl(config, address=address)),
+        "Python": ("python", as_python(config)),
+        "JSON": ("json", as_json(config)),
+        "eval": ("toml", as_toml(config)),
+    }
+    for tab, (language, text) in zip(st.tabs(list(forms), key="tune_out"), forms.values(), strict=True):
+        with tab:
+            st.code(text, language=language, wrap_lines=True)
+            if language == "toml":
+                st.caption(words("The file for `python -m engine eval DATASET --config FILE`."))
+
+
+def swept_axes(config: RunConfig) -> tuple[str, ...]:
+    """The settings that the sweep varies, as chosen in its tab; by itself the number that the gate reads is one."""
+    chosen = st.session_state.get("tune_axes") or (*_DEFAULT_AXES, number_of_gate(config))
+    return tuple(name for name in _AXES if name in chosen)
+
+
+def number_of_gate(config: RunConfig) -> str:
+    """The setting that decides when a round suffices."""
+    return "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"
+
+
+def _try(settings: Mapping[str, AxisValue]) -> None:
+    want_settings(settings)
+
+
+def _csv(lines: Sequence[Mapping[str, AxisValue | None]]) -> bytes:
+    written = io.StringIO()
+    table = csv.DictWriter(written, list(lines[0]))
+    table.writeheader()
+    table.writerows(lines)
+    return written.getvalue().encode("utf-8-sig")

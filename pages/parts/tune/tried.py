@@ -1,0 +1,258 @@
+"""What the Tune page computes from evidence, each once: a slider that moves recomputes only what depends on it.
+
+Walking a thousand runs takes most of a second, nearly the same for one setting as for a hundred. So the settings around
+those under test are tried along with them, and the map is a part of the sweep wherever it can be.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.evidence import Evidence
+from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
+from engine.evaluation.recommend import enough_known, recommend
+from engine.evaluation.sweep import Cost, front, rows, sweep
+from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
+from engine.model.config import PARAMETERS, RunConfig
+from pages.parts.tune.evidence import Shown
+
+COSTS: tuple[Cost, ...] = ("steps", "calls", "seconds")
+_MAP_STEPS = (11, 11)
+"""Values of one axis of the map."""
+_SWEPT = {1: (101, 20), 2: (21, 20), 3: (11, 6)}
+"""Values of a threshold and of a whole number by how many settings are swept: some hundreds of settings."""
+_AROUND = 8
+"""Steps of every slider to both sides that are tried along with where it stands."""
+_MOVED = ("top_k", "similarity_threshold", "grade_pass_threshold", "min_relevant", "max_rewrites")
+_BLOCKS, _SWEEPS = 4, 6
+"""Kept for every gathering that is looked at."""
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+_HASHED: Any = {RunConfig: repr}
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What the page shows of a sweep: figures by setting; those by question take hundreds of megabytes."""
+
+    axes: tuple[Axis, ...]
+    configs: tuple[RunConfig, ...]
+    settings: tuple[Mapping[str, AxisValue], ...]
+    values: Mapping[Measure, NDArray[np.float64]]
+    """By setting; NaN where no question can tell."""
+    counts: Mapping[Measure, NDArray[np.int64]]
+    known: NDArray[np.int64]
+    telling: NDArray[np.bool_]
+    """Whether enough is known of a setting to be shown beside the others."""
+    fronts: Mapping[Cost, Front]
+
+    def heat(self, measure: Measure, x: str, y: str, config: RunConfig) -> HeatMap | None:
+        """A measure over two of the axes, a third one as in ``config``; None where the sweep does not have that."""
+        places = {axis.name: place for place, axis in enumerate(self.axes)}
+        if not {x, y} <= places.keys():
+            return None
+        cut: list[int | slice] = []
+        for axis in self.axes:
+            held = getattr(config, axis.name)
+            if axis.name in (x, y):
+                cut.append(slice(None))
+            elif held in axis.values:
+                cut.append(axis.values.index(held))
+            else:
+                return None
+        shape = tuple(len(axis.values) for axis in self.axes)
+
+        def laid(values: NDArray[Any]) -> NDArray[Any]:
+            square = values.reshape(shape)[tuple(cut)]
+            return square if places[y] < places[x] else square.T
+
+        return HeatMap(
+            measure=measure,
+            x=self.axes[places[x]],
+            y=self.axes[places[y]],
+            values=laid(self.values[measure]),
+            n=laid(self.counts[measure]),
+            known_n=laid(self.known),
+            settings=laid(np.arange(len(self.configs))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    tried: Tried
+    sweep: Sweep
+    """With few of its measures."""
+
+
+class Kept(Generic[Key, Value]):
+    """The last few values by key, for every session of this process."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._guard = threading.Lock()
+        self._kept: OrderedDict[Key, Value] = OrderedDict()
+
+    def find(self, key: Key) -> Value | None:
+        with self._guard:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def values(self) -> list[Value]:
+        with self._guard:
+            return list(self._kept.values())
+
+    def keep(self, key: Key, value: Value) -> None:
+        with self._guard:
+            self._kept[key] = value
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+
+# -- the settings under test -------------------------------------------------------------------------------------
+
+
+def evaluated(shown: Shown, before: RunConfig, config: RunConfig) -> Evaluation:
+    """The figures of two settings, ``before`` first."""
+    blocks = _blocks(shown.name, before)
+    block = next((block for block in blocks.values() if config in block.configs), None)
+    if block is None:
+        block = evaluate(shown.evidence, (before, config, *_around(config)))
+        blocks.keep(config, block)
+    return _of(block, (0, block.configs.index(config, 1) if config in block.configs[1:] else 0))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_HASHED)
+def _blocks(name: str, before: RunConfig) -> Kept[RunConfig, Evaluation]:
+    """Evaluations of neighbouring settings, by the one around which they were made."""
+    return Kept(_BLOCKS)
+
+
+def _around(config: RunConfig) -> list[RunConfig]:
+    """The settings a few steps of one slider away."""
+    found = []
+    for name in _MOVED:
+        limits, here = PARAMETERS[name], getattr(config, name)
+        for step in (*range(-_AROUND, 0), *range(1, _AROUND + 1)):
+            value = round(here + step * limits.step, 4)
+            if limits.low <= value <= limits.high:
+                moved: dict[str, Any] = {name: int(value) if limits.whole else value}
+                found.append(replace(config, **moved))
+    return found
+
+
+def _of(block: Evaluation, places: Sequence[int]) -> Evaluation:
+    """A part of an evaluation, by setting."""
+    columns = list(places)
+    return replace(
+        block,
+        configs=tuple(block.configs[place] for place in columns),
+        outcomes=block.outcomes[:, columns],
+        path_known=block.path_known[:, columns],
+        measures={
+            name: Measured(found.total[:, columns], found.weight[:, columns]) for name, found in block.measures.items()
+        },
+    )
+
+
+# -- many settings -----------------------------------------------------------------------------------------------
+
+
+def map_of(shown: Shown, config: RunConfig, axes: tuple[str, str], measure: Measure, swept: tuple[str, ...]) -> HeatMap:
+    """The heat map of two settings (across, up), the others as the sliders have them."""
+    made = _sweeps(shown.name).find((_held(config, swept), swept))
+    # A sweep that is there has it for nothing; one that is not takes longer than the map alone.
+    found = made.tried.heat(measure, *axes, config) if made is not None else None
+    return found if found is not None else _map(shown.name, _held(config, axes), axes, measure, shown.evidence)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_HASHED)
+def _map(name: str, held: RunConfig, axes: tuple[str, str], measure: Measure, _evidence: Evidence) -> HeatMap:
+    return _sweep(_evidence, held, axes, _MAP_STEPS).heat(measure, *axes)
+
+
+def tried(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried:
+    """Every combination of round values of these settings; computed again only where another setting moved."""
+    return _made(shown.name, _held(config, names), names, shown.evidence).tried
+
+
+def recommended(shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig) -> Recommendation:
+    """The setting of the sweep to take instead of ``before``."""
+    return _recommended(shown.name, _held(config, names), names, before, shown.evidence)
+
+
+def tried_rows(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> list[dict[str, AxisValue | None]]:
+    """The same settings with every measure, for a file."""
+    return rows(_sweep(shown.evidence, _held(config, names), names, _SWEPT[len(names)]))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _sweeps(name: str) -> Kept[tuple[RunConfig, tuple[str, ...]], _Made]:
+    return Kept(_SWEEPS)
+
+
+def _made(name: str, held: RunConfig, names: tuple[str, ...], evidence: Evidence) -> _Made:
+    sweeps = _sweeps(name)
+    found = sweeps.find((held, names))
+    if found is None:
+        found = _tried(_sweep(evidence, held, names, _SWEPT[len(names)]))
+        sweeps.keep((held, names), found)
+    return found
+
+
+def _tried(made: Sweep) -> _Made:
+    evaluation = made.evaluation
+    found = Tried(
+        axes=made.axes,
+        configs=made.configs,
+        settings=tuple(made.settings(place) for place in range(len(made.configs))),
+        values={measure: evaluation.value(measure) for measure in MEASURES},
+        counts={measure: evaluation.n(measure) for measure in MEASURES},
+        known=evaluation.known_n,
+        telling=np.asarray(enough_known(evaluation), dtype=np.bool_),
+        fronts={cost: front(made, cost) for cost in COSTS},
+    )
+    # What a recommendation asks for; all measures of a thousand runs are hundreds of megabytes.
+    wanted: tuple[Measure, ...] = ("quality", "steps", "seconds")
+    slim = replace(evaluation, measures={measure: evaluation.measures[measure] for measure in wanted})
+    return _Made(found, replace(made, evaluation=slim))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_HASHED)
+def _recommended(
+    name: str, held: RunConfig, names: tuple[str, ...], before: RunConfig, _evidence: Evidence
+) -> Recommendation:
+    return recommend(_made(name, held, names, _evidence).sweep, before)
+
+
+def _held(config: RunConfig, names: tuple[str, ...]) -> RunConfig:
+    """The settings that a sweep leaves alone; those that it varies must not tell two sweeps apart."""
+    defaults = RunConfig()
+    return replace(config, **{name: getattr(defaults, name) for name in names})
+
+
+def _sweep(evidence: Evidence, held: RunConfig, names: tuple[str, ...], most: tuple[int, int]) -> Sweep:
+    return sweep(evidence, held, [axis_of(name, most) for name in names])
+
+
+def axis_of(name: str, most: tuple[int, int]) -> Axis:
+    """Round values over the range of a setting: at most ``most`` of a threshold, and of a whole number."""
+    limits = PARAMETERS[name]
+    values: tuple[AxisValue, ...]
+    if limits.whole:
+        numbers = range(int(limits.low), int(limits.high) + 1)
+        values = tuple(numbers[:: -(-len(numbers) // most[1])])
+    else:
+        width = limits.high - limits.low
+        values = tuple(round(limits.low + width * place / (most[0] - 1), 4) for place in range(most[0]))
+    return Axis(name, values)
