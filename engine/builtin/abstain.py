@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.builtin.terms import Idf, surface_terms
+from engine.builtin.terms import surface_terms, weight_of
 from engine.model.language import language_of
 from engine.model.values import Candidate, Language, Round
 
@@ -124,7 +124,6 @@ def _touched_en(kept: int) -> str:
 def _subject(question: str, language: Language) -> str:
     """The heaviest terms of the question in its own order, for naming what was not found."""
     forms = surface_terms(question, question=True)
-    idf = Idf.load()
-    heaviest = set(sorted(forms, key=lambda term: -idf.weight(term))[:_NAMED])
+    heaviest = set(sorted(forms, key=lambda term: -weight_of(term))[:_NAMED])
     named = [form for term, form in forms.items() if term in heaviest]
     return ("、" if language == "zh" else ", ").join(named)

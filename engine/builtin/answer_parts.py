@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.quotes import Quote
 from engine.builtin.reading import asking_clauses
-from engine.builtin.terms import Idf
 from engine.model.values import AnswerKind
 
 PART_COVERED = 0.34
@@ -57,7 +55,7 @@ def parts_of(question: str) -> tuple[Part, ...]:
     clauses = [_JOINT.sub("", clause.strip()) for clause in asking_clauses(question)]
     if len(clauses) < 2:
         return ()
-    read = [read_question(clause, _idf()) for clause in clauses]
+    read = [read_question(clause) for clause in clauses]
     made = []
     for at, (clause, part) in enumerate(zip(clauses, read, strict=True)):
         elsewhere = {term for place, other in enumerate(read) if place != at for term in other.terms}
@@ -75,8 +73,3 @@ def asked_kinds(question: str) -> list[Asked]:
 def kind_strength(asked: Asked, quote: Quote) -> float:
     """How well a sentence of a passage holds the kind of answer asked for, near the question's terms."""
     return min(max(quote.kinds, default=0.0), answer_strength(asked, quote.text))
-
-
-@lru_cache(maxsize=1)
-def _idf() -> Idf:
-    return Idf.load()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.builtin.answer_reading import Statement
-from engine.builtin.terms import Idf, is_han, terms
+from engine.builtin.terms import is_han, terms, weight_of
 from engine.model.language import language_of
 from engine.model.values import Passage
 
@@ -51,7 +51,7 @@ class Shown:
         if _bare(statement.plain) in _bare(self.text) or (self.cut and self._breaks_off_in(statement)):
             return 1.0
         counted = (term for term in statement.terms if figures or not term[0].isdigit())
-        weights = {term: math.sqrt(_idf().weight(term)) for term in counted}
+        weights = {term: math.sqrt(weight_of(term)) for term in counted}
         total = math.fsum(weights.values())
         return math.fsum(weight for term, weight in weights.items() if self._has(term)) / total if total else 1.0
 
@@ -93,11 +93,6 @@ def best_support(statement: Statement, shown: Sequence[Shown], besides: Sequence
 def figures_in(text: str) -> frozenset[str]:
     """Figures in a text, without thousands separators."""
     return frozenset(re.sub(r"(?<=\d),(?=\d{3}\b)", "", found) for found in _FIGURE.findall(text))
-
-
-@lru_cache(maxsize=1)
-def _idf() -> Idf:
-    return Idf.load()
 
 
 @lru_cache(maxsize=256)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from engine.builtin.report import as_messages, spoken
 from engine.memory.sameness import same_question
 from engine.model.small_talk import small_talk
-from engine.model.values import Memory, Message, ModelCall, Passage
+from engine.model.values import Memory, Passage
 from engine.roles import SILENT, DirectRequest, Trace
 
 _MARKER = re.compile(r"\s?[\[【［]\d{1,3}[\]】］]")
@@ -51,11 +51,9 @@ class BuiltinDirectAnswerer:
     """Repeats a remembered answer as such, with its sources, or says what it is there for; invents nothing."""
 
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
-        began = trace.now_ms()
-        text = direct_answer(request)
-        trace.token(text)
-        trace.call(_report(request, text, began, trace.now_ms()))
-        return text
+        memories = [{"question": item.question, "answer": item.answer} for item in request.memories]
+        asked = as_messages({"question": request.question, "memories": memories})
+        return await spoken(trace, "direct_response", asked, [direct_answer(request)])
 
 
 def direct_answer(request: DirectRequest) -> str:
@@ -109,22 +107,3 @@ def cited_passages(request: DirectRequest) -> tuple[Passage, ...]:
 
 def _say(request: DirectRequest) -> Mapping[_Phrase, str]:
     return _PHRASES["zh" if request.language == "zh" else "en"]
-
-
-def _report(request: DirectRequest, text: str, began: float, ended: float) -> ModelCall:
-    asked = {
-        "question": request.question,
-        "memories": [{"question": item.question, "answer": item.answer} for item in request.memories],
-    }
-    return ModelCall(
-        role="generator",
-        node="direct_response",
-        round=0,
-        model="builtin",
-        messages=(Message("user", json.dumps(asked, ensure_ascii=False)),),
-        reply=text,
-        parsed={"answer": text},
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

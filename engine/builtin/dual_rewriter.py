@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.builtin.reading import other_names, read
-from engine.builtin.rewrite_report import told
-from engine.builtin.rewriter import propose, tried_queries
+from engine.builtin.report import reported
+from engine.builtin.rewriter import first_new, propose
 from engine.builtin.terms import terms
 from engine.model.language import normalised_query
 from engine.model.small_talk import without_small_talk
@@ -31,10 +31,8 @@ class BuiltinDualRewriter:
     """
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
-        began = trace.now_ms()
-        proposal = cleared(request) if initial(request) else corrected(request)
-        trace.call(told(request, proposal, began, trace.now_ms()))
-        return proposal
+        by_mode = cleared if initial(request) else corrected
+        return reported(trace, "rewriter", "rewrite", request, by_mode, rewrites=len(request.history))
 
 
 def initial(request: RewriteRequest) -> bool:
@@ -61,11 +59,7 @@ def cleared(request: RewriteRequest) -> RewriteProposal:
 
 def corrected(request: RewriteRequest) -> RewriteProposal:
     """The first idea not tried: what the suggestions name first, then those of the built-in rewriter."""
-    tried = {normalised_query(text) for text in tried_queries(request)}
-    for proposal in _by_issues(request):
-        if normalised_query(proposal.query) not in tried:
-            return proposal
-    return propose(request)
+    return first_new(_by_issues(request), request) or propose(request)
 
 
 def _by_issues(request: RewriteRequest) -> Iterator[RewriteProposal]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from engine.builtin.answer_checks import (
@@ -20,9 +19,10 @@ from engine.builtin.answer_checks import (
 )
 from engine.builtin.answer_poles import on_the_side_asked
 from engine.builtin.grader import Similarity
+from engine.builtin.report import reported
 from engine.model.config import BUILTIN
 from engine.model.small_talk import small_talk
-from engine.model.values import Evaluation, EvaluationDimension, Message, ModelCall, Suggestion
+from engine.model.values import Evaluation, EvaluationDimension, Suggestion
 from engine.roles import SILENT, EvaluationAim, EvaluationRequest, Trace
 
 Check = Callable[[Answer], Iterator[Suggestion]]
@@ -48,10 +48,8 @@ class BuiltinEvaluator:
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
         """Raises what the similarity callable raises."""
         similarities = await self._similarity(request.question, request.passages) if request.passages else []
-        started_ms, clock = trace.now_ms(), time.perf_counter()
-        evaluation = judge(request, similarities)
-        trace.call(_report(request, evaluation, started_ms, (time.perf_counter() - clock) * 1000))
-        return evaluation
+        judged = partial(judge, similarities=similarities)
+        return reported(trace, "evaluator", "", request, judged, asked=_asked, said=_said)
 
 
 def judge(request: EvaluationRequest, similarities: Sequence[float]) -> Evaluation:
@@ -87,29 +85,13 @@ def _of_every_dimension(found: list[Suggestion]) -> tuple[Suggestion, ...]:
     return tuple(item for place, item in enumerate(found) if place in places)
 
 
-def _report(request: EvaluationRequest, evaluation: Evaluation, began_ms: float, took_ms: float) -> ModelCall:
-    asked = {
-        "aim": request.aim,
-        "question": request.question,
-        "answer": request.answer,
-        "passages": [item.text for item in request.passages],
-    }
-    judged: dict[str, Any] = {
-        "passed": evaluation.passed,
-        "suggestions": [
-            {"dimension": item.dimension, "suggestion": item.text, "quote": item.quote}
-            for item in evaluation.suggestions
-        ],
-    }
-    return ModelCall(
-        role="evaluator",
-        node="",
-        round=0,
-        model=BUILTIN,
-        messages=(Message("user", json.dumps(asked, ensure_ascii=False)),),
-        reply=json.dumps(judged, ensure_ascii=False),
-        parsed=judged,
-        start_ms=began_ms,
-        duration_ms=took_ms,
-        built_in=True,
-    )
+def _asked(request: EvaluationRequest) -> dict[str, Any]:
+    passages = [item.text for item in request.passages]
+    return {"aim": request.aim, "question": request.question, "answer": request.answer, "passages": passages}
+
+
+def _said(evaluation: Evaluation) -> dict[str, Any]:
+    named = [
+        {"dimension": item.dimension, "suggestion": item.text, "quote": item.quote} for item in evaluation.suggestions
+    ]
+    return {"passed": evaluation.passed, "suggestions": named}

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.reading import asking_clauses, other_names
-from engine.builtin.terms import Idf, is_han, surface_terms, terms, without_asking
+from engine.builtin.terms import LEAST, RARE, is_han, surface_terms, terms, weight_of, without_asking
 from engine.model.language import language_of, sentences
 from engine.model.values import AnswerKind, Language
 
@@ -91,30 +91,30 @@ class Evidence:
     wanted_found: bool | None
 
 
-def read_question(text: str, idf: Idf) -> Question:
+def read_question(text: str) -> Question:
     """Terms, weights, kind of answer and parts of a question; a question without terms is no error."""
     clauses = asking_clauses(text)
-    parts = [_read(clause.strip(), idf) for clause in clauses] if len(clauses) > 1 else []
-    return replace(_read(text, idf), parts=tuple(part for part in parts if len(part.terms) >= _LEAST_PART))
+    parts = [_read(clause.strip()) for clause in clauses] if len(clauses) > 1 else []
+    return replace(_read(text), parts=tuple(part for part in parts if len(part.terms) >= _LEAST_PART))
 
 
-def _read(text: str, idf: Idf) -> Question:
+def _read(text: str) -> Question:
     forms = surface_terms(text, question=True)
     language = language_of(text)
     return Question(
         text=text,
         language=language,
         forms=forms,
-        weights=tuple(math.sqrt(_weight(term, language, idf)) for term in forms),
+        weights=tuple(math.sqrt(_weight(term, language)) for term in forms),
         asked=asked_by(text),
-        phrases=_phrases(text, tuple(forms), idf),
+        phrases=_phrases(text, tuple(forms)),
         names=_names(text, tuple(forms)),
     )
 
 
-def _weight(term: str, language: Language, idf: Idf) -> float:
+def _weight(term: str, language: Language) -> float:
     # In a Chinese question a word in Latin script is a name, however common the word is in English: key, body, model.
-    return Idf.RARE if language == "zh" and term.isascii() and term.isalpha() else idf.weight(term)
+    return RARE if language == "zh" and term.isascii() and term.isalpha() else weight_of(term)
 
 
 def weigh(question: Question, text: str, similarity: float, *, heading: str = "") -> Evidence:
@@ -260,7 +260,7 @@ def _names(text: str, asked: Sequence[str]) -> dict[str, tuple[tuple[str, ...], 
     return found
 
 
-def _phrases(text: str, asked: Sequence[str], idf: Idf) -> dict[str, float]:
+def _phrases(text: str, asked: Sequence[str]) -> dict[str, float]:
     """Phrases of a question with their weights.
 
     A Chinese pair weighs the less the rarer its characters are, as a rare word counts in the coverage already; the
@@ -271,7 +271,7 @@ def _phrases(text: str, asked: Sequence[str], idf: Idf) -> dict[str, float]:
     weights = {f"{first} {second}": 1.0 for first, second in pairwise(latin)}
     for run in _HAN_RUN.findall(without_asking(_folded(text))):
         for piece in _bigrams(run):
-            weights[piece] = (2 * Idf.LEAST / (idf.weight(piece[0]) + idf.weight(piece[1]))) ** 2
+            weights[piece] = (2 * LEAST / (weight_of(piece[0]) + weight_of(piece[1]))) ** 2
     return weights
 
 

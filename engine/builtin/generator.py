@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from engine.builtin.answer_form import form_of, names_anew, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
@@ -18,16 +16,16 @@ from engine.builtin.grader import model_for
 from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
 from engine.builtin.quotes import Asking, Quote
 from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences
-from engine.builtin.terms import Idf, stem, terms
-from engine.builtin.unmentioned import heading_of, idf, missing_terms, shares_of, stands_in, unknown_names
+from engine.builtin.terms import RARE, stem, terms, weight_of
+from engine.builtin.unmentioned import heading_of, missing_terms, shares_of, stands_in, unknown_names
 from engine.model.language import language_of
 from engine.model.suggestion_wording import KINDS
-from engine.model.values import AnswerKind, Language, Message, ModelCall, Passage
+from engine.model.values import AnswerKind, Language, Passage
 from engine.retrieval.given import table_text
 from engine.roles import SILENT, GenerationRequest, Trace
 
-_MODEL = "builtin"
 _CONTEXT_TOKENS = 4000
 _MOST_SENTENCES = 5
 _ROOM = 1.55
@@ -111,7 +109,7 @@ _PHRASES: Mapping[Literal["zh", "en"], Mapping[_Phrase, str]] = MappingProxyType
 
 def asking_of(text: str) -> Asking:
     """A question as sentences are held against it."""
-    question = read_question(text, idf())
+    question = read_question(text)
     clauses = tuple(asked for clause in asking_clauses(text) if (asked := asked_by(clause)).kind != "other")
     renamed = tuple(tuple(name.casefold() for name in names) for _, names in other_names(text))
     form = form_of(text, way=any(clause.kind == "way" for clause in (*clauses, question.asked)))
@@ -137,16 +135,7 @@ class BuiltinGenerator:
         return math.ceil(0.7 * han + (len(text) - han) / 4)
 
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
-        began = trace.now_ms()
-        pieces: list[str] = []
-        for piece in compose(request):
-            pieces.append(piece)
-            trace.token(piece)
-            # One turn of the loop a piece: the reader sees it, and a cancel can come in between.
-            await asyncio.sleep(0)
-        text = "".join(pieces)
-        trace.call(_report(request, text, began, trace.now_ms()))
-        return text
+        return await spoken(trace, "generate", as_messages(_asked(request)), compose(request))
 
 
 def compose(request: GenerationRequest) -> Iterator[str]:
@@ -209,7 +198,7 @@ def _kind_not_given(asking: Asking, passages: Sequence[Passage], foreign: bool) 
 def _may_name(asked: Asked, text: str) -> bool:
     """Whether a rare word in capitals stands in a text that the question does not have: it may begin a sentence."""
     words = {word for word in _CAPITAL.findall(text) if word.lower() not in asked.folded}
-    return any(idf().weight(stem(word.lower())) >= Idf.RARE for word in words)
+    return any(weight_of(stem(word.lower())) >= RARE for word in words)
 
 
 def _quoted(quotes: Sequence[Quote], gap: str, asking: Asking) -> Iterator[str]:
@@ -396,25 +385,11 @@ def _foreign(language: Language, passages: Sequence[Passage]) -> bool:
     return all(language_of(passage.text) != language for passage in passages)
 
 
-def _report(request: GenerationRequest, text: str, began: float, ended: float) -> ModelCall:
-    asked = {
-        "question": request.question,
-        "verified": request.verified,
-        "passages": [
-            {"marker": marker, "source": passage.source, "section": passage.section, "text": passage.text}
-            for marker, passage in enumerate(request.passages, 1)
-        ],
-        **({"tables": [table_text(table) for table in request.tables]} if request.tables else {}),
-    }
-    return ModelCall(
-        role="generator",
-        node="generate",
-        round=0,
-        model=_MODEL,
-        messages=(Message("user", json.dumps(asked, ensure_ascii=False)),),
-        reply=text,
-        parsed={"answer": text},
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )
+def _asked(request: GenerationRequest) -> dict[str, Any]:
+    """The request as its record shows it."""
+    passages = [
+        {"marker": marker, "source": passage.source, "section": passage.section, "text": passage.text}
+        for marker, passage in enumerate(request.passages, 1)
+    ]
+    tables = {"tables": [table_text(table) for table in request.tables]} if request.tables else {}
+    return {"question": request.question, "verified": request.verified, "passages": passages, **tables}

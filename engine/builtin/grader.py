@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
 from engine.builtin.quotable import prose
-from engine.builtin.terms import Idf
 from engine.model.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 
@@ -95,7 +94,6 @@ class BuiltinGrader:
 
     def __init__(self, similarity: Similarity) -> None:
         self._similarity = similarity
-        self._idf = Idf.load()
         self._models = load_coefficients()
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
@@ -103,7 +101,7 @@ class BuiltinGrader:
         if not passages:
             return []
         similarities = await self._similarity(question, passages)
-        read = read_question(question, self._idf)
+        read = read_question(question)
         verdicts: list[Verdict] = []
         for passage, similarity in zip(passages, similarities, strict=True):
             started_ms, clock = trace.now_ms(), time.perf_counter()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.builtin import segmenting
-from engine.builtin.terms import STOP_EN, STOP_ZH, Idf, is_han, stem
+from engine.builtin.terms import RARE, STOP_EN, STOP_ZH, is_han, stem, weight_of
 from engine.model.language import language_of, sentences
 
 _TOLD: Mapping[str, Any] = json.loads(Path(__file__).with_name("relations.json").read_text(encoding="utf-8"))
@@ -126,7 +126,7 @@ def _english(sentence: str, text: str) -> Iterator[Candidate]:
         words = [match.group() for match in run]
         name = sentence[run[0].start() : run[-1].end()]
         proper = any(_capital(word) for word in words) and _is_name(run[0].start(), name, text)
-        weight = max(_idf().weight(stem(word.lower())) for word in words) + 0.5 * (len(words) - 1)
+        weight = max(weight_of(stem(word.lower())) for word in words) + 0.5 * (len(words) - 1)
         if _worth(words, weight, proper):
             yield Candidate(name if proper else _singular(name), weight, proper)
 
@@ -147,7 +147,7 @@ def _trimmed(run: list[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _is_common(word: str) -> bool:
-    return word.islower() and _idf().weight(stem(word)) <= _COMMONEST
+    return word.islower() and weight_of(stem(word)) <= _COMMONEST
 
 
 def _runs(tokens: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
@@ -219,7 +219,7 @@ def _chinese(sentence: str) -> Iterator[Candidate]:
     """Words between marks of quotation, and runs of nouns as the dictionary of jieba classes them."""
     for match in _QUOTED_ZH.finditer(sentence):
         if len(match.group(1)) <= _LONGEST_QUOTED and match.group(1) not in STOP_ZH | _GENERIC_ZH:
-            yield Candidate(match.group(1), Idf.RARE, proper=match.group().startswith("《"))
+            yield Candidate(match.group(1), RARE, proper=match.group().startswith("《"))
     run: list[tuple[str, str]] = []
     for word, tag in (*_tagged(sentence), ("", "x")):
         joins = bool(word) and _joins(word, tag, run)
@@ -275,7 +275,7 @@ def _named(run: Sequence[tuple[str, str]]) -> Iterator[Candidate]:
         return
     latin = [word for word, tag in run if tag == "eng"]
     proper = any(tag.startswith(_NAME_TAGS) for _, tag in run) or any(word.isupper() for word in latin)
-    weight = max(_idf().weight(word.lower() if tag == "eng" else word) for word, tag in run) + 0.5 * (len(run) - 1)
+    weight = max(weight_of(word.lower() if tag == "eng" else word) for word, tag in run) + 0.5 * (len(run) - 1)
     if weight >= _LEAST_WEIGHT:
         yield Candidate(whole, weight, proper)
 
@@ -292,8 +292,3 @@ def _parts(run: list[tuple[str, str]], whole: str) -> list[list[tuple[str, str]]
         else:
             pieces.append([(word, tag)])
     return pieces
-
-
-@lru_cache(maxsize=1)
-def _idf() -> Idf:
-    return Idf.load()

@@ -8,8 +8,8 @@ from itertools import chain
 from types import MappingProxyType
 
 from engine.builtin.reading import read
-from engine.builtin.rewrite_report import told
-from engine.builtin.rewriter import proposals, tried_queries
+from engine.builtin.report import reported
+from engine.builtin.rewriter import first_new, proposals, tried_queries
 from engine.builtin.terms import surface_terms
 from engine.builtin.wishes import WISHES, Wish, wishes_in, with_wishes, without_wishes
 from engine.model.language import normalised_query
@@ -49,22 +49,14 @@ class BuiltinQualityRewriter:
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         """The first idea that has not been tried; when all have been, the question with its wishes once more."""
-        began = trace.now_ms()
-        proposal = propose(request)
-        trace.call(told(request, proposal, began, trace.now_ms()))
-        return proposal
+        return reported(trace, "rewriter", "rewrite", request, propose, rewrites=len(request.history))
 
 
 def propose(request: RewriteRequest) -> RewriteProposal:
     """The first of the ideas whose query repeats neither the question nor anything in the history."""
-    tried = {normalised_query(text) for text in tried_queries(request)}
     wishes = wishes_of(request)
-    for core in _cores(request):
-        query = with_wishes(core.query, wishes)
-        if normalised_query(query) not in tried:
-            return _proposal(query, core, wishes, request)
-    unchanged = RewriteProposal(request.question, _EXHAUSTED)
-    return _proposal(with_wishes(request.question, wishes), unchanged, wishes, request)
+    ideas = (_proposal(core, wishes, request) for core in _cores(request))
+    return first_new(ideas, request) or _proposal(RewriteProposal(request.question, _EXHAUSTED), wishes, request)
 
 
 def wishes_of(request: RewriteRequest) -> tuple[Wish, ...]:
@@ -112,7 +104,8 @@ def _as_failed(item: NearPassage) -> FailedPassage:
     return FailedPassage(item.id, item.text, item.similarity, "")
 
 
-def _proposal(query: str, core: RewriteProposal, wishes: tuple[Wish, ...], request: RewriteRequest) -> RewriteProposal:
+def _proposal(core: RewriteProposal, wishes: tuple[Wish, ...], request: RewriteRequest) -> RewriteProposal:
+    query = with_wishes(core.query, wishes)
     asked_before = wishes_in(request.current_query)
     reasons = [_REASONS[wish] for wish in wishes if wish not in asked_before]
     reason = " ".join([*([core.reason] if core.reason else []), *reasons]) or _UNCHANGED

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
+from engine.builtin.report import reported
 from engine.builtin.strategy_router import broad
 from engine.model.config import Mode
 from engine.model.small_talk import small_talk
-from engine.model.values import Complexity, Message, ModelCall, QueryAnalysis
+from engine.model.values import Complexity, QueryAnalysis
 from engine.roles import SILENT, AnalysisRequest, Trace
 
 AnalysisCode = Literal["smalltalk", "overview", "several", "chain", "one", "unnamed"]
@@ -64,10 +63,7 @@ class BuiltinQueryAnalyst:
     """Analyses by rule, the same way every time; calls nothing (contract: :class:`engine.roles.QueryAnalyst`)."""
 
     async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
-        began = trace.now_ms()
-        analysis = analysed(request)
-        trace.call(_report(request, analysis, began, trace.now_ms()))
-        return analysis
+        return reported(trace, "router", "analyze_query", request, analysed)
 
 
 def analysed(request: AnalysisRequest) -> QueryAnalysis:
@@ -98,20 +94,3 @@ def _code(request: AnalysisRequest) -> AnalysisCode:
     if request.entities and _CHAIN.search(unicodedata.normalize("NFKC", request.query)):
         return "chain"
     return "one" if request.entities else "unnamed"
-
-
-def _report(request: AnalysisRequest, analysis: QueryAnalysis, began: float, ended: float) -> ModelCall:
-    # With a list, as it is read back from a record.
-    reply = {**dataclasses.asdict(analysis), "entities": list(analysis.entities)}
-    return ModelCall(
-        role="router",
-        node="analyze_query",
-        round=0,
-        model="builtin",
-        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=json.dumps(reply, ensure_ascii=False),
-        parsed=reply,
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from engine.builtin.terms import Idf, is_han, surface_terms, terms
+from engine.builtin.terms import is_han, surface_terms, terms, weight_of
 from engine.model.language import language_of, normalised_query, sentences
 from engine.roles import FailedPassage, RewriteRequest
 
@@ -87,16 +87,15 @@ class Reading:
 
 def read(request: RewriteRequest) -> Reading:
     """Read a request; the same request always gives the same reading."""
-    idf = _idf()
     keys = {term: _base_form(form) for term, form in surface_terms(request.question, question=True).items()}
-    weights = {term: idf.weight(term) for term in keys}
+    weights = {term: weight_of(term) for term in keys}
     bags = [frozenset(terms(item.text)) for item in request.failed]
     lacking = {term: _lacking(term, request.failed, bags) for term in keys}
     return Reading(
         keys=keys,
         weights=weights,
         missing=tuple(term for term in keys if lacking[term] > _COMMONLY_MISSING) if request.failed else (),
-        near=near_terms(request.failed, weights, idf, _used_before(request)),
+        near=near_terms(request.failed, weights, _used_before(request)),
         synonyms=other_names(request.question),
         parts=_parts(request.question, lacking, weights),
         only_terms=normalised_query("".join(keys.values())) == normalised_query(request.question),
@@ -110,7 +109,7 @@ def holds(term: str, bag: frozenset[str], text: str) -> bool:
 
 
 def near_terms(
-    failed: Sequence[FailedPassage], question: Mapping[str, float], idf: Idf, used: frozenset[str] = frozenset()
+    failed: Sequence[FailedPassage], question: Mapping[str, float], used: frozenset[str] = frozenset()
 ) -> tuple[str, ...]:
     """Pseudo-relevance feedback: terms that stand near the question's terms in passages that came close.
 
@@ -131,7 +130,7 @@ def near_terms(
                     best[term] = max(best.get(term, 0.0), close)
                     forms.setdefault(term, form)
         for term, close in best.items():
-            scores[term] += max(item.similarity, _LEAST_WEIGHT) * idf.weight(term) * close
+            scores[term] += max(item.similarity, _LEAST_WEIGHT) * weight_of(term) * close
             shared[term] += 1
     # A term that several close passages share belongs to the subject; one that a single passage has may be an anecdote.
     ordered = sorted(scores, key=lambda term: (-scores[term] * shared[term], term))
@@ -143,11 +142,6 @@ def share(question: Mapping[str, float], bag: frozenset[str], text: str) -> floa
     total = math.fsum(question.values())
     covered = math.fsum(weight for term, weight in question.items() if holds(term, bag, text))
     return covered / total if total else 0.0
-
-
-@lru_cache(maxsize=1)
-def _idf() -> Idf:
-    return Idf.load()
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from engine.builtin.reading import Reading, read
-from engine.builtin.rewrite_report import told
+from engine.builtin.report import reported
 from engine.builtin.terms import is_han
 from engine.model.language import normalised_query
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
@@ -71,20 +71,22 @@ class BuiltinRewriter:
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         """The first idea that has not been tried; when all have been, the key terms once more."""
-        began = trace.now_ms()
-        proposal = propose(request)
-        trace.call(told(request, proposal, began, trace.now_ms()))
-        return proposal
+        return reported(trace, "rewriter", "rewrite", request, propose, rewrites=len(request.history))
 
 
 def propose(request: RewriteRequest) -> RewriteProposal:
     """The first of :func:`proposals` that repeats neither the question nor anything in the history."""
-    tried = {normalised_query(text) for text in tried_queries(request)}
-    for proposal in proposals(request):
-        if normalised_query(proposal.query) not in tried:
-            return proposal
+    found = first_new(proposals(request), request)
+    if found is not None:
+        return found
     keys = tuple(read(request).keys.values())
     return RewriteProposal(" ".join(keys) or request.question, _EXHAUSTED, keys, "keywords")
+
+
+def first_new(found: Iterable[RewriteProposal], request: RewriteRequest) -> RewriteProposal | None:
+    """The first proposal whose query was not tried; None where all of them were."""
+    tried = {normalised_query(text) for text in tried_queries(request)}
+    return next((proposal for proposal in found if normalised_query(proposal.query) not in tried), None)
 
 
 def tried_queries(request: RewriteRequest) -> Iterator[str]:

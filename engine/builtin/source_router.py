@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from engine.builtin.report import reported
 from engine.builtin.wishes import Wish, about_weak_points, wishes_in, without_wishes
-from engine.model.values import SOURCE_KINDS, Message, ModelCall, Routing, SourceKind
+from engine.model.values import SOURCE_KINDS, Routing, SourceKind
 from engine.roles import SILENT, RoutingRequest, Trace
 
-_MODEL = "builtin"
 _PLAIN: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 1.0, "temporal": 1.0})
 _RELATIONS: Mapping[SourceKind, float] = MappingProxyType({"vector": 3.0, "graph": 3.0, "temporal": 1.0})
 _SEVERAL: Mapping[SourceKind, float] = MappingProxyType({"vector": 2.0, "graph": 1.0, "temporal": 1.0})
@@ -48,10 +47,7 @@ class BuiltinSourceRouter:
 
     async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
         """The routing of :func:`routed`, reported as a call."""
-        began = trace.now_ms()
-        routing = routed(request)
-        trace.call(_report(request, routing, began, trace.now_ms()))
-        return routing
+        return reported(trace, "router", "question_router", request, routed)
 
 
 def routed(request: RoutingRequest) -> Routing:
@@ -140,20 +136,3 @@ def _code(request: RoutingRequest, wishes: Iterable[Wish], about_relations: bool
     if about_relations:
         return "relations"
     return "asked" if tuple(wishes) else "plain"
-
-
-def _report(request: RoutingRequest, routing: Routing, began: float, ended: float) -> ModelCall:
-    reply = json.dumps({**dataclasses.asdict(routing), "shares": dict(routing.shares)}, ensure_ascii=False)
-    return ModelCall(
-        role="router",
-        node="question_router",
-        round=0,
-        model=_MODEL,
-        messages=(Message("user", json.dumps(dataclasses.asdict(request), ensure_ascii=False)),),
-        reply=reply,
-        # Read back, as a stored record is: JSON has lists where a dataclass has tuples.
-        parsed=json.loads(reply),
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

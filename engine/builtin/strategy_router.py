@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from engine.builtin.answer_kind import asked_by
+from engine.builtin.report import reported
 from engine.builtin.terms import question_terms
 from engine.memory.sameness import same_question
 from engine.model.small_talk import small_talk
-from engine.model.values import Message, ModelCall, RouteChoice, Strategy
+from engine.model.values import RouteChoice, Strategy
 from engine.roles import SILENT, StrategyRequest, Trace
 
 ChoiceCode = Literal["smalltalk", "remembered", "overview", "subject", "current", "specific"]
@@ -68,10 +68,7 @@ class BuiltinStrategyRouter:
     """Chooses by rule, the same way every time; calls nothing (contract: :class:`engine.roles.StrategyRouter`)."""
 
     async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice:
-        began = trace.now_ms()
-        choice = choose(request)
-        trace.call(_report(request, choice, began, trace.now_ms()))
-        return choice
+        return reported(trace, "router", "route_query", request, choose, asked=_asked)
 
 
 def choose(request: StrategyRequest) -> RouteChoice:
@@ -120,22 +117,7 @@ def _code(request: StrategyRequest) -> ChoiceCode:
     return broad(request.question) or "specific"
 
 
-def _report(request: StrategyRequest, choice: RouteChoice, began: float, ended: float) -> ModelCall:
-    asked = {
-        "question": request.question,
-        "memories": [item.question for item in request.memories],
-        "strategies": request.strategies,
-    }
-    reply = dataclasses.asdict(choice)
-    return ModelCall(
-        role="router",
-        node="route_query",
-        round=0,
-        model="builtin",
-        messages=(Message("user", json.dumps(asked, ensure_ascii=False)),),
-        reply=json.dumps(reply, ensure_ascii=False),
-        parsed=reply,
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )
+def _asked(request: StrategyRequest) -> dict[str, Any]:
+    """The request as its record shows it: of memories their questions alone."""
+    memories = [item.question for item in request.memories]
+    return {"question": request.question, "memories": memories, "strategies": request.strategies}

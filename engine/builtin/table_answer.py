@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.builtin.evidence import Question, read_question, weigh
-from engine.builtin.terms import Idf
 from engine.model.values import Attachment, Language
 from engine.retrieval.cells import column_letters
 from engine.roles import TableGiven
@@ -50,7 +49,7 @@ class _Scored:
 
 def table_sentences(question: str, tables: Sequence[TableGiven], language: Language) -> list[str]:
     """Sentences that quote the cells a question asks for, each with its marker; none where no cell is near it."""
-    asked = read_question(question, Idf.load())
+    asked = read_question(question)
     best = _extremes(asked, question, tables) or _nearest(asked, tables)
     return [_sentence(item, language) for item in best]
 
@@ -59,7 +58,7 @@ def table_sentences(question: str, tables: Sequence[TableGiven], language: Langu
 def table_coverage(question: str, tables: tuple[Attachment, ...]) -> float:
     """Share of the question, in [0, 1], that row and column of the best cell name; 0 without a table."""
     given = [_whole(number, table) for number, table in enumerate(tables, 1) if table.rows]
-    asked = read_question(question, Idf.load())
+    asked = read_question(question)
     best = _extremes(asked, question, given) or _nearest(asked, given)
     return round(max((item.score for item in best), default=0.0), 6)
 

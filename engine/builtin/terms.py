@@ -69,6 +69,11 @@ _SUFFIXES = (
     ("ies", "y", 2), ("ied", "y", 2), ("ing", "", 3), ("edly", "", 3), ("ed", "", 3), ("ly", "", 4),
 )  # fmt: skip
 
+RARE = 7.0
+MOST = 8.0
+LEAST = 1.0
+"""Weights of a rare word, and the bounds of all."""
+_NUMBER = 5.5
 _DICTIONARY_WORDS = 60_101_967
 """Sum of the word counts of jieba's dictionary, which rjieba carries."""
 _PASSAGE_WORDS = 100
@@ -131,36 +136,18 @@ def stem(word: str) -> str:
     return _closed(word)
 
 
-class Idf:
-    """How much a term says: the negative logarithm of the share of passages that would hold it.
+def weight_of(term: str) -> float:
+    """How much a term says: the negative logarithm of the share of passages that would hold it, from 1 to 8.
 
-    No corpus is shipped for it. Chinese weights come from the word counts of the dictionary inside rjieba, turned into
-    the share of 100-word passages that hold the word. English ones come from ``words.json``: general words in
-    three tiers of commonness, set down by hand, all others counting as rare. Weights run from 1 to 8. Measured on
-    labelled questions, document frequencies of the test corpus itself tell right passages no better (AUC of coverage
-    0.966 against 0.964 in English, 0.953 against 0.953 in Chinese).
+    ``term`` as :func:`terms` gives it; unseen ones get the weight of a rare word. No corpus is shipped for it. Chinese
+    weights come from the word counts of the dictionary inside rjieba, turned into the share of 100-word passages that
+    hold the word. English ones come from ``words.json``: general words in three tiers of commonness, set down by hand,
+    all others counting as rare. Measured on labelled questions, document frequencies of the test corpus itself tell
+    right passages no better (AUC of coverage 0.966 against 0.964 in English, 0.953 against 0.953 in Chinese).
     """
-
-    RARE = 7.0
-    NUMBER = 5.5
-    MOST = 8.0
-    LEAST = 1.0
-
-    def __init__(self, english: Mapping[str, float]) -> None:
-        self._english = dict(english)
-
-    @classmethod
-    def load(cls) -> Idf:
-        """The weights that ship with the product."""
-        return cls(_english_weights())
-
-    def weight(self, term: str) -> float:
-        """Weight of a term as :func:`terms` gives it; unseen terms get that of a rare word."""
-        if is_han(term):
-            return _chinese_weight(term)
-        if term[:1].isdigit():
-            return self.NUMBER
-        return self._english.get(term, self.RARE)
+    if is_han(term):
+        return _chinese_weight(term)
+    return _NUMBER if term[:1].isdigit() else _english_weights().get(term, RARE)
 
 
 @lru_cache(maxsize=1)
@@ -172,10 +159,10 @@ def _english_weights() -> dict[str, float]:
 @lru_cache(maxsize=20_000)
 def _chinese_weight(term: str) -> float:
     if not segmenting.has_word(term):
-        return Idf.RARE if len(term) > 1 else Idf.LEAST * 3
+        return RARE if len(term) > 1 else LEAST * 3
     share = min(segmenting.suggest_freq(term) / _DICTIONARY_WORDS, 0.5)
     in_passage = 1.0 - (1.0 - share) ** _PASSAGE_WORDS
-    return min(max(-math.log(max(in_passage, 1e-9)), Idf.LEAST), Idf.MOST)
+    return min(max(-math.log(max(in_passage, 1e-9)), LEAST), MOST)
 
 
 @lru_cache(maxsize=1_000)

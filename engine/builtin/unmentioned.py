@@ -6,14 +6,13 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.builtin import segmenting
 from engine.builtin.answer_form import class_words
 from engine.builtin.evidence import Question, weigh
 from engine.builtin.reading import asking_clauses, other_names
-from engine.builtin.terms import Idf, is_han
+from engine.builtin.terms import is_han, weight_of
 from engine.model.language import language_of
 from engine.model.values import Passage
 
@@ -49,7 +48,7 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
         covered.update(weigh(question, passage.text, passage.similarity, heading=heading_of(passage)).covered)
     text = " ".join(f"{heading_of(passage)} {passage.text}" for passage in passages).casefold()
     named = _named_otherwise(question, text)
-    says = {form: idf().weight(term) for term, form in question.forms.items()}
+    says = {form: weight_of(term) for term, form in question.forms.items()}
     bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
     asked = class_words(question.text)
     return tuple(
@@ -173,8 +172,3 @@ def stands_in(name: str, text: str) -> bool:
     if name.isascii() and len(name) <= _ABBREVIATION:
         return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text) is not None
     return name in text or (name.isascii() and len(name) > 6 and name[:4] in text)
-
-
-@lru_cache(maxsize=1)
-def idf() -> Idf:
-    return Idf.load()

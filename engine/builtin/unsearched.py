@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from engine.builtin.direct import direct_answer
+from engine.builtin.report import as_messages, spoken
 from engine.model.small_talk import small_talk
-from engine.model.values import Message, ModelCall
 from engine.roles import SILENT, DirectRequest, Trace
 
 _HONEST = {
@@ -21,24 +19,8 @@ class BuiltinUnsearched:
     """Answers small talk; all else would have to be searched (contract: :class:`engine.roles.DirectAnswerer`)."""
 
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
-        began = trace.now_ms()
-        text = unsearched_answer(request)
-        trace.token(text)
-        trace.call(
-            ModelCall(
-                role="generator",
-                node="generate_answer",
-                round=0,
-                model="builtin",
-                messages=(Message("user", json.dumps({"question": request.question}, ensure_ascii=False)),),
-                reply=text,
-                parsed={"answer": text},
-                start_ms=began,
-                duration_ms=trace.now_ms() - began,
-                built_in=True,
-            )
-        )
-        return text
+        asked = as_messages({"question": request.question})
+        return await spoken(trace, "generate_answer", asked, [unsearched_answer(request)])
 
 
 def unsearched_answer(request: DirectRequest) -> str:

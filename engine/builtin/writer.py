@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from engine.builtin.generator import BuiltinGenerator, compose
+from engine.builtin.report import spoken
 from engine.builtin.revision import pieces, revise
-from engine.model.config import BUILTIN
-from engine.model.values import Message, ModelCall
+from engine.model.values import Message
 from engine.roles import SILENT, Trace
 from engine.roles.conversation import request_of, revision_of
 
@@ -38,16 +37,8 @@ class BuiltinWriter:
         return self._generator.count_tokens(text)
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
-        began = trace.now_ms()
-        said: list[str] = []
-        for piece in _pieces(messages):
-            said.append(piece)
-            trace.token(piece)
-            # One turn of the loop a piece: the reader sees it, and a cancel can come in between.
-            await asyncio.sleep(0)
-        text = "".join(said)
-        trace.call(_report(messages, text, began, trace.now_ms()))
-        return text
+        asked = tuple(Message(_ROLES[item.type], item.text) for item in messages)
+        return await spoken(trace, "", asked, _pieces(messages))
 
 
 def _pieces(messages: Sequence[BaseMessage]) -> Iterator[str]:
@@ -56,18 +47,3 @@ def _pieces(messages: Sequence[BaseMessage]) -> Iterator[str]:
         yield from compose(request)
     else:
         yield from pieces(revise(request, revision))
-
-
-def _report(messages: Sequence[BaseMessage], text: str, began: float, ended: float) -> ModelCall:
-    return ModelCall(
-        role="generator",
-        node="",
-        round=0,
-        model=BUILTIN,
-        messages=tuple(Message(_ROLES[item.type], item.text) for item in messages),
-        reply=text,
-        parsed={"answer": text},
-        start_ms=began,
-        duration_ms=ended - began,
-        built_in=True,
-    )

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.builtin.evidence import Question, read_question, weigh
-from engine.builtin.terms import Idf
 from engine.model.values import Attachment
 from engine.retrieval.given import row_line, table_text
 from engine.roles import TableGiven
@@ -29,7 +28,7 @@ def table_given(
     whole = given(body)
     if whole.tokens <= budget:
         return whole
-    asked = read_question(question, Idf.load())
+    asked = read_question(question)
     used = given(()).tokens
     chosen: list[tuple[int, tuple[str, ...]]] = []
     for row in sorted(body, key=lambda row: (-bearing_of_row(asked, row[1]), row[0])):

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from engine.builtin.evidence import FEATURES, read_question, weigh
 from engine.builtin.grader import BuiltinGrader, load_coefficients, model_for, reason_of, verdict_of
-from engine.builtin.terms import Idf
 from engine.model.values import Passage, PassageId, Verdict
 from tests.support.listening import Listening
 
@@ -172,7 +171,7 @@ def test_repeating_the_question_is_worth_less_than_answering_it(question: str) -
 )
 def test_another_name_of_a_term_covers_it_at_a_discount(question: str, own: str, other: str) -> None:
     """SC-03: covered terms are named as the question has them."""
-    read = read_question(question, Idf.load())
+    read = read_question(question)
     assert own in weigh(read, other, 0.3).covered
     literal = f"{other} {question.rstrip('？?')}."
     assert weigh(read, other, 0.3).features[1] < weigh(read, literal, 0.3).features[1]
@@ -194,7 +193,7 @@ def test_a_passage_that_answers_one_part_of_a_compound_question_passes() -> None
 
 @pytest.mark.parametrize("question", [TABLES_QUESTION, STORAGE_QUESTION, "Is it so, and why?", ""])
 def test_a_fragment_of_a_question_is_no_part_of_it(question: str) -> None:
-    parts = read_question(question, Idf.load()).parts
+    parts = read_question(question).parts
     assert all(len(part.terms) >= 3 for part in parts)
     assert "year" not in {term for part in parts for term in part.terms}
 
@@ -285,7 +284,7 @@ def test_a_verdict_depends_on_its_own_passage_alone(question: str, texts: list[s
 
 @given(st.floats(0, 1), st.sampled_from([TABLES, STORAGE, ""]), st.sampled_from([TABLES_QUESTION, "", "糖尿病"]))
 def test_features_and_probability_are_finite(similarity: float, text: str, question: str) -> None:
-    evidence = weigh(read_question(question, Idf.load()), text, similarity)
+    evidence = weigh(read_question(question), text, similarity)
     assert len(evidence.features) == len(FEATURES)
     assert all(map(math.isfinite, evidence.features))
     for coefficients in load_coefficients().values():

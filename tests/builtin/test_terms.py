@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.builtin.terms import Idf, question_terms, stem, surface_terms, terms
+from engine.builtin.terms import LEAST, MOST, question_terms, stem, surface_terms, terms, weight_of
 
 
 def test_chinese_words_come_without_particles_and_stop_words() -> None:
@@ -107,17 +107,15 @@ def test_each_term_remembers_how_it_was_first_written() -> None:
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:
-    idf = Idf.load()
     for rare, common in ((stem("contrapositive"), stem("time")), ("胰岛素", "发现"), ("真值表", "问题")):
-        assert idf.weight(rare) > idf.weight(common)
+        assert weight_of(rare) > weight_of(common)
 
 
 @given(st.text())
 def test_any_text_has_terms_and_weights_in_range(text: str) -> None:
-    idf = Idf.load()
     found = {*terms(text), *question_terms(text)}
     assert all(found)
-    assert all(Idf.LEAST <= idf.weight(term) <= Idf.MOST for term in found)
+    assert all(LEAST <= weight_of(term) <= MOST for term in found)
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8")))

@@ -25,7 +25,6 @@ from sklearn.metrics import cohen_kappa_score, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from engine.builtin.evidence import FEATURES, Question, read_question, weigh
-from engine.builtin.terms import Idf
 from engine.model.language import sentences
 
 Kind = Literal["right", "top", "article", "cut", "part_right", "part_wrong"]
@@ -160,11 +159,11 @@ def pairs_of(data: Path, language: str, vectors: Vectors, passages: str = "") ->
     _, questions = read_xquad(data / f"xquad-dev.{language}.json")
     paragraphs, _ = read_xquad(data / f"xquad-dev.{passages or language}.json")
     matrix = np.stack([vectors.passage(text) for _, text in paragraphs])
-    similarities, idf = Similarities(vectors, language), Idf.load()
+    similarities = Similarities(vectors, language)
     pairs: list[Pair] = []
     for asked in questions:
         vector = vectors.query(asked.question)
-        floor, cosines, read = similarities.floor(vector), matrix @ vector, read_question(asked.question, idf)
+        floor, cosines, read = similarities.floor(vector), matrix @ vector, read_question(asked.question)
         for kind, at in _whole_paragraphs(asked, paragraphs, cosines):
             pairs.append(_pair(kind, asked.article, read, paragraphs[at][1], float(cosines[at]), floor))
         if passages:
