@@ -107,11 +107,6 @@ def prose(text: str) -> str:
     return _CODE_WORDS.sub("", "\n".join(kept))
 
 
-def quotable_sentences(text: str, heading: str = "") -> list[str]:
-    """The sentences of :func:`quotable` alone."""
-    return [item.text for item in quotable(text, heading)]
-
-
 def leans_on_previous(sentence: str) -> bool:
     """Whether a sentence begins with a word that points back, so that it needs the one before it."""
     return _LEANS.match(sentence) is not None

@@ -71,8 +71,6 @@ class GraderFigures:
     relevant_n: int
     unreadable_n: int
     """Labelled pairs whose verdict could not be read."""
-    unlabelled_n: int
-    """Pairs without a label."""
     assumed_n: int
     """Of ``n``, pairs whose label is assumed."""
     cut: float
@@ -126,9 +124,6 @@ class GraderComparison:
     """Two graders on the pairs that both have judged readably."""
 
     n: int
-    only_first_n: int
-    only_second_n: int
-    """Pairs that only one of them has judged readably; in no figure."""
     agreement: float | None
     kappa: float | None
     """Cohen's, between the two; None without pairs or where both say the same of all of them."""
@@ -171,7 +166,6 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         n=len(usable),
         relevant_n=int(truth.sum()),
         unreadable_n=len(labelled) - len(usable),
-        unlabelled_n=len(graded) - len(labelled),
         assumed_n=sum(pair.label_source == "assumed" for pair in usable),
         cut=cut,
         confusion=confusion,
@@ -214,8 +208,6 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> 
     apart = [Disagreement(mine, other) for (mine, other), row in zip(both, said, strict=True) if row[0] != row[1]]
     return GraderComparison(
         n=len(both),
-        only_first_n=len(ours) - len(both),
-        only_second_n=len(theirs) - len(both),
         agreement=sum(a == b for a, b in said) / len(said) if said else None,
         kappa=kappa,
         labelled_n=len(judged),

@@ -66,7 +66,7 @@ def pairs(
 
 
 def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageId], bool]) -> Iterable[Pair]:
-    passages = {item.passage.id: item.passage for part in record.rounds for item in part.candidates}
+    passages = record.passages
     for passage_id, verdict in _first_verdicts(record).items():
         thumb = thumbs.get((case.question.strip(), passage_id))
         passage = passages.get(passage_id)

@@ -30,8 +30,7 @@ def met_by(case: Case, passage: Passage) -> tuple[int, ...]:
 
 def met_map(case: Case, record: RunRecord) -> dict[PassageId, tuple[int, ...]]:
     """:func:`met_by` for every candidate of every round, those that meet nothing with an empty tuple."""
-    passages = {item.passage.id: item.passage for part in record.rounds for item in part.candidates}
-    return {passage_id: met_by(case, passage) for passage_id, passage in passages.items()}
+    return {passage_id: met_by(case, passage) for passage_id, passage in record.passages.items()}
 
 
 def folded_name(text: str) -> str:

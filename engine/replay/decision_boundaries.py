@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from engine.model.config import GatePolicy, RunConfig
-from engine.model.values import Outcome, RunRecord
+from engine.model.values import Outcome
 from engine.replay.grid import paths
 from engine.replay.lines import GATES, as_set, line, nearest, numbers_of, share_of
 from engine.replay.masks import IntArray, column, counted
 from engine.replay.settings import OUTCOMES, STATES, Column, Paths, SettingsGrid
-from engine.replay.table import RunTable, run_table
+from engine.replay.table import RunTable
 from engine.replay.values import State
 
 _ROUNDS = 100
@@ -48,17 +48,12 @@ class Flip:
         return self.rejected > 0, self.name == "min_confidence", self.share
 
 
-def nearest_flips(record: RunRecord, config: RunConfig) -> tuple[Flip, ...]:
+def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
     """By setting and direction the nearest value at which outcome or answering round change, in :attr:`Flip.place`.
 
     Only where the evidence confirms it: the path under ``config`` and the one after the flip are both known, and so
     is how many rejected passages it lets in.
     """
-    return flips_of(run_table(record), config)
-
-
-def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
-    """:func:`nearest_flips` of a run whose table is at hand."""
     here = paths(table, SettingsGrid.of([config]))
     if _ends(here)[0] < 0:
         return ()

@@ -232,7 +232,7 @@ def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision
 def _passages(
     a: RunRecord, b: RunRecord, seen_a: Mapping[PassageId, Presence], seen_b: Mapping[PassageId, Presence]
 ) -> tuple[PassageDifference, ...]:
-    texts = {item.passage.id: item.passage for run in (b, a) for current in run.rounds for item in current.candidates}
+    texts = {**b.passages, **a.passages}
     found = []
     for name in dict.fromkeys((*seen_a, *seen_b)):
         old, new = seen_a.get(name), seen_b.get(name)

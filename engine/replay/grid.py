@@ -18,26 +18,11 @@ from engine.replay.settings import (
     REASONS,
     ROUTES,
     STATES,
-    Column,
     Paths,
     SettingsGrid,
     nowhere,
 )
 from engine.replay.table import RoundTable, RunTable
-
-__all__ = [
-    "COLUMNS",
-    "GAPS",
-    "OUTCOMES",
-    "REASONS",
-    "ROUTES",
-    "STATES",
-    "Column",
-    "Paths",
-    "SettingsGrid",
-    "at_once",
-    "paths",
-]
 
 _DEFAULTS = RunConfig()
 _FIELDS = frozenset(
@@ -52,7 +37,6 @@ _FAILED = REASONS.index("grader_failed")
 _DEADLINE, _UNREACHED = REASONS.index("deadline"), REASONS.index("grader_unavailable")
 _REWRITE, _GENERATE, _END = (ROUTES.index(name) for name in ("rewrite", "generate", "end"))
 _KNOWN, _GENERATION = STATES.index("known"), STATES.index("generation")
-_NEEDS_CALLS = STATES.index("needs_calls")
 _ROUTE_OF = np.array([{"below_gate": _REWRITE, "grader_failed": _END}.get(item, _GENERATE) for item in REASONS])
 
 

@@ -141,7 +141,7 @@ def run_table(
     record: RunRecord, met: Mapping[PassageId, tuple[int, ...]] | None = None, expectations: int = 0
 ) -> RunTable:
     """The evidence of ``record``; ``met`` names, by passage, the indices of the expectations that it meets."""
-    names = list(dict.fromkeys(item.passage.id for current in record.rounds for item in current.candidates))
+    names = list(record.passages)
     place = {name: index for index, name in enumerate(names)}
     verdicts = _verdicts(record)
     met = met or {}

@@ -16,15 +16,6 @@ LEAST_SHARE = 0.5
 Shares = Mapping[tuple[int, int], float]
 
 
-def repeated_share(text: str, other: str) -> float:
-    """Share of ``text`` that stands in ``other`` too, in [0, 1]; case, white space and punctuation aside.
-
-    One-sided: what is wholly contained in a longer passage brings nothing new, and the longer one does.
-    """
-    own, its = shingles(text), shingles(other)
-    return len(own & its) / len(own)
-
-
 @lru_cache(maxsize=4096)
 def shingles(text: str) -> frozenset[str]:
     """The distinct pieces of :data:`SHINGLE` letters and digits of a text; never empty."""
@@ -39,6 +30,8 @@ def shingles(text: str) -> frozenset[str]:
 def repeated_shares(texts: tuple[str, ...]) -> Shares:
     """By place of a text and of another one the share of the first that the other repeats, from ``LEAST_SHARE`` on.
 
+    Case, white space and punctuation do not count. One-sided: what is wholly contained in a longer passage brings
+    nothing new, and the longer one does.
     Remembered: a what-if asks it of the same passages at every move of a slider.
     """
     pieces = [shingles(text) for text in texts]

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import nearest_flips
+from engine.replay.decision_boundaries import flips_of
 from engine.replay.decision_map import decision_map
-from engine.replay.grid import SettingsGrid, paths
+from engine.replay.grid import paths
+from engine.replay.settings import SettingsGrid
 from engine.replay.table import run_table
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.engine.whatif.world import World, run_in
@@ -55,7 +56,7 @@ def what_ifs(bench: Bench) -> Iterator[Row]:
     yield Row("table of one run", "ms", tuple(taken / len(records) for taken in built))
     (drawn,) = in_turn(lambda: _map(records[0]), repeats=repeats)
     yield Row("decision map of 101 × 101 settings", "ms", drawn, "< 50 ms")
-    (flipped,) = in_turn(lambda: nearest_flips(records[0], records[0].config), repeats=repeats)
+    (flipped,) = in_turn(lambda: flips_of(run_table(records[0]), records[0].config), repeats=repeats)
     yield Row("nearest flips", "ms", flipped)
 
 

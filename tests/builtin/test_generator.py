@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.builtin.abstain import abstained_answer, abstention
 from engine.builtin.answer_form import form_of, says_what
 from engine.builtin.generator import BuiltinGenerator
-from engine.builtin.quotable import quotable_sentences, shortened
+from engine.builtin.quotable import quotable, shortened
 from engine.model.language import language_of
 from engine.model.values import Candidate, Gate, Language, Passage, PassageId, Round
 from engine.retrieval.citations import resolve
@@ -29,6 +29,10 @@ def answer(question: str, *texts: str, verified: bool = True, section: str = "")
     passages = tuple(passage(text, section, f"p{number}") for number, text in enumerate(texts, 1))
     request = GenerationRequest(question, passages, language_of(question), verified)
     return asyncio.run(BuiltinGenerator().generate(request))
+
+
+def quotable_sentences(text: str, heading: str = "") -> list[str]:
+    return [item.text for item in quotable(text, heading)]
 
 
 def test_the_sentence_that_answers_is_quoted_with_its_marker() -> None:

@@ -14,11 +14,12 @@ from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.replay import what_if
-from engine.replay.decision_boundaries import Flip, nearest_flips
+from engine.replay.decision_boundaries import Flip, flips_of
 from engine.replay.decision_map import Cell, DecisionMap, decision_map
 from engine.replay.diagnosis import Diagnosis, Failure, diagnose
 from engine.replay.pinned import PinnedEffect
 from engine.replay.remedy import remedy
+from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -117,7 +118,7 @@ def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_flip_of_a_demo_can_be_said_and_set(language: UiLanguage) -> None:
-    for flip in nearest_flips(FORCED, FORCED.config):
+    for flip in flips_of(run_table(FORCED), FORCED.config):
         assert "{" not in flip_text(flip, words_for(language))
         assert setting_of(f"set:{flip.name}:{flip.value_to}") == (flip.name, str(flip.value_to))
     assert setting_of("run:abc") is None

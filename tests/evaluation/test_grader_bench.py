@@ -46,7 +46,7 @@ def test_figures_are_those_worked_out_by_hand() -> None:
     made = figures(HAND_MADE, cut=0.5)
     confusion = made.confusion
     assert (confusion.true_pass, confusion.false_pass, confusion.false_drop, confusion.true_drop) == (2, 1, 1, 1)
-    assert (made.n, made.relevant_n, made.unreadable_n, made.unlabelled_n) == (5, 3, 1, 1)
+    assert (made.n, made.relevant_n, made.unreadable_n) == (5, 3, 1)
     assert made.accuracy == pytest.approx(3 / 5)
     assert made.precision == made.recall == made.f1 == pytest.approx(2 / 3)
     # Agreement 0.6 against 3/5 * 3/5 + 2/5 * 2/5 = 0.52 by chance.
@@ -148,7 +148,7 @@ def test_two_graders_are_compared_on_the_pairs_that_both_have_judged() -> None:
     first = some((0.9, True), (0.8, False), (0.7, True), (0.6, None), (0.9, True))
     second = some((0.8, True), (0.1, False), (0.2, True), (0.9, None), (None, True))
     made = compare(first, second)
-    assert (made.n, made.only_first_n, made.only_second_n, made.labelled_n) == (4, 1, 0, 3)
+    assert (made.n, made.labelled_n) == (4, 3)
     assert made.agreement == 0.5
     assert made.kappa == pytest.approx(0.0)
     assert (made.first_right, made.second_right, made.p) == (2, 2, 1.0)

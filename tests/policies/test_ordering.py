@@ -13,7 +13,7 @@ from engine.model.config import GraphOptions, Mode, RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import Candidate, Passage, PassageId, RetrievalList
 from engine.retrieval.freshness import freshness_of
-from engine.retrieval.likeness import LEAST_SHARE, repeated_share, repeated_shares
+from engine.retrieval.likeness import LEAST_SHARE, repeated_shares
 from engine.retrieval.ordering import Found, lists_of, order, rerank_window, reranks, rescored
 
 Lists = Mapping[RetrievalList, Sequence[Found]]
@@ -173,6 +173,10 @@ def test_hybrid_and_mix_are_scored_anew_unless_the_config_says_otherwise(mode: M
 
 def test_likeness_looks_at_letters_and_is_one_sided() -> None:
     """GH-04"""
+
+    def repeated_share(text: str, other: str) -> float:
+        return repeated_shares((text, other)).get((0, 1), 0.0)
+
     assert repeated_share("Insulin lowers BLOOD sugar!", "insulin lowers  blood sugar, and much else besides") == 1.0
     assert repeated_share("insulin lowers blood sugar, and much else besides", "Insulin lowers blood sugar") < 0.6
     assert repeated_share("胰岛素降低血糖。", "胰岛素降低血糖") == 1.0

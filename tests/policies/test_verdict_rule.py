@@ -16,7 +16,8 @@ from engine.model.events import PassageGraded
 from engine.model.values import Passage, PassageId, Round, RunId, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from engine.replay import what_if
-from engine.replay.grid import SettingsGrid, paths
+from engine.replay.grid import paths
+from engine.replay.settings import SettingsGrid
 from engine.replay.table import run_table
 from tests.engine.whatif.world import World, run_in
 

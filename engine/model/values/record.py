@@ -102,6 +102,11 @@ class RunRecord:
         return self.rounds[-1].query if self.rounds else self.question
 
     @property
+    def passages(self) -> dict[PassageId, Passage]:
+        """Every passage that a search found, by id and in the order of first sight, as the newest round saw it."""
+        return {item.passage.id: item.passage for current in self.rounds for item in current.candidates}
+
+    @property
     def best_similarity(self) -> float | None:
         """The best of all rounds; None where no search found anything."""
         return max((best for item in self.rounds if (best := item.best_similarity) is not None), default=None)

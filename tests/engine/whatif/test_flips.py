@@ -15,9 +15,10 @@ from components.common.i18n import words_for
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import Flip, nearest_flips
+from engine.replay.decision_boundaries import Flip, flips_of
 from engine.replay.decision_map import DecisionMap, decision_map
 from engine.replay.lines import NUMBERS, round_value
+from engine.replay.table import run_table
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 
 YES, NO = Verdict(True, 0.9, "yes"), Verdict(False, 0.9, "no")
@@ -39,7 +40,7 @@ def test_the_nearest_flip_is_a_value_that_can_be_said() -> None:
     """SC-04: pass threshold 0.60 → 0.40 would have answered at round 0."""
     record, config = forced()
     assert record.outcome == "answered_forced"
-    flips = by_setting(nearest_flips(record, config))
+    flips = by_setting(flips_of(run_table(record), config))
     lower = flips["grade_pass_threshold", False]
     assert (lower.value_from, lower.value_to, lower.outcome, lower.round) == (0.6, 0.4, "answered", 0)
     assert (lower.rewrites_saved, lower.steps_saved) == (2, 2)
@@ -53,7 +54,7 @@ def test_the_nearest_flip_is_a_value_that_can_be_said() -> None:
 def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passages_in_last() -> None:
     """SC-05"""
     record, config = forced()
-    flips = nearest_flips(record, config)
+    flips = flips_of(run_table(record), config)
     assert [flip.share for flip in flips[:-1]] == sorted(flip.share for flip in flips[:-1])
     assert (flips[-2].name, flips[-2].value_to, flips[-2].outcome) == ("gate", "min_relevant", "answered")
     lowered = flips[-1]
@@ -65,7 +66,7 @@ def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passag
 
 def test_nothing_is_said_of_flips_where_the_path_itself_is_not_known() -> None:
     record, config = forced()
-    assert nearest_flips(record, replace(config, top_k=4, max_rewrites=5)) == ()
+    assert flips_of(run_table(record), replace(config, top_k=4, max_rewrites=5)) == ()
 
 
 @hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -76,7 +77,7 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
     """SC-04"""
     record = run_in(around, config)
     here = what_if(record, config)
-    for flip in nearest_flips(record, config):
+    for flip in flips_of(run_table(record), config):
         there = what_if(record, _changed(config, flip.name, flip.value_to))
         assert there.path_known and there.outcome == flip.outcome
         assert len(there.steps) - 1 == flip.round

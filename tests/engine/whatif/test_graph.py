@@ -14,7 +14,8 @@ from engine.model.config import GraphOptions, Mode, RoleModel, RoleModels, RunCo
 from engine.model.events import fold_all
 from engine.model.values import ModeNote, PassageId, RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.grid import GAPS, STATES, SettingsGrid, paths
+from engine.replay.grid import paths
+from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.replay.table import run_table
 from engine.retrieval.ordering import Found
 from tests.components.graph_events import (

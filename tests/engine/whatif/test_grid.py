@@ -27,7 +27,8 @@ from engine.model.decide import Evidence, decide, passed_ids
 from engine.model.events import fold_all
 from engine.model.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
 from engine.replay import WhatIf, what_if
-from engine.replay.grid import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid, at_once, paths
+from engine.replay.grid import at_once, paths
+from engine.replay.settings import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid
 from engine.replay.table import RunTable, run_table
 from tests.engine.strategies import fractions
 from tests.engine.whatif.world import World, recordings, run_in, settings, variations, worlds

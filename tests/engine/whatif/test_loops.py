@@ -19,14 +19,14 @@ from engine.model.config import (
 )
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.decision_boundaries import nearest_flips
+from engine.replay.decision_boundaries import flips_of
 from engine.replay.decision_map import decision_map
 from engine.replay.diagnosis import diagnose
 from engine.replay.gate_cost import gate_waste
-from engine.replay.grid import STATES, SettingsGrid, paths
+from engine.replay.grid import paths
 from engine.replay.lines import numbers_of
 from engine.replay.remedy import remedy
-from engine.replay.settings import Column
+from engine.replay.settings import STATES, Column, SettingsGrid
 from engine.replay.stable_ranges import stable_ranges
 from engine.replay.table import run_table
 from tests.engine.whatif.loops import LoopWorld, loop_settings, loop_variations, loop_worlds, run_in
@@ -351,7 +351,7 @@ def test_many_settings_are_replayed_one_by_one(workflow: WorkflowName) -> None:
         assert told.calls[place] + told.built_in_calls[place] == found.cost.calls + found.cost.built_in_calls
     low, high = stable_ranges(table, record.config, ["top_k"])["top_k"]
     assert low <= record.config.top_k <= high
-    assert nearest_flips(record, record.config) is not None
+    assert flips_of(run_table(record), record.config) is not None
     across: Column = "max_rewrites" if "max_rewrites" in numbers_of(workflow) else "min_confidence"
     assert decision_map(record, record.config, across, "top_k").cells
     with pytest.raises(ValueError, match="two different settings"):

@@ -14,7 +14,8 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import Fork, Outcome, RunId, RunRecord, Verdict
 from engine.replay import WhatIf, what_if
-from engine.replay.grid import SettingsGrid, paths
+from engine.replay.grid import paths
+from engine.replay.settings import SettingsGrid
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record, demos
 from tests.engine.whatif.world import CHAT, World, recordings, run_in, variations, worlds
