@@ -23,9 +23,8 @@ from components.tune.figures import AFTER, BEFORE, failures_list, measures_table
 from components.tune.flips import flips_card, flips_csv, flips_table
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure
-from engine.evaluation.flip_values import Flips
-from engine.evaluation.flips import flips_between
-from engine.evaluation.sweep_values import AxisValue
+from engine.evaluation.flips import Flips, flips_between
+from engine.evaluation.sweep import AxisValue
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Fault

@@ -14,7 +14,7 @@ from components.labels.settings import SETTING_NAMES
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.figures import value_text
 from engine.evaluation.figures import LOWER_IS_BETTER, Measure
-from engine.evaluation.sweep_values import AxisValue, HeatMap
+from engine.evaluation.sweep import AxisValue, HeatMap
 from engine.messages import N_
 from engine.model.config import RunConfig
 

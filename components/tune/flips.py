@@ -11,7 +11,7 @@ from components.common.markup import Node, chip, draw, node
 from components.common.phrases import outcome_text
 from components.common.spreadsheet import table_csv
 from components.labels.tuning import VERDICTS
-from engine.evaluation.flip_values import Flip, Flips, FlipVerdict, Side
+from engine.evaluation.flips import Flip, Flips, FlipVerdict, Side
 from engine.messages import N_, NN_
 from engine.model.values import RunId
 

@@ -9,8 +9,8 @@ from components.common.markup import button, chip, draw, node
 from components.labels.tuning import MEASURE_NAMES, VERDICTS
 from components.tune.figures import value_text
 from engine.evaluation.figures import Measure
+from engine.evaluation.recommend import QUALITY_FLOOR, Recommendation
 from engine.evaluation.statistics import Interval
-from engine.evaluation.sweep_values import QUALITY_FLOOR, Recommendation
 from engine.messages import N_, NC_
 
 _COST = {

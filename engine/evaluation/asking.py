@@ -6,18 +6,17 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import Protocol
 
 from engine.errors import AppRefused, AppUnreachable, EngineClosed, RunEnded, TooManyRuns, UnknownRun, WorkbenchError
 from engine.evaluation.cases import Case
 from engine.model.config import RunConfig
-from engine.model.values import Fault, RunRecord
+from engine.model.values import Fault, RunId, RunRecord
 from engine.records import BATCH
 
-if TYPE_CHECKING:
-    from engine.engine import Engine
-
-_FULL_PAUSE_S = 0.1
+_FULL_PAUSE_S = 0.05
+"""Pause before a run is tried again where there are as many as there may be."""
 _ENDED = {"failed": RunEnded.failed, "cancelled": RunEnded.cancelled, "interrupted": RunEnded.interrupted}
 """What is said of a run that ended without an answer and without an error of its own, by its outcome."""
 
@@ -34,10 +33,26 @@ class Runner(Protocol):
     def tag(self, run_id: str, tag: str) -> None: ...
 
 
+class AskedEngine(Protocol):
+    """What of an engine is needed to run questions."""
+
+    def start(
+        self, question: str, config: RunConfig | None = None, *, run_id: str | None = None, trial: bool = False
+    ) -> RunId: ...
+
+    def wait(self, run_id: str, timeout_s: float | None = None) -> bool: ...
+
+    def cancel(self, run_id: str) -> bool: ...
+
+    def record(self, run_id: str) -> RunRecord: ...
+
+    def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]: ...
+
+
 class RunsHere:
     """The engine of this process as a :class:`Runner`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: AskedEngine) -> None:
         self._engine = engine
 
     def start(self, question: str, config: RunConfig, *, trial: bool) -> str:
@@ -64,12 +79,17 @@ def ask_all(
     A runner that is full is waited for. An interrupt cancels what is running before it continues itself. Raises
     ``AppUnreachable`` or ``EngineClosed`` where no more can be run.
     """
-    asking = _Asking(runner, config)
+    under_way = UnderWay(runner)
+
+    def ask(case: Case) -> RunRecord:
+        run_id = under_way.begin(partial(runner.start, case.question, config, trial=True))
+        return under_way.finished(run_id)
+
     records: dict[str, RunRecord] = {}
     failures: dict[str, Fault] = {}
     pool = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="eval")
     try:
-        futures = {pool.submit(asking.ask, case): case for case in cases}
+        futures = {pool.submit(ask, case): case for case in cases}
         for future in as_completed(futures):
             case = futures[future]
             try:
@@ -84,30 +104,42 @@ def ask_all(
                     failures[case.id] = record.error or Fault.of(_ENDED[record.outcome]())
             ended()
     except BaseException:
-        asking.stop()
+        under_way.stop()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
     return records, failures
 
 
-class _Asking:
-    """Asks one case on each of several threads, until it is stopped."""
+class UnderWay:
+    """The runs that several threads have under way, until they are stopped together."""
 
-    def __init__(self, runner: Runner, config: RunConfig) -> None:
+    def __init__(self, runner: Runner) -> None:
+        self.stopping = threading.Event()
         self._runner = runner
-        self._config = config
-        self._stopping = threading.Event()
         self._guard = threading.Lock()
         self._active: set[str] = set()
 
-    def ask(self, case: Case) -> RunRecord:
-        run_id = self._begun(case.question)
-        with self._guard:
-            self._active.add(run_id)
-        if self._stopping.is_set():
-            self._runner.cancel(run_id)
-        self._runner.tag(run_id, BATCH)
+    def begin(self, start: Callable[[], str]) -> str:
+        """Start a run as soon as there is room for it; raises ``EngineClosed`` where all were stopped before."""
+        while not self.stopping.is_set():
+            try:
+                run_id = start()
+            except (TooManyRuns, AppRefused) as refused:
+                if isinstance(refused, AppRefused) and refused.original_code != TooManyRuns.code:
+                    raise
+                self.stopping.wait(_FULL_PAUSE_S)
+                continue
+            with self._guard:
+                self._active.add(run_id)
+            if self.stopping.is_set():
+                self._runner.cancel(run_id)
+            self._runner.tag(run_id, BATCH)
+            return run_id
+        raise EngineClosed()
+
+    def finished(self, run_id: str) -> RunRecord:
+        """Wait for the end of a run that was begun here."""
         try:
             return self._runner.finished(run_id)
         finally:
@@ -115,20 +147,9 @@ class _Asking:
                 self._active.discard(run_id)
 
     def stop(self) -> None:
-        self._stopping.set()
+        """Begin no further run and cancel those under way."""
+        self.stopping.set()
         with self._guard:
             active = tuple(self._active)
         for run_id in active:
             self._runner.cancel(run_id)
-
-    def _begun(self, question: str) -> str:
-        while not self._stopping.is_set():
-            try:
-                return self._runner.start(question, self._config, trial=True)
-            except TooManyRuns:
-                self._stopping.wait(_FULL_PAUSE_S)
-            except AppRefused as refused:
-                if refused.original_code != TooManyRuns.code:
-                    raise
-                self._stopping.wait(_FULL_PAUSE_S)
-        raise EngineClosed()

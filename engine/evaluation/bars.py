@@ -19,22 +19,13 @@ from engine.model.values import RunRecord
 if TYPE_CHECKING:
     from engine.evaluation.statistics import Interval
 
-_OF_EVALUATION: Mapping[str, Measure] = {
-    "quality": "quality",
-    "answered_answerable": "answered_answerable",
-    "abstained_on_unanswerable": "refused_unanswerable",
-    "recall": "recall",
-    "mrr": "rr",
-    "ndcg": "ndcg",
-    "context_hit": "context_hit",
-    "context_hit_all": "context_hit_all",
-    "pass_rate": "pass_rate",
-    "rewrites": "rewrites",
-    "false_rewrites": "false_rewrites",
-    "missed_rewrites": "missed_rewrites",
-    "grader_precision": "grader_precision",
-    "grader_recall": "grader_recall",
-}
+_RENAMED: Mapping[Measure, str] = {"refused_unanswerable": "abstained_on_unanswerable", "rr": "mrr"}
+_MEASURES: tuple[Measure, ...] = (
+    *("quality", "answered_answerable", "refused_unanswerable", "recall", "rr", "ndcg", "context_hit"),
+    *("context_hit_all", "pass_rate", "rewrites", "false_rewrites", "missed_rewrites"),
+    *("grader_precision", "grader_recall"),
+)
+_OF_EVALUATION = {_RENAMED.get(measure, measure): measure for measure in _MEASURES}
 _OF_RUNS = ("answered", "context_recall", "calls", "built_in_calls", "seconds")
 """Read off the runs as they were, retried calls and waiting included, where an evaluation prices the path."""
 _RANKED = ("recall", "mrr", "ndcg")

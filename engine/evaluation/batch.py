@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import (
@@ -25,14 +26,13 @@ from engine.errors import (
     InvalidQuerySet,
     RecordError,
     RunEnded,
-    TooManyRuns,
     UnknownRun,
     WorkbenchError,
 )
+from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
 from engine.evaluation.cases import Case
-from engine.evaluation.record_cache import RecordCache
+from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
-from engine.evaluation.stored_runs import stored_outcomes
 from engine.evaluation.values import Batch, BatchProgress
 from engine.model.config import RunConfig
 from engine.model.values import Fault, RunId, RunRecord
@@ -44,28 +44,14 @@ if TYPE_CHECKING:
     from engine.evaluation.evidence import Evidence
 
 MOST_AT_ONCE = 32
-_FULL_PAUSE_S = 0.05
-"""Pause before a run is tried again where the engine has as many as it may."""
 _REPEATED = ("cancelled", "interrupted", None)
 _log = logging.getLogger(__name__)
 
 
-class BatchEngine(Protocol):
+class BatchEngine(AskedEngine, Protocol):
     """What of an engine a batch needs."""
 
     settings: Settings
-
-    def start(
-        self, question: str, config: RunConfig | None = None, *, run_id: str | None = None, trial: bool = False
-    ) -> RunId: ...
-
-    def wait(self, run_id: str, timeout_s: float | None = None) -> bool: ...
-
-    def cancel(self, run_id: str) -> bool: ...
-
-    def record(self, run_id: str) -> RunRecord: ...
-
-    def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]: ...
 
     def flush(self) -> bool: ...
 
@@ -78,9 +64,8 @@ class _Going:
     config: RunConfig
     queue: deque[Case]
     workers: int
-    stopping: threading.Event = field(default_factory=threading.Event)
+    runs: UnderWay
     over: threading.Event = field(default_factory=threading.Event)
-    active: set[RunId] = field(default_factory=set)
     began: float = field(default_factory=time.monotonic)
     ended: int = 0
     """Cases ended since it was started or resumed."""
@@ -96,6 +81,7 @@ class BatchRunner:
 
     def __init__(self, engine: BatchEngine, store: EvaluationStore) -> None:
         self._engine = engine
+        self._runner = RunsHere(engine)
         self._store = store
         self._locks = engine.settings.data_dir / "instances"
         self._guard = threading.Lock()
@@ -165,10 +151,7 @@ class BatchRunner:
             going = self._going
             if going is None or going.id != batch_id:
                 return False
-            going.stopping.set()
-            active = tuple(going.active)
-        for run_id in active:
-            self._cancel(run_id)
+        going.runs.stop()
         return True
 
     def wait(self, batch_id: str, timeout_s: float | None = None) -> bool:
@@ -286,12 +269,12 @@ class BatchRunner:
         """Note the end of a run that is in the file; a damaged one tells nothing, and its case is left to be run."""
         with suppress(RecordError):
             failure = _failure(self._engine.record(run_id))
-            self._tag(run_id)
+            self._runner.tag(run_id, BATCH)
             self._store.end_case(batch_id, case_id, failure)
 
     def _launch(self, batch: Batch, cases: Sequence[Case]) -> None:
         workers = min(batch.concurrency, len(cases))
-        going = _Going(batch.id, batch.config, deque(cases), workers)
+        going = _Going(batch.id, batch.config, deque(cases), workers, UnderWay(self._runner))
         self._going = going
         self._faults.pop(batch.id, None)
         for place in range(workers):
@@ -302,20 +285,20 @@ class BatchRunner:
 
     def _work(self, going: _Going) -> None:
         try:
-            while not going.stopping.is_set():
+            while not going.runs.stopping.is_set():
                 try:
                     case = going.queue.popleft()
                 except IndexError:
                     break
                 self._run_case(going, case)
         except EngineClosed:
-            going.stopping.set()
+            going.runs.stopping.set()
         except Exception as error:
             # The file of evaluations is gone or full: no case can be noted, so none is begun.
             _log.exception("batch %s stops", going.id)
             with self._guard:
                 self._faults[going.id] = Fault.of(error)
-            going.stopping.set()
+            going.runs.stopping.set()
         finally:
             self._leave(going)
 
@@ -332,59 +315,29 @@ class BatchRunner:
     def _run_case(self, going: _Going, case: Case) -> None:
         run_id = RunId(uuid.uuid4().hex)
         self._store.begin_case(going.id, case.id, run_id)
+        start = partial(self._engine.start, case.question, going.config, run_id=run_id, trial=True)
         try:
-            begun = self._begun(going, case, run_id)
+            going.runs.begin(start)
         except EngineClosed:
             raise
         except WorkbenchError as error:
             self._note_end(going, case, Fault.of(error))
             return
-        if not begun:
-            return
         try:
-            self._engine.wait(run_id)
-            record = self._engine.record(run_id)
+            record = going.runs.finished(run_id)
         except UnknownRun:
             # Somebody deleted it at once; the case is left for a resume.
             return
-        finally:
-            with self._guard:
-                going.active.discard(run_id)
         if record.outcome not in _REPEATED:
             # Its record first: a case that is noted as ended must have one even if the process ends now.
             self._engine.flush()
             self._cache.keep(record)
             self._note_end(going, case, _failure(record))
 
-    def _begun(self, going: _Going, case: Case, run_id: RunId) -> bool:
-        """Start the run, when there is room for it; False where the batch was stopped before."""
-        while not going.stopping.is_set():
-            try:
-                self._engine.start(case.question, going.config, run_id=run_id, trial=True)
-            except TooManyRuns:
-                going.stopping.wait(_FULL_PAUSE_S)
-                continue
-            with self._guard:
-                going.active.add(run_id)
-            self._tag(run_id)
-            if going.stopping.is_set():
-                self._cancel(run_id)
-            return True
-        return False
-
     def _note_end(self, going: _Going, case: Case, fault: Fault | None) -> None:
         self._store.end_case(going.id, case.id, fault)
         with self._guard:
             going.ended += 1
-
-    def _tag(self, run_id: RunId) -> None:
-        # A tag only keeps the list of runs short; a disk that does not take it must not end the batch.
-        with suppress(RecordError):
-            self._engine.tag_run(run_id, BATCH)
-
-    def _cancel(self, run_id: RunId) -> None:
-        with suppress(UnknownRun):
-            self._engine.cancel(run_id)
 
 
 def _failure(record: RunRecord) -> Fault | None:

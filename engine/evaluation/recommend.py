@@ -7,28 +7,84 @@ questions that had no part in the pick, and "not distinguishable" is said wherev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 
 from engine.evaluation.aggregate import evaluate
+from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import Evaluation, Measure, ratio
-from engine.evaluation.rejected import rejected_given
-from engine.evaluation.statistics import SEED, corrected_p, mcnemar, paired_means, with_correction
-from engine.evaluation.sweep_values import QUALITY_FLOOR, Choice, Recommendation, Sweep
+from engine.evaluation.statistics import (
+    SEED,
+    Interval,
+    PairedTest,
+    Verdict,
+    corrected_p,
+    mcnemar,
+    paired_means,
+    with_correction,
+)
+from engine.evaluation.sweep import Sweep, enough_known
 from engine.model.config import PARAMETERS, RunConfig
-from engine.replay.masks import BoolArray, FloatArray, IntArray
+from engine.replay.grid import paths
+from engine.replay.masks import FloatArray, IntArray, column, counted
+from engine.replay.settings import SettingsGrid
+from engine.replay.table import RunTable
 
-ENOUGH_KNOWN = 0.9
-"""A setting is compared where it tells at least this share of the questions that the best known one tells."""
+Choice = Literal["best", "cheaper", "closer_to_defaults", "baseline_stays", "too_poor"]
+"""Why a setting was picked. ``best``: none has its quality. Of those not told apart from it, ``cheaper``: it takes
+the fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these.
+``too_poor``: none reaches :data:`QUALITY_FLOOR`, so none is recommended."""
+QUALITY_FLOOR = 0.3
+"""Share of the questions that a setting must do well on to be recommended: below it the best of many is luck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """One setting of a sweep, and how sure it is, on these questions, that it differs from the baseline."""
+
+    setting: int | None
+    """Index in the sweep; None where the pick is the baseline, which need not be one of the sweep's settings."""
+    config: RunConfig
+    baseline: RunConfig
+    choice: Choice
+    n: int
+    """Gathered questions, the failed ones left out."""
+    unknown_n: int
+    """Of these, questions whose path under the pick is not known."""
+    tried: int
+    """Settings of the sweep that were compared: those with enough known questions."""
+    tied: int
+    """Of these, how many are not told apart from the best one."""
+    quality: Interval | None
+    steps: Interval | None
+    seconds: Interval | None
+    """Of the pick, over the questions that can tell."""
+    quality_test: PairedTest
+    """Against the baseline: McNemar's exact test on questions known under both."""
+    p_corrected: float
+    """The same for the best of ``tried`` settings: without it, the luckiest of many would seem better."""
+    verdict: Verdict
+    """On quality, by the greater of the two p-values."""
+    cost_verdict: Verdict
+    """On steps: ``better`` means fewer."""
+    expected_on_new: float | None
+    """Quality of the best setting on questions that had no part in picking it (out-of-bag bootstrap: picked on each
+    resample, measured on the questions it left out); None under 20 questions. Lower than ``quality`` where the pick
+    owes something to luck."""
+    rejected: int = 0
+    """Passages, over all questions, that the pick gives to the generator although the grader called them not relevant;
+    where it is not known what would be given, all that might be."""
+    rejected_before: int = 0
+    """The same under the baseline."""
+
+
 MIN_LEFT_OUT = 20
 """Questions from which on some can be left out of the pick to judge it."""
 _PICKS = 200
 """Resamples for the quality on new questions."""
-
-
-def enough_known(evaluation: Evaluation) -> BoolArray:
-    """Settings [S] that tell the quality of enough questions to be compared with the others."""
-    n = evaluation.n("quality")
-    return np.asarray((n > 0) & (n >= ENOUGH_KNOWN * n.max(initial=0)))
 
 
 def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
@@ -171,3 +227,29 @@ def distance_to_defaults(config: RunConfig) -> float:
 
 def _place(swept: Sweep, config: RunConfig) -> int | None:
     return swept.configs.index(config) if config in swept.configs else None
+
+
+def rejected_given(evidence: Evidence, configs: Sequence[RunConfig]) -> IntArray:
+    """How many passages that the grader called not relevant a setting gives to the generator, over all questions [S].
+
+    Where a context is not known, all that might be in it.
+    """
+    total: IntArray = np.zeros(len(configs), dtype=np.int64)
+    for item in evidence.gathered:
+        table = item.table
+        bars = {config.min_confidence for config in configs}
+        low = {bar for bar in bars if _passing(table, bar)}
+        asked = [i for i, config in enumerate(configs) if config.answer_unverified or config.min_confidence in low]
+        if not asked:
+            continue
+        found = paths(table, SettingsGrid.of([configs[i] for i in asked]))
+        given = counted(found.context & column(table.rejected))
+        open_ = np.array([_passing(table, configs[i].min_confidence) for i in asked], dtype=np.int64)
+        total[asked] += np.where(found.context_known, given, open_)
+    return total
+
+
+def _passing(table: RunTable, bar: float) -> int:
+    """Rejected passages of a run that pass at a bar, kept or not."""
+    passing = table.by_confidence[:, [int(np.searchsorted(table.levels, bar))]]
+    return int(counted(passing & column(table.rejected))[0])

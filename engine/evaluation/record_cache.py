@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -9,11 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import RecordError
-from engine.evaluation.stored_runs import stored_outcomes
-from engine.model.values import RunId, RunRecord
+from engine.model.values import Outcome, RunId, RunRecord
+from engine.records import faults
+from engine.records.schema import reading
 
 MOST_KEPT = 3000
 """Records kept; one takes about 0.1 MB."""
+_OUTCOMES = "SELECT id, outcome FROM runs WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class RecordCache:
@@ -60,3 +64,18 @@ class RecordCache:
         except RecordError:
             return None
         return self.keep(record) if record.outcome is not None else None
+
+
+def stored_outcomes(path: Path, run_ids: Iterable[RunId]) -> dict[RunId, Outcome | None]:
+    """How runs ended, without reading their records; None for one that was cut off or continues, nothing for others.
+
+    Raises ``RecordError`` where the file cannot be read.
+    """
+    if not path.exists():
+        return {}
+    try:
+        with reading(path) as connection:
+            rows = connection.execute(_OUTCOMES, (json.dumps(list(run_ids)),)).fetchall()
+    except sqlite3.Error as error:
+        raise faults.unreadable(path, error) from None
+    return {RunId(run_id): outcome for run_id, outcome in rows}

@@ -2,23 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.evaluation.aggregate import CUTOFF, evaluate
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import MEASURES, OUTCOMES
-from engine.evaluation.recommend import enough_known
-from engine.evaluation.sweep_values import Axis, AxisValue, Front, Sweep
+from engine.evaluation.figures import MEASURES, OUTCOMES, Evaluation, Measure
 from engine.model.config import RunConfig
+from engine.replay.masks import BoolArray, FloatArray
 from engine.replay.settings import COLUMNS
 
 MAX_AXES = 3
 Cost = Literal["steps", "calls", "seconds"]
+ENOUGH_KNOWN = 0.9
+"""A setting is compared where it tells at least this share of the questions that the best known one tells."""
+AxisValue = float | int | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One setting of ``RunConfig`` by name, with the values that are tried."""
+
+    name: str
+    values: tuple[AxisValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Settings that no other one beats in both quality and cost, cheapest first; equal ones by their first."""
+
+    cost: Measure
+    settings: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Every combination of the axes' values over one base, evaluated from evidence."""
+
+    evidence: Evidence
+    base: RunConfig
+    axes: tuple[Axis, ...]
+    evaluation: Evaluation
+    """Settings in the order of the axes, the last one fastest."""
+
+    @property
+    def configs(self) -> tuple[RunConfig, ...]:
+        return self.evaluation.configs
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.values) for axis in self.axes)
+
+    def index(self, places: tuple[int, ...]) -> int:
+        """The setting at these places of the axes."""
+        return int(np.ravel_multi_index(places, self.shape))
+
+    def settings(self, setting: int) -> dict[str, AxisValue]:
+        """The values of the axes at a setting."""
+        places = np.unravel_index(setting, self.shape)
+        return {axis.name: axis.values[int(place)] for axis, place in zip(self.axes, places, strict=True)}
+
+    def heat(self, measure: Measure, x: str, y: str, at: Mapping[str, AxisValue] | None = None) -> HeatMap:
+        """A measure over two axes; a third one is held at ``at``, or at the base's value, or at its first.
+
+        Raises ``KeyError`` for an axis that was not swept.
+        """
+        places = {axis.name: place for place, axis in enumerate(self.axes)}
+        x_place, y_place = places[x], places[y]
+        index: list[int | slice] = []
+        for axis in self.axes:
+            wanted = (at or {}).get(axis.name, getattr(self.base, axis.name))
+            held = axis.values.index(wanted) if wanted in axis.values else 0
+            index.append(slice(None) if axis.name in (x, y) else held)
+        cut = tuple(index)
+
+        def laid(values: NDArray[np.generic]) -> NDArray[np.generic]:
+            square = values.reshape(self.shape)[cut]
+            return square if y_place < x_place else square.T
+
+        numbers = np.arange(len(self.configs))
+        return HeatMap(
+            measure=measure,
+            x=self.axes[x_place],
+            y=self.axes[y_place],
+            values=np.asarray(laid(self.evaluation.value(measure)), dtype=np.float64),
+            n=np.asarray(laid(self.evaluation.n(measure)), dtype=np.int64),
+            known_n=np.asarray(laid(self.evaluation.known_n), dtype=np.int64),
+            settings=np.asarray(laid(numbers), dtype=np.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Values of one measure, rows by ``y``, columns by ``x``; NaN where no question can tell."""
+
+    measure: Measure
+    x: Axis
+    y: Axis
+    values: FloatArray
+    n: NDArray[np.int64]
+    """Questions behind each value."""
+    known_n: NDArray[np.int64]
+    """Questions whose path is known; a page pales cells where it is less than all."""
+    settings: NDArray[np.int64]
+    """Index of each cell's setting in the sweep."""
 
 
 def sweep(evidence: Evidence, base: RunConfig, axes: Sequence[Axis], *, cutoff: int = CUTOFF) -> Sweep:
@@ -90,3 +182,9 @@ def _with(base: RunConfig, values: dict[str, Any]) -> RunConfig:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def enough_known(evaluation: Evaluation) -> BoolArray:
+    """Settings [S] that tell the quality of enough questions to be compared with the others."""
+    n = evaluation.n("quality")
+    return np.asarray((n > 0) & (n >= ENOUGH_KNOWN * n.max(initial=0)))

@@ -15,6 +15,7 @@ from engine.replay.settings import COLUMNS, GAPS, Paths, SettingsGrid
 
 _VERDICTS = GAPS.index("verdicts")
 _DEFAULTS = RunConfig()
+_AS_FOUND = ("path_known", "round", "passed", "kept", "calls", "built_in_calls", "seconds", "context_known")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,17 +64,10 @@ def _apart_from_columns(config: RunConfig) -> RunConfig:
 
 
 def _fill(walked: Walked, row: int, columns: slice | list[int], own: Paths) -> None:
-    path_known = own.path_known
-    walked.path_known[row, columns] = path_known
-    walked.outcome[row, columns] = np.where(path_known, own.outcome, -1)
-    walked.round[row, columns] = own.round
-    walked.passed[row, columns] = own.passed
-    walked.kept[row, columns] = own.kept
+    for name in _AS_FOUND:
+        getattr(walked, name)[row, columns] = getattr(own, name)
+    walked.outcome[row, columns] = np.where(own.path_known, own.outcome, -1)
     walked.all_judged[row, columns] = own.gap != _VERDICTS
-    walked.calls[row, columns] = own.calls
-    walked.built_in_calls[row, columns] = own.built_in_calls
-    walked.seconds[row, columns] = own.seconds
-    walked.context_known[row, columns] = own.context_known
     if own.given.shape[1]:
         walked.given_any[row, columns] = own.given.any(axis=1)
         walked.given_all[row, columns] = own.given.all(axis=1)

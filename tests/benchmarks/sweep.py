@@ -9,8 +9,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import gather
 from engine.evaluation.flips import flips_between
 from engine.evaluation.recommend import recommend
-from engine.evaluation.sweep import sweep
-from engine.evaluation.sweep_values import Axis
+from engine.evaluation.sweep import Axis, sweep
 from engine.model.config import RunConfig
 from tests.benchmarks.harness import Bench, Row, in_turn
 from tests.evaluation.gathered import questions

@@ -21,8 +21,7 @@ from components.tune.flips import change_text, flips_csv, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
-from engine.evaluation.flip_values import Flip, FlipReason, Flips, Side
-from engine.evaluation.flips import flips
+from engine.evaluation.flips import Flip, FlipReason, Flips, Side, flips
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 from tests.evaluation.gathered import evidence_of, questions
@@ -164,7 +163,7 @@ def drawn_heat(values: list[list[float]], known: list[list[int]]) -> Any:
 
         from components.common.i18n import words_for
         from components.tune.charts import heat_map
-        from engine.evaluation.sweep_values import Axis, HeatMap
+        from engine.evaluation.sweep import Axis, HeatMap
         from engine.model.config import RunConfig
 
         heat = HeatMap(
@@ -236,8 +235,7 @@ def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
         from components.common.i18n import words_for
         from components.tune.recommendation import recommendation_card
         from engine.evaluation.recommend import recommend
-        from engine.evaluation.sweep import sweep
-        from engine.evaluation.sweep_values import Axis
+        from engine.evaluation.sweep import Axis, sweep
         from engine.model.config import RunConfig
         from tests.evaluation.gathered import evidence_of
 

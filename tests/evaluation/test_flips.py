@@ -9,8 +9,7 @@ import pytest
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.flip_values import Flip
-from engine.evaluation.flips import flips, flips_between
+from engine.evaluation.flips import Flip, flips, flips_between
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if

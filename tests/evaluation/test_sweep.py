@@ -11,9 +11,8 @@ from engine.errors import InvalidConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.recommend import distance_to_defaults, enough_known, recommend
-from engine.evaluation.sweep import front, rows, sweep
-from engine.evaluation.sweep_values import Axis, Sweep
+from engine.evaluation.recommend import distance_to_defaults, recommend
+from engine.evaluation.sweep import Axis, Sweep, enough_known, front, rows, sweep
 from engine.model.config import RunConfig
 from engine.model.values import RunId, Verdict
 from tests.engine.whatif.world import World, run_in

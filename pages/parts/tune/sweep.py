@@ -20,9 +20,9 @@ from components.tune.recommendation import recommendation_card
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation
+from engine.evaluation.recommend import Recommendation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
-from engine.evaluation.sweep import Cost
-from engine.evaluation.sweep_values import AxisValue, Recommendation
+from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from pages.parts.tune.evidence import Shown

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
-from engine.evaluation.recommend import enough_known, recommend
-from engine.evaluation.sweep import Cost, front, rows, sweep
-from engine.evaluation.sweep_values import Axis, AxisValue, Front, HeatMap, Recommendation, Sweep
+from engine.evaluation.recommend import Recommendation, recommend
+from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, enough_known, front, rows, sweep
 from engine.model.config import PARAMETERS, RunConfig
 from pages.parts.tune.evidence import Shown
 

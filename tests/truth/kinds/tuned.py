@@ -120,7 +120,7 @@ def _card_wrong(card: Card, ends: Ends, words: Words) -> Iterator[str]:
 
 
 def _flips(found: object, ends: Ends, words: Words) -> Iterator[Claim]:
-    from engine.evaluation.flip_values import Flips
+    from engine.evaluation.flips import Flips
 
     assert isinstance(found, Flips)
     heading, counts, second = card_texts(found, words)
