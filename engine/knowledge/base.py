@@ -26,7 +26,6 @@ from engine.knowledge.kept_collections import KeptCollections
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.query_vectors import SharedQueries
 from engine.knowledge.rates import note_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
@@ -38,7 +37,7 @@ from engine.model.values import Fault, PassageId
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
 from engine.samples import SAMPLE_COLLECTION, ensure_samples
 from engine.samples.graph import ensure_sample_graph
 from engine.samples.stored import put_stored

@@ -10,6 +10,7 @@ from dataclasses import replace
 from engine.errors import UnknownCollection
 from engine.knowledge.foreign_client import checked_place
 from engine.knowledge.foreign_file import ConnectionFile
+from engine.knowledge.foreign_session import connected_info
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import embedded
 from engine.library.values import Connection, ConnectionState, Place
@@ -164,23 +165,8 @@ class ForeignCollections:
 
     def _info(self, name: str) -> CollectionInfo:
         """As last seen, or what the connection itself says."""
-        known = self._infos.get(name)
-        if known is not None:
-            return known
         item = self._connections[name]
-        return CollectionInfo(
-            name=name,
-            embedding_model=item.embedding_model,
-            dim=item.dim,
-            query_prefix=item.query_prefix or "",
-            passage_prefix=item.passage_prefix or "",
-            created_at=item.connected_at,
-            metric=item.metric,
-            kinds=("vector",),
-            address=self.opened_as(item.place).address,
-            remote_name=item.collection,
-            read_only=True,
-        )
+        return self._infos.get(name) or connected_info(item, self.opened_as(item.place).address)
 
 
 def _without_token(connection: Connection) -> Connection:

@@ -25,7 +25,8 @@ from engine.errors import (
     UnusableCollection,
     WorkbenchError,
 )
-from engine.knowledge.milvus_connection import Client, connect, disconnect, embedded
+from engine.knowledge.milvus_connection import embedded
+from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_errors import Place as Called
 from engine.knowledge.milvus_errors import translate
 from engine.library.values import Place
@@ -86,8 +87,8 @@ def _without_login(address: str) -> str:
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
-def open_client(place: Place, timeout_s: float) -> Client:
-    """A client of a checked place, in its database; blocks for up to ``timeout_s``.
+def open_place(place: Place, timeout_s: float) -> Database:
+    """The collections of a checked place, in its database; blocks for up to ``timeout_s``.
 
     Raises ``RemoteUnreachable``, ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``, ``InvalidAddress``.
     """
@@ -101,14 +102,14 @@ def open_client(place: Place, timeout_s: float) -> Client:
     elif not _listens(place.address, min(timeout_s, _KNOCK_S)):
         raise RemoteUnreachable(address=place.address)
     with told_as_remote(place):
-        client = connect(place.address, place.token, timeout_s, place.database)
+        db = Database.connected(place.address, place.token, timeout_s, place.database)
         try:
             # A wrong token or database shows with the first call only.
-            client.list_collections(timeout=timeout_s)
+            db.names()
         except BaseException:
-            close_client(client, place)
+            close_place(db)
             raise
-    return client
+    return db
 
 
 def _listens(address: str, timeout_s: float) -> bool:
@@ -127,10 +128,10 @@ def _listens(address: str, timeout_s: float) -> bool:
     return True
 
 
-def close_client(client: Client, place: Place) -> None:
+def close_place(db: Database) -> None:
     """Close the client; a folder's lock is given up with the last one. What fails here is of no use to anybody."""
     with suppress(Exception):
-        disconnect(client, place.address)
+        db.close()
 
 
 @contextmanager

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.errors import TextlessCollection, UnusableCollection, WorkbenchError
-from engine.knowledge.milvus_filter import equals, quoted, within_filter
+from engine.errors import StoreError, TextlessCollection, UnusableCollection, WorkbenchError
+from engine.knowledge.milvus_database import Database
+from engine.knowledge.milvus_filter import quoted
+from engine.knowledge.milvus_schema import Layout, json_path, stored_field, text_at, value_at
 from engine.library.values import Connection, FieldMap, RemoteField
-from engine.model.values import PassageId, kind_named
-from engine.roles import StoredPassage, Within
 
 FLOATS = "FLOAT_VECTOR"
 DYNAMIC = "dynamic"
@@ -32,7 +32,7 @@ _TITLE_NAMES = ("title", "name", "headline", "subject")
 _SECTION_NAMES = ("section", "heading", "header", "chapter")
 _ORDINAL_NAMES = ("ordinal", "chunk_index", "chunk_no", "index", "position", "chunk_id", "page")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_PATH = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)\["([A-Za-z_][A-Za-z0-9_]*)"\]')
+_ROWS = 5
 _SAMPLE = 160
 _NUMBERS = 4
 
@@ -49,6 +49,12 @@ class Seen:
     """A few of its rows, with every field and dynamic key."""
     needs_index: bool
     """Whether the store searches only what has an index, as servers do."""
+
+
+def seen_in(db: Database, name: str, *, rows: bool = True) -> Seen:
+    """What a store tells of a collection, with a few of its ``rows``, for which it is loaded; blocks."""
+    found = db.rows(name, "", ["*"], limit=_ROWS) if rows else []
+    return Seen(name, db.describe(name), db.metrics(name), found, needs_index=not db.embedded)
 
 
 def fields_of(seen: Seen) -> tuple[RemoteField, ...]:
@@ -120,69 +126,25 @@ def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") ->
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignLayout:
-    """How rows of a connected collection become passages."""
+def layout_in(seen: Seen) -> Layout:
+    """The layout of another program's collection in our own store, by the usual names of fields.
 
-    name: str
-    """What the collection is called here, and its source where it names none."""
-    fields: FieldMap
-    key_is_text: bool
-    dim: int
-    metric: str
-    ordinal: str = ""
-    meta: str = ""
-    kind: str = ""
-    """Fields of the source kind, which only our own collections have."""
-
-    @property
-    def output(self) -> list[str]:
-        """Fields of the store that make a passage, without its vector."""
-        item = self.fields
-        names = (item.id, item.text, item.source, item.title, item.section, self.ordinal, self.meta, self.kind)
-        return list(dict.fromkeys(_field_of(name) for name in names if name))
-
-    def filter(self, within: Within) -> str | None:
-        """The filter of a search; empty where everything may be found, None where nothing can be."""
-        return within_filter(
-            within,
-            self.name,
-            source=self.fields.source,
-            section=self.fields.section,
-            meta=self.meta,
-            kind=self.kind,
-        )
-
-    def of_source(self, source: str) -> str | None:
-        """The filter for one source's passages; None where there cannot be any."""
-        if self.fields.source:
-            return equals(self.fields.source, source) if source != self.name else ""
-        return "" if source == self.name else None
-
-    def keys(self, ids: Sequence[PassageId]) -> list[str | int]:
-        """Ids in the type of the key field; those that cannot be one are left out."""
-        if self.key_is_text:
-            return list(ids)
-        return [int(item) for item in ids if re.fullmatch(r"-?\d{1,19}", item)]
-
-    def passage(self, row: Mapping[str, Any], key: str | int | None = None) -> StoredPassage:
-        """A stored passage from one row; ``key`` where a search tells it apart from the row."""
-        ordinal = value_at(row, self.ordinal)
-        meta = row.get(self.meta) if self.meta else None
-        kind = kind_named(row.get(self.kind)) if self.kind else None
-        found = dict(meta) if isinstance(meta, Mapping) else {}
-        return StoredPassage(
-            id=PassageId(str(row[self.fields.id] if key is None else key)),
-            source=_text(row, self.fields.source) or self.name,
-            text=_text(row, self.fields.text),
-            section=_text(row, self.fields.section),
-            title=_text(row, self.fields.title),
-            ordinal=ordinal if isinstance(ordinal, int) and not isinstance(ordinal, bool) else 0,
-            meta={**found, "kind": kind} if kind else found,
-        )
+    Raises ``StoreError`` where there is no float vector field or no text at all.
+    """
+    fields = fields_of(seen)
+    chosen = proposed_fields(fields, seen.rows)
+    by_type = {item.type: item for item in reversed(fields)}
+    if chosen is None and seen.description.get("enable_dynamic_field") and not seen.rows and FLOATS in by_type:
+        # An empty collection with a dynamic schema shows its fields only later.
+        chosen = FieldMap(next((item.name for item in fields if item.primary), ""), "", by_type[FLOATS].name)
+    if chosen is None or not chosen.id:
+        raise StoreError.without_text(name=seen.name)
+    vector = next(item for item in fields if item.name == chosen.vector)
+    layout = _layout(seen.name, chosen, seen.description)
+    return replace(layout, dim=vector.dim, metric=vector.metric or "COSINE")
 
 
-def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> ForeignLayout:
+def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> Layout:
     """The layout of a connected collection as it is now.
 
     Raises ``UnusableCollection`` where a field is gone, or is not what it was when the collection was connected.
@@ -191,23 +153,37 @@ def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bo
     dynamic = bool(description.get("enable_dynamic_field"))
     chosen = connection.fields
     for name in (chosen.id, chosen.vector, chosen.text, chosen.source, chosen.title, chosen.section):
-        if name and _field_of(name) not in fields and not (dynamic and _PLAIN_KEY.fullmatch(name)):
+        if name and stored_field(name) not in fields and not (dynamic and _PLAIN_KEY.fullmatch(name)):
             raise UnusableCollection.changed(name=connection.collection, field=name)
     key, vector = fields.get(chosen.id), fields.get(chosen.vector)
     if key is None or not key.get("is_primary"):
         raise UnusableCollection.changed(name=connection.collection, field=chosen.id)
     if vector is None or type_name(vector) != FLOATS or _dim(vector) != connection.dim:
         raise UnusableCollection.changed(name=connection.collection, field=chosen.vector)
-    numbers = [name for name, item in fields.items() if type_name(item).startswith("INT") and name != chosen.id]
-    return ForeignLayout(
-        name=connection.name,
-        fields=chosen,
-        key_is_text=type_name(key) == "VARCHAR",
-        dim=connection.dim,
-        metric=connection.metric,
+    layout = _layout(connection.collection, chosen, description)
+    layout = replace(layout, name=connection.name, dim=connection.dim, metric=connection.metric)
+    if not own:
+        return layout
+    return replace(layout, meta="meta" if "meta" in fields else "", kind="kind" if "kind" in fields else "")
+
+
+def _layout(collection: str, chosen: FieldMap, description: Mapping[str, Any]) -> Layout:
+    """The layout of a collection by the fields that were chosen, but for its vectors' dimension and metric."""
+    types = {str(item["name"]): type_name(item) for item in description.get("fields", ())}
+    numbers = [name for name, kind in types.items() if kind.startswith("INT") and name != chosen.id]
+    return Layout(
+        name=collection,
+        collection=collection,
+        dim=0,
+        metric="",
+        key=chosen.id,
+        key_is_text=types[chosen.id] == "VARCHAR",
+        vector=chosen.vector,
+        text=chosen.text,
+        source=chosen.source,
+        title=chosen.title,
+        section=chosen.section,
         ordinal=_first(_ORDINAL_NAMES, numbers),
-        meta="meta" if own and "meta" in fields else "",
-        kind="kind" if own and "kind" in fields else "",
     )
 
 
@@ -215,25 +191,6 @@ def type_name(field: Mapping[str, Any]) -> str:
     """A field's type as Milvus calls it, e.g. ``VARCHAR``."""
     kind = field.get("type")
     return str(getattr(kind, "name", kind))
-
-
-def value_at(row: Mapping[str, Any], name: str) -> Any:
-    """What a row holds under a field, a dynamic key, or a key of a JSON field; None where it has none."""
-    path = _PATH.fullmatch(name)
-    if path is None:
-        return row.get(name) if name else None
-    inside = row.get(path[1])
-    return inside.get(path[2]) if isinstance(inside, Mapping) else None
-
-
-def _text(row: Mapping[str, Any], name: str) -> str:
-    value = value_at(row, name)
-    return "" if value is None else str(value)
-
-
-def _field_of(name: str) -> str:
-    path = _PATH.fullmatch(name)
-    return path[1] if path else name
 
 
 def _dim(field: Mapping[str, Any]) -> int:
@@ -252,7 +209,7 @@ def _is_text(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 def _text_field(texts: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     """The field of the passages' text: by its name where it holds any, else the one with the longest values."""
-    lengths = {name: sum(len(_text(row, name)) for row in rows) for name in texts}
+    lengths = {name: sum(len(text_at(row, name)) for row in rows) for name in texts}
     holding = [name for name in texts if lengths[name] or not rows]
     named = _first(_TEXT_NAMES, holding)
     # A short value under a good name beside a long one is a label: the text of a passage is its longest part.
@@ -264,7 +221,7 @@ def _text_field(texts: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _first(wanted: Sequence[str], present: Sequence[str]) -> str:
     """The first wanted name that is present, regardless of its case; a key of a JSON field goes by the key alone."""
-    by_name = {(path[2] if (path := _PATH.fullmatch(name)) else name).lower(): name for name in reversed(present)}
+    by_name = {(path[1] if (path := json_path(name)) else name).lower(): name for name in reversed(present)}
     return next((by_name[name] for name in wanted if name in by_name), "")
 
 

@@ -94,19 +94,19 @@ class ForeignStore:
         return []
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
-        return await self._read(collection, lambda session: session.get(ids))
+        return await self._read(collection, lambda session: session.reader.get(ids))
 
     async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
         """Vectors at length 1 by id; ids that are not there are left out."""
-        return await self._read(collection, lambda session: session.vectors(ids))
+        return await self._read(collection, lambda session: session.reader.vectors(ids))
 
     async def ids(self, collection: str) -> list[PassageId]:
         """Every id, in a fixed order and however many there are."""
-        return await self._read(collection, lambda session: session.ids())
+        return await self._read(collection, lambda session: session.reader.ids())
 
     async def page(self, collection: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
         """Passages with their vectors at length 1, in the order asked for; ids that are not there are left out."""
-        return await self._read(collection, lambda session: session.page(ids))
+        return await self._read(collection, lambda session: session.reader.page(ids))
 
     async def sources(self, collection: str) -> list[SourceInfo]:
         return await self._read(collection, lambda session: session.sources())
@@ -116,7 +116,7 @@ class ForeignStore:
 
     async def some(self, most: int) -> list[tuple[StoredPassage, Vector]]:
         """Passages with their vectors at length 1, for looking whether a model made them."""
-        return await self._read(self.connection.name, lambda session: session.some(most))
+        return await self._read(self.connection.name, lambda session: session.reader.some(most))
 
     async def create(self, info: CollectionInfo) -> None:
         _refuse(info.name)

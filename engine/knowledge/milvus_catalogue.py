@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.knowledge.milvus_connection import Client, Freshness
-from engine.knowledge.milvus_filter import equals, one_of
+from engine.knowledge.milvus_database import Database, data_types
+from engine.knowledge.milvus_filter import equals
 from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
-from engine.knowledge.milvus_schema import data_types, make
-from engine.knowledge.milvus_writing import RowWriter
 from engine.model.values import SOURCE_KINDS, kind_named
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 
@@ -34,7 +32,8 @@ _RECORDED = (
     "segmenting",
 )
 _CHANGE = "change"
-_BATCH = 500
+_OUTPUT = ["collection", "info"]
+_SOURCE_FIELDS = [item.name for item in fields(SourceInfo)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +44,17 @@ class SourceRow:
     digest: str
     """Hash over the ids and texts of its passages; empty while they are being written."""
 
-    @property
-    def complete(self) -> bool:
-        return bool(self.digest)
-
 
 class Catalogue:
     """Reads and writes the catalogue; every method blocks."""
 
-    def __init__(self, client: Client, timeout_s: float, *, exact: bool = False) -> None:
-        self._client = client
-        self._writer = RowWriter(client, exact=exact, timeout_s=timeout_s)
-        self._timeout_s = timeout_s
-        self._fresh = Freshness()
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     def open(self, address: str) -> Scores:
         """Make the catalogue where it is missing, and learn from its probe rows what scores mean."""
-        if not self._client.has_collection(CATALOGUE, timeout=self._timeout_s):
+        if not self._db.there(CATALOGUE):
             self._create()
-        self._client.load_collection(CATALOGUE, timeout=max(self._timeout_s, 60.0))
         hits = self._probe()
         if len(hits) < len(PROBE_VECTORS):  # somebody was interrupted while making the catalogue
             self._write_probe()
@@ -71,8 +62,8 @@ class Catalogue:
         return learn(hits, address)
 
     def about_to_change(self) -> None:
-        """Read everything ever written from now on, for a decision to write will rest on it."""
-        self._fresh.wrote(CATALOGUE)
+        """Read everything ever written from now on, for a decision to write depends on it."""
+        self._db.wrote(CATALOGUE)
 
     def collections(self) -> dict[str, dict[str, Any]]:
         return {str(row["collection"]): dict(row["info"]) for row in self._rows(equals("kind", "collection"))}
@@ -93,9 +84,7 @@ class Catalogue:
     def some_sources(self, collection: str, names: Iterable[str]) -> dict[str, SourceRow]:
         """Those of the named sources that a collection has: a write must not read all that is known of a large one."""
         ids = [_row_id("source", collection, name) for name in names]
-        rows = [
-            row for start in range(0, len(ids), _BATCH) for row in self._rows(one_of("id", ids[start : start + _BATCH]))
-        ]
+        rows = self._db.rows_with(CATALOGUE, "id", ids, _OUTPUT)
         return {row.info.source: row for row in map(_source_row, rows)}
 
     def all_sources(self) -> dict[str, list[SourceRow]]:
@@ -108,17 +97,12 @@ class Catalogue:
         self._upsert([_row("source", collection, row.info.source, _plain(row)) for row in rows])
 
     def forget_sources(self, collection: str, sources: Iterable[str]) -> None:
-        ids = [_row_id("source", collection, source) for source in sources]
-        for start in range(0, len(ids), _BATCH):
-            self._client.delete(CATALOGUE, ids=ids[start : start + _BATCH], timeout=self._timeout_s)
-        self._fresh.wrote(CATALOGUE)
+        self._forget(_row_id("source", collection, source) for source in sources)
 
     def forget_collection(self, name: str) -> None:
         """Remove all that is known of a name, a change of it that was cut off included."""
         self.forget_sources(name, self.sources(name))
-        ids = [_row_id("collection", name, name), _row_id(_CHANGE, name, name)]
-        self._client.delete(CATALOGUE, ids=ids, timeout=self._timeout_s)
-        self._fresh.wrote(CATALOGUE)
+        self._forget((_row_id("collection", name, name), _row_id(_CHANGE, name, name)))
 
     def changes(self) -> dict[str, dict[str, Any]]:
         """Changes of names that were begun and not finished, by the collection's name at their beginning."""
@@ -129,18 +113,17 @@ class Catalogue:
         self._upsert([_row(_CHANGE, collection, collection, change)])
 
     def forget_change(self, collection: str) -> None:
-        self._client.delete(CATALOGUE, ids=[_row_id(_CHANGE, collection, collection)], timeout=self._timeout_s)
-        self._fresh.wrote(CATALOGUE)
+        self._forget((_row_id(_CHANGE, collection, collection),))
 
     def _create(self) -> None:
         types = data_types()
-        schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema = self._db.schema()
         schema.add_field("id", types.VARCHAR, max_length=128, is_primary=True)
         schema.add_field("kind", types.VARCHAR, max_length=32)
         schema.add_field("collection", types.VARCHAR, max_length=255)
         schema.add_field("info", types.JSON)
         schema.add_field("vector", types.FLOAT_VECTOR, dim=2)
-        make(self._client, CATALOGUE, schema, exact=True, timeout_s=self._timeout_s)
+        self._db.make(CATALOGUE, schema, exact=True)
         self._write_probe()
 
     def _write_probe(self) -> None:
@@ -152,30 +135,19 @@ class Catalogue:
         )
 
     def _probe(self) -> list[tuple[str, float]]:
-        (hits,) = self._client.search(
-            CATALOGUE,
-            data=[list(PROBE_QUERY)],
-            filter=equals("kind", "probe"),
-            limit=len(PROBE_VECTORS),
-            consistency_level="Strong",
-            timeout=self._timeout_s,
-        )
+        self._db.wrote(CATALOGUE)
+        where = equals("kind", "probe")
+        hits = self._db.search(CATALOGUE, "vector", list(PROBE_QUERY), where, limit=len(PROBE_VECTORS), output=[])
         return [(str(hit["id"]), float(hit["distance"])) for hit in hits]
 
     def _rows(self, where: str) -> list[Mapping[str, Any]]:
-        return list(
-            self._client.query(
-                CATALOGUE,
-                filter=where,
-                output_fields=["collection", "info"],
-                consistency_level=self._fresh.level(CATALOGUE),
-                timeout=self._timeout_s,
-            )
-        )
+        return self._db.rows(CATALOGUE, where, _OUTPUT)
 
     def _upsert(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._writer.upsert(CATALOGUE, rows)
-        self._fresh.wrote(CATALOGUE)
+        self._db.upsert(CATALOGUE, rows)
+
+    def _forget(self, ids: Iterable[str]) -> None:
+        self._db.delete(CATALOGUE, "id", ids)
 
 
 def fingerprint(rows: Iterable[SourceRow]) -> str:
@@ -230,33 +202,10 @@ def _row_id(kind: str, collection: str, name: str) -> str:
 
 
 def _plain(row: SourceRow) -> dict[str, Any]:
-    info = row.info
-    return {
-        "source": info.source,
-        "title": info.title,
-        "passages": info.passages,
-        "content_hash": info.content_hash,
-        "added_at": info.added_at,
-        "kind": info.kind,
-        "summaries": info.summaries,
-        "chunks": info.chunks,
-        "digest": row.digest,
-    }
+    return {**asdict(row.info), "digest": row.digest}
 
 
 def _source_row(row: Mapping[str, Any]) -> SourceRow:
-    info = row["info"]
-    return SourceRow(
-        SourceInfo(
-            source=str(info["source"]),
-            title=str(info["title"]),
-            passages=int(info["passages"]),
-            content_hash=str(info["content_hash"]),
-            added_at=str(info["added_at"]),
-            # Rows of earlier versions have none of these.
-            kind=kind_named(info.get("kind")),
-            summaries=int(info.get("summaries", 0)),
-            chunks=str(info.get("chunks", "")),
-        ),
-        digest=str(info["digest"]),
-    )
+    # Rows of earlier versions lack the newer fields, which have defaults.
+    told = {name: row["info"][name] for name in _SOURCE_FIELDS if name in row["info"]}
+    return SourceRow(SourceInfo(**{**told, "kind": kind_named(told.get("kind"))}), str(row["info"]["digest"]))

@@ -6,12 +6,11 @@ import importlib
 import json
 import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from engine.errors import StoreDamaged, StoreError
 from engine.knowledge.milvus_errors import Place, told_as_ours, translate
@@ -29,29 +28,6 @@ _ON_THIS_MACHINE = {
 }
 _open_folders: Counter[str] = Counter()
 _folders_lock = threading.Lock()
-
-
-class Freshness:
-    """How current a read must be.
-
-    Waiting for everything ever written costs 200 ms a read on a server, reading what is at most 5 s old costs 3 ms
-    (measured, Milvus 2.3.5). So reads wait only for some seconds after a write of ours, or after opening, when
-    another process may have just written.
-    """
-
-    _WINDOW_S = 10.0
-
-    def __init__(self) -> None:
-        self._opened = time.monotonic()
-        self._written: dict[str, float] = {}
-
-    def wrote(self, collection: str) -> None:
-        self._written[collection] = time.monotonic()
-
-    def level(self, collection: str) -> Literal["Strong", "Bounded"]:
-        """The consistency level of a read."""
-        since = max(self._opened, self._written.get(collection, 0.0))
-        return "Strong" if time.monotonic() - since < self._WINDOW_S else "Bounded"
 
 
 def embedded(uri: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.errors import AliasTaken, CollectionExists, UnknownAlias, UnknownCollection
 from engine.knowledge.milvus_catalogue import Catalogue
-from engine.knowledge.milvus_connection import Client
+from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import check_new_name, readable_name
 from engine.knowledge.milvus_summaries import SummaryRows
 from engine.roles import CollectionInfo
@@ -28,40 +28,38 @@ class CollectionNames:
 
     def __init__(
         self,
-        client: Client,
+        db: Database,
         catalogue: Catalogue,
         summaries: SummaryRows,
         *,
         forget: Callable[[str], object],
         check_own: Callable[[str], object],
-        timeout_s: float,
     ) -> None:
-        self._client = client
+        self._db = db
         self._catalogue = catalogue
         self._summaries = summaries
         self._forget = forget
         self._check_own = check_own
-        self._timeout_s = timeout_s
 
     def real(self, name: str) -> str:
         """The collection that a name or an alias stands for; raises ``UnknownCollection``."""
-        if not readable_name(name) or not self._there(name):
+        if not self._there(name):
             raise UnknownCollection(name=name)
-        return str(self._client.describe_collection(name, timeout=self._timeout_s)["collection_name"])
+        return str(self._db.describe(name)["collection_name"])
 
     def real_or_same(self, name: str) -> str:
-        return self.real(name) if readable_name(name) and self._there(name) else name
+        return self.real(name) if self._there(name) else name
 
     def aliases(self) -> dict[str, tuple[str, ...]]:
         """Aliases by collection, in alphabetical order; none from a server that cannot tell."""
         try:
-            named = self._client.list_aliases(timeout=self._timeout_s)["aliases"]
+            named = self._db.client.list_aliases(timeout=self._db.timeout_s)["aliases"]
         except Exception:
             # Servers before 2.3 have no such call; nothing else must fail for it.
             return {}
         found: dict[str, list[str]] = {}
         for alias in sorted(filter(readable_name, named)):
-            told = self._client.describe_alias(alias, timeout=self._timeout_s)
+            told = self._db.client.describe_alias(alias, timeout=self._db.timeout_s)
             found.setdefault(str(told["collection_name"]), []).append(alias)
         return {name: tuple(values) for name, values in found.items()}
 
@@ -69,20 +67,20 @@ class CollectionNames:
         """Let an alias lead to a collection, wherever it led before; raises ``CollectionExists`` for a taken name."""
         check_new_name(alias)
         if not self._there(alias):
-            self._client.create_alias(collection, alias, timeout=self._timeout_s)
+            self._create_alias(collection, alias)
             return
         leads_to = self.real(alias)
         if leads_to == alias:
             raise CollectionExists(name=alias)
         if leads_to != collection:
-            self._client.alter_alias(collection, alias, timeout=self._timeout_s)
+            self._db.client.alter_alias(collection, alias, timeout=self._db.timeout_s)
         self._forget(alias)
 
     def drop_alias(self, alias: str) -> None:
         """Raises ``UnknownAlias``."""
-        if not readable_name(alias) or not self._there(alias) or self.real(alias) == alias:
+        if not self._there(alias) or self.real(alias) == alias:
             raise UnknownAlias(alias=alias)
-        self._client.drop_alias(alias, timeout=self._timeout_s)
+        self._drop_alias(alias)
         self._forget(alias)
 
     def check_free(self, name: str) -> None:
@@ -149,13 +147,13 @@ class CollectionNames:
             self._catalogue.put_collection(CollectionInfo(name=new_name, **recorded))
             self._catalogue.put_sources(new_name, self._catalogue.sources(name).values())
         if not renamed:
-            self._client.rename_collection(name, new_name, timeout=self._timeout_s)
+            self._db.rename(name, new_name)
         self._forget(name)
         self._forget(new_name)
-        self._client.load_collection(new_name, timeout=max(self._timeout_s, 60.0))
+        self._db.load(new_name)
         self._summaries.rename(name, new_name)
         if keep_old and not self._there(name):
-            self._client.create_alias(new_name, name, timeout=self._timeout_s)
+            self._create_alias(new_name, name)
         # With it goes the note of the change.
         self._catalogue.forget_collection(name)
 
@@ -173,16 +171,22 @@ class CollectionNames:
         self._summaries.drop(name)
         if self._own(name):
             for alias in self.aliases().get(name, ()):
-                self._client.drop_alias(alias, timeout=self._timeout_s)
-            self._client.drop_collection(name, timeout=self._timeout_s)
+                self._drop_alias(alias)
+            self._db.drop(name)
         self._catalogue.forget_collection(name)
 
     def _there(self, name: str) -> bool:
-        return bool(self._client.has_collection(name, timeout=self._timeout_s))
+        return readable_name(name) and self._db.there(name)
+
+    def _create_alias(self, collection: str, alias: str) -> None:
+        self._db.client.create_alias(collection, alias, timeout=self._db.timeout_s)
+
+    def _drop_alias(self, alias: str) -> None:
+        self._db.client.drop_alias(alias, timeout=self._db.timeout_s)
 
     def _id(self, name: str) -> int:
         """A server's number of a collection, which no other ever has; an embedded store has none."""
-        return int(self._client.describe_collection(name, timeout=self._timeout_s).get("collection_id") or 0)
+        return int(self._db.describe(name).get("collection_id") or 0)
 
     def _own(self, name: str) -> bool:
         """Whether a collection itself is called so, not only an alias of one."""

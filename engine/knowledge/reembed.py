@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-
-from engine.errors import (
-    CollectionExists,
-    EmbeddingMismatch,
-    FieldTooLong,
-    ForeignCollection,
-    NothingToSwitch,
-    SamplesStay,
-    TextTooLong,
-    UnknownCollection,
-)
-from engine.knowledge.chunk import tokens
+from engine.errors import CollectionExists, ForeignCollection, NothingToSwitch, SamplesStay, UnknownCollection
 from engine.knowledge.journal import Entry
-from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.pace import IngestReport, Pace, Progress
-from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
-from engine.model.values import Fault, PassageId
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.knowledge.source_writing import Into, make_collection, put_source, wholly
+from engine.model.values import PassageId
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageStore, SourceInfo, StoredPassage
 from engine.samples import SAMPLE_COLLECTION
 
-_BATCH = 16
 _STEM = 48
 """Characters of a name that are kept beside ``_before_2``: a name has 60 at most."""
 _PAGE = 500
@@ -50,20 +34,8 @@ class ReadsPassages(Protocol):
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
 
 
-class TakesPassages(Protocol):
-    """What is needed of the store that the copy goes into."""
-
-    async def describe(self, collection: str) -> CollectionInfo: ...
-
-    async def create(self, info: CollectionInfo) -> None: ...
-
-    async def sources(self, collection: str) -> list[SourceInfo]: ...
-
-    async def insert(
-        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
-    ) -> None: ...
-
-    async def delete_source(self, collection: str, source: str) -> int: ...
+class TakesPassages(PassageStore, Protocol):
+    """The store that the copy goes into."""
 
     async def take_place(self, collection: str, copy: str, before: str) -> CollectionInfo: ...
 
@@ -74,18 +46,6 @@ class Knowledge(ReadsPassages, Protocol):
     async def embedder_into(self, collection: str, embedding_model: str = "") -> Embedder: ...
 
     async def own_store(self) -> TakesPassages: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """From where, to where, by which model."""
-
-    origin: ReadsPassages
-    collection: str
-    store: TakesPassages
-    target: str
-    embedder: Embedder
-    pace: Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +87,19 @@ async def reembed(
     if switch and _built_with(origin, embedder) and not await _there(store, target):
         # An earlier call was cut off after the switch: the target has the name already.
         return Pace(progress, ()).report()
-    await _make(store, target, embedder, origin)
+    await make_collection(store, target, embedder, origin.description)
     sources = await _sources(knowledge, origin)
     pace = Pace(progress, ())
     whole = {info.source: info for info in await store.sources(target) if info.content_hash}
     sources = [_known(item, whole) for item in sources]
     pace.planned([item.entry for item in sources])
-    copy = _Copy(knowledge, origin.name, store, target, embedder, pace)
+    into = Into(store, embedder, target, pace)
     for item in sources:
         if item.entry.state == "added":
             continue
-        pace.embedding(item.entry.name)
-        fault = await _copied(copy, item)
+        passages = [_plain(passage, item.entry) for passage in await _passages(knowledge, origin.name, item)]
+        # What an earlier call left of it, or a version with more passages, must not stay beside the new ones.
+        fault = await put_source(into, item.entry.name, passages, replaces=True) if passages else None
         pace.ended(replace(item.entry, state="failed" if fault else "added", fault=fault))
     if switch:
         await _switch(store, origin.name, target)
@@ -175,32 +136,7 @@ async def _switch(store: TakesPassages, name: str, copy: str) -> None:
     while await _there(store, before):
         taken += 1
         before = f"{name[:_STEM]}_before_{taken}"
-    await _wholly(store.take_place(name, copy, before))
-
-
-async def _make(store: TakesPassages, target: str, embedder: Embedder, origin: CollectionInfo) -> None:
-    """Make the target unless it is there; raises ``EmbeddingMismatch`` where that was built with another model."""
-    try:
-        info = await store.describe(target)
-    except UnknownCollection:
-        await store.create(
-            CollectionInfo(
-                name=target,
-                embedding_model=embedder.model_id,
-                dim=embedder.dim,
-                query_prefix=embedder.query_prefix,
-                passage_prefix=embedder.passage_prefix,
-                created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                description=origin.description,
-            )
-        )
-        return
-    if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
-        raise EmbeddingMismatch(
-            collection=target,
-            built_with=f"{info.embedding_model} ({info.dim} dimensions)",
-            offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
-        )
+    await wholly(store.take_place(name, copy, before))
 
 
 async def _sources(knowledge: ReadsPassages, origin: CollectionInfo) -> list[_Source]:
@@ -235,26 +171,12 @@ def _known(item: _Source, whole: Mapping[str, SourceInfo]) -> _Source:
     return replace(item, entry=replace(item.entry, state="added")) if same else item
 
 
-async def _copied(copy: _Copy, item: _Source) -> Fault | None:
-    """Embed and write one source; the fault of one that the model or the store cannot hold."""
-    passages = [_plain(passage, item.entry) for passage in await _passages(copy, item)]
-    if not passages:
-        return None
-    try:
-        vectors, summaries = await _embedded(copy.embedder, passages, item.entry.name, copy.pace)
-        copy.pace.writing(item.entry.name)
-        await _wholly(_write(copy.store, copy.target, passages, vectors, summaries))
-    except (FieldTooLong, TextTooLong) as error:
-        return Fault.of(error)
-    return None
-
-
-async def _passages(copy: _Copy, item: _Source) -> list[StoredPassage]:
+async def _passages(origin: ReadsPassages, collection: str, item: _Source) -> list[StoredPassage]:
     if not item.ids:
-        return await copy.origin.passages(copy.collection, item.entry.name)
+        return await origin.passages(collection, item.entry.name)
     found: list[StoredPassage] = []
     for start in range(0, len(item.ids), _PAGE):
-        found += await copy.origin.get(copy.collection, item.ids[start : start + _PAGE])
+        found += await origin.get(collection, item.ids[start : start + _PAGE])
     return found
 
 
@@ -266,38 +188,3 @@ def _plain(passage: StoredPassage, entry: Entry) -> StoredPassage:
     if entry.content_hash or "content_hash" not in passage.meta:
         return passage
     return replace(passage, meta={key: value for key, value in passage.meta.items() if key != "content_hash"})
-
-
-async def _embedded(
-    embedder: Embedder, passages: Sequence[StoredPassage], source: str, pace: Pace
-) -> tuple[Vector, Summaries]:
-    """Vectors of a source, shape (n, dim), and its summaries with theirs."""
-    summaries = await asyncio.to_thread(summaries_of, passages)
-    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
-    rows: list[Vector] = [np.empty((0, embedder.dim), dtype=np.float32)]
-    for start in range(0, len(texts), _BATCH):
-        rows.append(await embedder.embed_passages(texts[start : start + _BATCH]))
-        done = passages[start : start + _BATCH]
-        pace.advance(len(done), sum(tokens(passage.text) for passage in done), source)
-    vectors = np.concatenate(rows)
-    own, told = vectors[: len(passages)], vectors[len(passages) :]
-    by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
-    return own, with_vectors(summaries, told, by_id, embedder.dim)
-
-
-async def _write(
-    store: TakesPassages, target: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
-) -> None:
-    # What an earlier call left of it, or a version with more passages, must not stay beside the new ones.
-    await store.delete_source(target, passages[0].source)
-    await store.insert(target, passages, vectors, summaries)
-
-
-async def _wholly(work: Coroutine[Any, Any, object]) -> None:
-    """Do what must not be stopped half way: a cancel that arrives meanwhile waits for the end of it."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

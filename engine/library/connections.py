@@ -12,12 +12,12 @@ from typing import TypeVar
 from engine.errors import CollectionExists, EmbeddingMismatch
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_check import Prefixed, probed, self_search
-from engine.knowledge.foreign_client import close_client, open_client
+from engine.knowledge.foreign_client import close_place, open_place
 from engine.knowledge.foreign_look import inspect, look, vector_of
 from engine.knowledge.foreign_models import installed_embedders, proposed_models
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import dropped
-from engine.knowledge.milvus_connection import Client
+from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import (
     Connection,
@@ -30,7 +30,7 @@ from engine.library.values import (
 )
 from engine.model.values import Fault
 from engine.roles import CollectionInfo, Embedder
-from engine.running.loop_thread import LoopThread
+from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 
 T = TypeVar("T")
@@ -51,118 +51,59 @@ class Connections:
         self._loop = loop
         self._resources = resources
 
-    def close(self) -> None:
-        """Nothing to stop: the knowledge base closes what is open."""
-
     @property
     def fault(self) -> Fault | None:
         """What was wrong with the file of connections when the engine was opened."""
         return self._knowledge.foreign.fault
 
-    def look(self, place: Place) -> tuple[RemoteCollection, ...]:
+    @on_loop
+    async def look(self, place: Place) -> tuple[RemoteCollection, ...]:
         """The collections of a place, as far as they can be read without loading any.
 
         Of the settings' own store those that other programs made. Raises ``InvalidAddress``, ``RemoteUnreachable``,
         ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``.
         """
-        return self._loop.call(self._look(place))
-
-    def inspect(self, place: Place, collection: str) -> RemoteCollection:
-        """One collection, loaded if it was not, with a sample of every field and models that fit its vectors."""
-        return self._loop.call(self._inspect(place, collection))
-
-    def models(self, dim: int) -> tuple[ProposedModel, ...]:
-        """Embedding models whose vectors have ``dim`` numbers: those at hand first."""
-        return self._loop.call(self._models(dim))
-
-    def try_out(self, connection: Connection) -> SelfSearch:
-        """Whether the chosen model made the stored vectors, by re-embedding some passages; takes some seconds."""
-        return self._loop.call(self._try_out(connection))
-
-    def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
-        """What questions would find, with similarities as in a run (SC-09)."""
-        return self._loop.call(self._probe(connection, questions))
-
-    def connect(self, connection: Connection) -> CollectionInfo:
-        """Keep the connection under its name, from now on a collection like any other, but read only.
-
-        ``dim``, ``metric``, model id and prefixes are taken from what is there now. Raises ``InvalidCollectionName``,
-        ``CollectionExists``, ``EmbeddingMismatch``, and what :meth:`inspect` and the model raise.
-        """
-        return self._loop.call(self._connect(connection))
-
-    def disconnect(self, name: str) -> None:
-        """Forget a connection, its token and its knowledge graph; nothing changes where it leads.
-
-        Raises ``UnknownCollection``.
-        """
-        self._loop.call(self._disconnect(name))
-
-    def all(self) -> tuple[Connection, ...]:
-        """By name, without their tokens."""
-        return self._loop.call(self._all())
-
-    def states(self) -> tuple[ConnectionState, ...]:
-        """Connections as they were when last looked at, at most half a minute ago; waits a second at most."""
-        return self._loop.call(self._knowledge.foreign.states())
-
-    @property
-    def _knowledge(self) -> KnowledgeBase:
-        return self._resources.knowledge
-
-    async def _disconnect(self, name: str) -> None:
-        async with dropped(self._knowledge.graphs, name):
-            await self._knowledge.foreign.remove(name)
-
-    async def _all(self) -> tuple[Connection, ...]:
-        return self._knowledge.foreign.all()
-
-    async def _look(self, place: Place) -> tuple[RemoteCollection, ...]:
         kept = self._knowledge.foreign.place(place)
         opened = self._knowledge.foreign.opened_as(kept)
-        found = await asyncio.to_thread(
-            _with_client, opened, lambda client: look(client, opened, _TIMEOUT_S, own_too=bool(kept.address))
-        )
+        found = await asyncio.to_thread(_with_client, opened, lambda db: look(db, opened, own_too=bool(kept.address)))
         installed = await self._installed()
         return tuple(self._with_models(item, installed) for item in found)
 
-    async def _inspect(self, place: Place, collection: str) -> RemoteCollection:
+    @on_loop
+    async def inspect(self, place: Place, collection: str) -> RemoteCollection:
+        """One collection, loaded if it was not, with a sample of every field and models that fit its vectors."""
         opened = self._knowledge.foreign.opened_as(self._knowledge.foreign.place(place))
-        found = await asyncio.to_thread(
-            _with_client, opened, lambda client: inspect(client, opened, collection, _TIMEOUT_S)
-        )
+        found = await asyncio.to_thread(_with_client, opened, lambda db: inspect(db, opened, collection))
         return self._with_models(found, await self._installed())
 
-    async def _models(self, dim: int) -> tuple[ProposedModel, ...]:
+    @on_loop
+    async def models(self, dim: int) -> tuple[ProposedModel, ...]:
+        """Embedding models whose vectors have ``dim`` numbers: those at hand first."""
         return proposed_models(dim, self._builtin_dim, await self._installed())
 
-    async def _installed(self) -> list[tuple[str, int]]:
-        return installed_embedders(await self._resources.ollama(patience_s=_OLLAMA_S))
-
-    @property
-    def _builtin_dim(self) -> int:
-        return self._knowledge.embedder_called("builtin", 0).dim
-
-    def _with_models(self, item: RemoteCollection, installed: Sequence[tuple[str, int]]) -> RemoteCollection:
-        """With the models that fit its proposed vectors; one of our own keeps the recorded one."""
-        if item.models or item.proposed is None:
-            return item
-        dim, _ = vector_of(item, item.proposed)
-        return replace(item, models=proposed_models(dim, self._builtin_dim, installed))
-
-    async def _try_out(self, connection: Connection) -> SelfSearch:
+    @on_loop
+    async def try_out(self, connection: Connection) -> SelfSearch:
+        """Whether the chosen model made the stored vectors, by re-embedding some passages; takes some seconds."""
         checked, embedder = await self._checked(connection)
         other = self._with_other_prefixes(checked) if embedder.model_id.startswith("ollama:") else None
         async with self._store_of(checked) as store:
             return await self_search(store, embedder, other)
 
-    async def _probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
+    @on_loop
+    async def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
+        """What questions would find, with similarities as in a run (SC-09)."""
         checked, embedder = await self._checked(connection)
         calibration = await self._knowledge.calibration(embedder)
         async with self._store_of(checked) as store:
             return tuple([await probed(store, embedder, calibration, item) for item in questions if item.strip()])
 
-    async def _connect(self, connection: Connection) -> CollectionInfo:
+    @on_loop
+    async def connect(self, connection: Connection) -> CollectionInfo:
+        """Keep the connection under its name, from now on a collection like any other, but read only.
+
+        ``dim``, ``metric``, model id and prefixes are taken from what is there now. Raises ``InvalidCollectionName``,
+        ``CollectionExists``, ``EmbeddingMismatch``, and what :meth:`inspect` and the model raise.
+        """
         await self._check_name(connection.name)
         checked, embedder = await self._checked(connection)
         kept = replace(
@@ -179,6 +120,43 @@ class Connections:
         await self._knowledge.foreign.add(kept)
         return info
 
+    @on_loop
+    async def disconnect(self, name: str) -> None:
+        """Forget a connection, its token and its knowledge graph; nothing changes where it leads.
+
+        Raises ``UnknownCollection``.
+        """
+        async with dropped(self._knowledge.graphs, name):
+            await self._knowledge.foreign.remove(name)
+
+    @on_loop
+    async def all(self) -> tuple[Connection, ...]:
+        """By name, without their tokens."""
+        return self._knowledge.foreign.all()
+
+    @on_loop
+    async def states(self) -> tuple[ConnectionState, ...]:
+        """Connections as they were when last looked at, at most half a minute ago; waits a second at most."""
+        return await self._knowledge.foreign.states()
+
+    @property
+    def _knowledge(self) -> KnowledgeBase:
+        return self._resources.knowledge
+
+    async def _installed(self) -> list[tuple[str, int]]:
+        return installed_embedders(await self._resources.ollama(patience_s=_OLLAMA_S))
+
+    @property
+    def _builtin_dim(self) -> int:
+        return self._knowledge.embedder_called("builtin", 0).dim
+
+    def _with_models(self, item: RemoteCollection, installed: Sequence[tuple[str, int]]) -> RemoteCollection:
+        """With the models that fit its proposed vectors; one of our own keeps the recorded one."""
+        if item.models or item.proposed is None:
+            return item
+        dim, _ = vector_of(item, item.proposed)
+        return replace(item, models=proposed_models(dim, self._builtin_dim, installed))
+
     async def _check_name(self, name: str) -> None:
         check_new_name(name)
         if self._knowledge.foreign.find(name) is not None:
@@ -192,9 +170,7 @@ class Connections:
         foreign = self._knowledge.foreign
         connection = foreign.known_token(replace(connection, place=foreign.place(connection.place)))
         opened = foreign.opened_as(connection.place)
-        found = await asyncio.to_thread(
-            _with_client, opened, lambda client: inspect(client, opened, connection.collection, _TIMEOUT_S)
-        )
+        found = await asyncio.to_thread(_with_client, opened, lambda db: inspect(db, opened, connection.collection))
         dim, metric = vector_of(found, connection.fields)
         checked = replace(connection, dim=dim, metric=metric)
         embedder = self._knowledge.embedder_called(
@@ -226,10 +202,10 @@ class Connections:
             await store.close()
 
 
-def _with_client(place: Place, work: Callable[[Client], T]) -> T:
+def _with_client(place: Place, work: Callable[[Database], T]) -> T:
     """Work with a client of its own; blocks."""
-    client = open_client(place, _TIMEOUT_S)
+    db = open_place(place, _TIMEOUT_S)
     try:
-        return work(client)
+        return work(db)
     finally:
-        close_client(client, place)
+        close_place(db)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import (
@@ -21,14 +20,13 @@ from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
 from engine.knowledge.graph.keeping import dropped, renamed
-from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
 from engine.model.config import BUILTIN, SearchMethod
 from engine.model.values import Passage
-from engine.roles import CollectionInfo, StoredPassage
-from engine.running.loop_thread import LoopThread
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
+from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 from engine.samples import SAMPLE_COLLECTION
 
@@ -51,10 +49,8 @@ class Library:
         self._resources = resources
         self._jobs = jobs
 
-    def close(self) -> None:
-        """Stop what is running; nothing half done is left behind."""
-
-    def create(
+    @on_loop
+    async def create(
         self,
         name: str,
         embedding_model: str = "",
@@ -67,9 +63,16 @@ class Library:
         The dimension is learnt from the model, so a model of Ollama must answer. Raises ``CollectionExists``,
         ``AliasTaken``, ``InvalidCollectionName``, ``InvalidConfig``, and what the model raises.
         """
-        return self._loop.call(self._create(name, embedding_model, description, query_prefix, passage_prefix))
+        _check_description(description)
+        await self._check_free(name)
+        embedder = await self._knowledge.embedder_into(name, embedding_model, query_prefix, passage_prefix)
+        await embedder.embed_passages(())
+        store = await self._knowledge.own_store()
+        await store.create(CollectionInfo.new(name, embedder, description.strip()))
+        return await store.describe(name)
 
-    def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
+    @on_loop
+    async def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
         """Give a collection another name; sources, summaries, aliases, memories and its knowledge graph go with it.
 
         Records of earlier runs keep the old name, for they say what was. It stays an alias unless ``keep_old`` is
@@ -77,75 +80,6 @@ class Library:
         ``CollectionExists``, ``AliasTaken``, ``InvalidCollectionName``, ``ForeignCollection``, ``SamplesStay``,
         ``CollectionBusy``.
         """
-        return self._loop.call(self._rename(collection, new_name, keep_old))
-
-    def set_alias(self, alias: str, collection: str) -> CollectionInfo:
-        """Let another name lead to a collection, wherever it led before; raises ``CollectionExists``."""
-        return self._loop.call(self._set_alias(alias, collection))
-
-    def drop_alias(self, alias: str) -> None:
-        """Raises ``UnknownAlias``."""
-        self._loop.call(self._drop_alias(alias))
-
-    def set_description(self, collection: str, text: str) -> CollectionInfo:
-        """Record what a collection holds, at most 2 000 characters; raises ``InvalidConfig``, ``ForeignCollection``."""
-        return self._loop.call(self._set_description(collection, text))
-
-    def drop(self, collection: str) -> None:
-        """Delete a collection with its sources, summaries, aliases and knowledge graph, for good.
-
-        Records of runs and memories stay: they are the user's history, and can be deleted on their own pages. Raises
-        ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``, ``CollectionBusy``.
-        """
-        self._loop.call(self._drop(collection))
-
-    def search(
-        self, collection: str, query: str, limit: int = 20, method: SearchMethod = "vector"
-    ) -> list[FoundPassage]:
-        """What a run would retrieve, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
-        return self._loop.call(self._search(collection, query, limit, method))
-
-    def passage_map(self, collection: str, query: str = "", most: int = 2000) -> PassageMap:
-        """At most ``most`` passages on two axes, with a query and its ten nearest among them where one is given.
-
-        Reads the vectors of all of them: about a second for 2 000. Raises ``UnknownCollection``.
-        """
-        return self._loop.call(self._passage_map(collection, query, most))
-
-    def embedding_models(self) -> tuple[ProposedModel, ...]:
-        """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
-        return self._loop.call(self._embedding_models())
-
-    def advice(self, collection: str) -> GrowthAdvice | None:
-        """What follows from the collection's size on this kind of store; None where it is no trouble."""
-        return self._loop.call(self._advice(collection))
-
-    @property
-    def _knowledge(self) -> KnowledgeBase:
-        return self._resources.knowledge
-
-    async def _create(
-        self, name: str, model: str, description: str, query_prefix: str | None, passage_prefix: str | None
-    ) -> CollectionInfo:
-        _check_description(description)
-        await self._check_free(name)
-        embedder = await self._knowledge.embedder_into(name, model, query_prefix, passage_prefix)
-        await embedder.embed_passages(())
-        store = await self._knowledge.own_store()
-        await store.create(
-            CollectionInfo(
-                name=name,
-                embedding_model=embedder.model_id,
-                dim=embedder.dim,
-                query_prefix=embedder.query_prefix,
-                passage_prefix=embedder.passage_prefix,
-                created_at=_now(),
-                description=description.strip(),
-            )
-        )
-        return await store.describe(name)
-
-    async def _rename(self, collection: str, new_name: str, keep_old: bool) -> CollectionInfo:
         info = await self._own(collection)
         await self._check_idle(info)
         await self._check_free(new_name)
@@ -156,21 +90,33 @@ class Library:
         await asyncio.to_thread(self._knowledge.weak_points.rename_collection, info.name, new_name)
         return found
 
-    async def _set_alias(self, alias: str, collection: str) -> CollectionInfo:
+    @on_loop
+    async def set_alias(self, alias: str, collection: str) -> CollectionInfo:
+        """Let another name lead to a collection, wherever it led before; raises ``CollectionExists``."""
         info = await self._own(collection, samples=True)
         if alias in [item.name for item in await self._knowledge.collections()]:
             raise CollectionExists(name=alias)
         return await (await self._knowledge.own_store()).set_alias(alias, info.name)
 
-    async def _drop_alias(self, alias: str) -> None:
+    @on_loop
+    async def drop_alias(self, alias: str) -> None:
+        """Raises ``UnknownAlias``."""
         await (await self._knowledge.own_store()).drop_alias(alias)
 
-    async def _set_description(self, collection: str, text: str) -> CollectionInfo:
+    @on_loop
+    async def set_description(self, collection: str, text: str) -> CollectionInfo:
+        """Record what a collection holds, at most 2 000 characters; raises ``InvalidConfig``, ``ForeignCollection``."""
         _check_description(text)
         info = await self._own(collection, samples=True)
         return await (await self._knowledge.own_store()).set_description(info.name, text.strip())
 
-    async def _drop(self, collection: str) -> None:
+    @on_loop
+    async def drop(self, collection: str) -> None:
+        """Delete a collection with its sources, summaries, aliases and knowledge graph, for good.
+
+        Records of runs and memories stay: they are the user's history, and can be deleted on their own pages. Raises
+        ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``, ``CollectionBusy``.
+        """
         info = await self._own(collection)
         if info.name != collection:
             raise AliasTaken(alias=collection, collection=info.name)
@@ -179,14 +125,23 @@ class Library:
             await (await self._knowledge.own_store()).drop(collection)
         await asyncio.to_thread(self._knowledge.weak_points.delete_all, collection)
 
-    async def _search(self, collection: str, query: str, limit: int, method: SearchMethod) -> list[FoundPassage]:
+    @on_loop
+    async def search(
+        self, collection: str, query: str, limit: int = 20, method: SearchMethod = "vector"
+    ) -> list[FoundPassage]:
+        """What a run would retrieve, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
         query = self._checked_query(query)
         retriever = await self._knowledge.retriever(collection, method=method)
         found = (await retriever.search(query, max(1, min(limit, MOST_FOUND)))).passages
         stored = {item.id: item for item in await self._knowledge.get(collection, [item.id for item in found])}
         return [_found(item, stored[item.id]) for item in found if item.id in stored]
 
-    async def _passage_map(self, collection: str, query: str, most: int) -> PassageMap:
+    @on_loop
+    async def passage_map(self, collection: str, query: str = "", most: int = 2000) -> PassageMap:
+        """At most ``most`` passages on two axes, with a query and its ten nearest among them where one is given.
+
+        Reads the vectors of all of them: about a second for 2 000. Raises ``UnknownCollection``.
+        """
         if not query.strip():
             return await passage_map(self._knowledge, collection, most)
         query = self._checked_query(query)
@@ -195,7 +150,9 @@ class Library:
         found = await (await self._knowledge.retriever(collection)).search(query, MAP_HITS)
         return await passage_map(self._knowledge, collection, most, vector, [item.id for item in found.passages])
 
-    async def _embedding_models(self) -> tuple[ProposedModel, ...]:
+    @on_loop
+    async def embedding_models(self) -> tuple[ProposedModel, ...]:
+        """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
         status = await self._resources.ollama(patience_s=_OLLAMA_S)
         installed = installed_embedders(status)
         builtin = self._knowledge.embedder_called(BUILTIN, 0)
@@ -205,14 +162,20 @@ class Library:
             self._proposed(HASHING, HashingEmbedder().dim),
         )
 
+    @on_loop
+    async def advice(self, collection: str) -> GrowthAdvice | None:
+        """What follows from the collection's size on this kind of store; None where it is no trouble."""
+        info = await self._knowledge.describe(collection)
+        return advice(info, info.address or self._resources.settings.store_uri)
+
+    @property
+    def _knowledge(self) -> KnowledgeBase:
+        return self._resources.knowledge
+
     def _proposed(self, model: str, dim: int) -> ProposedModel:
         model_id = self._knowledge.embedder_called(model, dim).model_id
         here = rate_of(self._resources.settings.data_dir, model_id)
         return ProposedModel(model, dim, True, "installed", here or usual_rate(model_id), here is not None)
-
-    async def _advice(self, collection: str) -> GrowthAdvice | None:
-        info = await self._knowledge.describe(collection)
-        return advice(info, info.address or self._resources.settings.store_uri)
 
     def _checked_query(self, query: str) -> str:
         # Half a surrogate pair has no UTF-8 form: no store and no model takes it.
@@ -262,7 +225,3 @@ def _found(item: Passage, stored: StoredPassage) -> FoundPassage:
 def _check_description(text: str) -> None:
     if len(text) > LONGEST_DESCRIPTION or any("\ud800" <= char <= "\udfff" for char in text):
         raise InvalidConfig.description(most=LONGEST_DESCRIPTION)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from engine.knowledge.milvus_connection import Freshness, connect, disconnect, embedded
-from engine.knowledge.milvus_filter import equals, one_of
-from engine.knowledge.milvus_schema import RESERVED_PREFIX, data_types, make
+from engine.knowledge.milvus_database import Database, data_types
+from engine.knowledge.milvus_filter import equals
+from engine.knowledge.milvus_reader import cosine
+from engine.knowledge.milvus_schema import RESERVED_PREFIX
 from engine.model.values import Citation, Memory, PassageId
 from engine.roles import Vector
 
@@ -24,39 +23,27 @@ _OUTPUT = [*_TEXT_LIMITS, "info"]
 _NO_MEANING: tuple[float, ...] = (1.0, 0.0)
 """A collection must have vectors; those of failed answers are never compared."""
 _EVERY = 'id != ""'
-_BATCH = 500
 
 
 class MemoryRows:
     """An open connection; ``model`` names the embedder whose vectors are searched. Calls come from one thread."""
 
     def __init__(self, uri: str, token: str, timeout_s: float, model: str) -> None:
-        self._uri = uri
-        self._timeout_s = timeout_s
         self._passed = PASSED_PREFIX + model.replace("-", "_")
-        self._client = connect(uri, token, timeout_s)
-        self._fresh = Freshness()
-        self._loaded: set[str] = set()
+        self._db = Database.connected(uri, token, timeout_s)
 
     def close(self) -> None:
-        disconnect(self._client, self._uri)
+        self._db.close()
 
     def nearest(self, vector: Vector, collection: str, limit: int) -> list[tuple[Memory, float]]:
         """Passed memories of a collection with the cosine of their question to ``vector``, best first."""
-        if not self._there(self._passed):
+        if not self._db.there(self._passed):
             return []
-        (found,) = self._client.search(
-            self._passed,
-            data=[vector.tolist()],
-            anns_field="vector",
-            filter=equals("collection", collection),
-            limit=limit,
-            output_fields=[*_OUTPUT, "vector"],
-            consistency_level=self._fresh.level(self._passed),
-            timeout=self._timeout_s,
-        )
+        where = equals("collection", collection)
+        output = [*_OUTPUT, "vector"]
+        found = self._db.search(self._passed, "vector", vector.tolist(), where, limit=limit, output=output)
         # Computed here: what a store calls the distance differs between versions.
-        hits = [(_memory(item["entity"], passed=True), _cosine(vector, item["entity"]["vector"])) for item in found]
+        hits = [(_memory(item["entity"], passed=True), cosine(vector, item["entity"]["vector"])) for item in found]
         return sorted(hits, key=lambda hit: -hit[1])
 
     def put_passed(self, memory: Memory, vector: Vector) -> None:
@@ -81,42 +68,35 @@ class MemoryRows:
     def delete_all(self) -> int:
         """How many there were."""
         ids = [item.id for item in self.everything()]
-        for start in range(0, len(ids), _BATCH):
-            self._delete(ids[start : start + _BATCH])
+        self._delete(ids)
         return len(ids)
 
     def rename_collection(self, collection: str, new_name: str) -> int:
         """How many memories there were of the collection; each is written over itself, so doing it again is safe."""
         moved = 0
         for name in self._names():
-            rows = self._rows(name, equals("collection", collection), [*_OUTPUT, "vector"])
-            for start in range(0, len(rows), _BATCH):
-                batch = [{**row, "collection": new_name} for row in rows[start : start + _BATCH]]
-                self._client.upsert(name, batch, timeout=self._timeout_s)
-            self._fresh.wrote(name)
+            rows = self._db.rows(name, equals("collection", collection), [*_OUTPUT, "vector"])
+            self._db.upsert(name, [{**row, "collection": new_name} for row in rows])
             moved += len(rows)
         return moved
 
     def _names(self) -> list[str]:
-        present = self._client.list_collections(timeout=self._timeout_s)
-        return [name for name in sorted(present) if name == FAILED or name.startswith(PASSED_PREFIX)]
+        return [name for name in sorted(self._db.names()) if name == FAILED or name.startswith(PASSED_PREFIX)]
 
     def _in(self, name: str) -> list[Memory]:
-        return [_memory(row, passed=name != FAILED) for row in self._rows(name, _EVERY, _OUTPUT)]
+        return [_memory(row, passed=name != FAILED) for row in self._db.rows(name, _EVERY, _OUTPUT)]
 
     def _delete(self, ids: Sequence[str], keep_in: str = "") -> int:
         deleted = 0
         for name in self._names():
-            present = [] if name == keep_in else [row["id"] for row in self._rows(name, one_of("id", ids), ["id"])]
+            present = [] if name == keep_in else [row["id"] for row in self._db.rows_with(name, "id", ids, ["id"])]
             if present:
-                # By a filter of our own: the client makes one of ids without escaping anything in them.
-                self._client.delete(name, filter=one_of("id", present), timeout=self._timeout_s)
-                self._fresh.wrote(name)
+                self._db.delete(name, "id", present)
                 deleted += len(present)
         return deleted
 
     def _put(self, name: str, memory: Memory, vector: list[float]) -> None:
-        if not self._there(name):
+        if not self._db.there(name):
             self._create(name, len(vector))
         row = {field: _fitting(getattr(memory, field), limit) for field, limit in _TEXT_LIMITS.items()}
         info = {
@@ -131,41 +111,16 @@ class MemoryRows:
                 for item in memory.citations
             ],
         }
-        self._client.upsert(name, [{**row, "info": info, "vector": vector}], timeout=self._timeout_s)
-        self._fresh.wrote(name)
+        self._db.upsert(name, [{**row, "info": info, "vector": vector}])
 
     def _create(self, name: str, dim: int) -> None:
         types = data_types()
-        schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema = self._db.schema()
         for field, limit in _TEXT_LIMITS.items():
             schema.add_field(field, types.VARCHAR, max_length=limit, is_primary=field == "id")
         schema.add_field("info", types.JSON)
         schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
-        make(self._client, name, schema, exact=embedded(self._uri), timeout_s=self._timeout_s)
-        self._loaded.add(name)
-
-    def _there(self, name: str) -> bool:
-        """Whether a collection exists; it is loaded then."""
-        if not self._client.has_collection(name, timeout=self._timeout_s):
-            self._loaded.discard(name)
-            return False
-        if name not in self._loaded:
-            self._client.load_collection(name, timeout=max(self._timeout_s, 60.0))
-            self._loaded.add(name)
-        return True
-
-    def _rows(self, name: str, where: str, output: list[str]) -> list[Mapping[str, Any]]:
-        if not self._there(name):
-            return []
-        return list(
-            self._client.query(
-                name,
-                filter=where,
-                output_fields=output,
-                consistency_level=self._fresh.level(name),
-                timeout=self._timeout_s,
-            )
-        )
+        self._db.make(name, schema)
 
 
 def _memory(row: Mapping[str, Any], *, passed: bool) -> Memory:
@@ -190,12 +145,6 @@ def _memory(row: Mapping[str, Any], *, passed: bool) -> Memory:
 def _citation(item: Mapping[str, Any]) -> Citation:
     passage_id, section = PassageId(str(item["passage_id"])), str(item["section"])
     return Citation(int(item["marker"]), passage_id, str(item["source"]), section)
-
-
-def _cosine(left: Vector, right: Sequence[float]) -> float:
-    other = np.asarray(right, dtype=np.float32)
-    length = float(np.linalg.norm(left) * np.linalg.norm(other))
-    return float(np.clip(float(left @ other) / length, -1.0, 1.0)) if length else 0.0
 
 
 def _fitting(text: str, limit: int) -> str:

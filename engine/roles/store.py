@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from engine.model.values import Fault, PassageId, SourceKind, kind_named
@@ -35,6 +36,10 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> Vector: ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector: ...
+
+
+UNKNOWN_MODEL = "unknown"
+"""Embedding model of a collection that another program made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,20 @@ class CollectionInfo:
     read_only: bool = False
     fault: Fault | None = None
     """Why a connected collection cannot be read at the moment; None where it can."""
+
+    @classmethod
+    def new(cls, name: str, embedder: Embedder, description: str = "") -> CollectionInfo:
+        """An empty collection that is made now, for vectors of an embedder that knows its width."""
+        created_at = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(
+            name=name,
+            embedding_model=embedder.model_id,
+            dim=embedder.dim,
+            query_prefix=embedder.query_prefix,
+            passage_prefix=embedder.passage_prefix,
+            created_at=created_at,
+            description=description,
+        )
 
 
 @dataclass(frozen=True, slots=True)

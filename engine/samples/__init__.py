@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import as_file, files
 from typing import Any, Protocol
@@ -18,10 +18,9 @@ import numpy as np
 from engine.errors import FullTextMissing, UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
-from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.model.values import PassageId
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
 from engine.samples.stored import noted
 
 _log = logging.getLogger(__name__)
@@ -218,14 +217,7 @@ def text_key(text: str) -> str:
 
 async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo] | None:
     """Sources of the sample collection, which is made first where it is missing; None where nothing may be put in."""
-    ours = CollectionInfo(
-        name=SAMPLE_COLLECTION,
-        embedding_model=embedder.model_id,
-        dim=embedder.dim,
-        query_prefix=embedder.query_prefix,
-        passage_prefix=embedder.passage_prefix,
-        created_at=SAMPLES_CREATED_AT,
-    )
+    ours = replace(CollectionInfo.new(SAMPLE_COLLECTION, embedder), created_at=SAMPLES_CREATED_AT)
     try:
         info = await store.describe(SAMPLE_COLLECTION)
         if info.embedding_model == UNKNOWN_MODEL:

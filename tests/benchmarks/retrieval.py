@@ -68,7 +68,7 @@ async def _compared(
 ) -> list[Row]:
     queries = [f"question {place} about subject {place * 7}" for place in range(_QUERIES)]
     vectors = [(await embedder.embed_query(query)).tolist() for query in queries]
-    fields = own_layout(embedder.dim).output
+    fields = own_layout("", embedder.dim).output
     for query in queries:  # the retriever keeps a question's vector, so embedding is not measured
         await retriever.search(query, _LIMIT)
 

@@ -38,7 +38,7 @@ class Case:
         """The client underneath, to do what another program would do."""
         session = self.store._session
         assert session is not None
-        return session._client
+        return session.db.client
 
 
 def clean_up(uri: str, name: str) -> None:

@@ -70,7 +70,7 @@ def test_a_run_on_a_collection_of_another_program_fails_with_that_reason(tmp_pat
         knowledge = engine.resources.knowledge
         session = knowledge._at(engine.settings.store_uri)._session
         assert session is not None
-        session._client.create_collection("theirs", dimension=4)
+        session.db.client.create_collection("theirs", dimension=4)
         record = engine.run("How many rows?", RunConfig(collection="theirs"))
         with pytest.raises(ModelNotRecorded):
             engine.ingest([NOTE], "theirs")

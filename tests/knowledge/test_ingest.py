@@ -241,14 +241,14 @@ def test_a_source_whose_writing_was_cut_off_is_replaced_by_the_next_ingestion(
     run(store.open())
     session = store._session
     assert session is not None
-    honest = session._client.upsert
+    honest = session.db.client.upsert
 
     def dies(collection: str, *args: Any, **kwargs: Any) -> Any:
         if collection == "notes":
             raise OSError(28, "No space left on device")
         return honest(collection, *args, **kwargs)
 
-    monkeypatch.setattr(session._client, "upsert", dies)
+    monkeypatch.setattr(session.db.client, "upsert", dies)
     with pytest.raises(Exception, match="is full"):
         run(ingest(store, LengthEmbedder(), "notes", [item]))
     monkeypatch.undo()

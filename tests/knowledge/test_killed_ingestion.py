@@ -59,13 +59,13 @@ class HalfWriting(MilvusStore):
     async def insert(self, collection, passages, vectors, summaries):
         if len(passages) > 200:
             session = self._session
-            honest = session._client.upsert
+            honest = session.db.client.upsert
             def half(name, rows, **kwargs):
                 if name != collection:
                     return honest(name, rows, **kwargs)
                 honest(name, rows[:number], **kwargs)
                 stall_here()
-            session._client.upsert = half
+            session.db.client.upsert = half
         await super().insert(collection, passages, vectors, summaries)
 
 embedder = StallingEmbedder(number if place == "embedding" else -1, stalled)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import InvalidCollectionName, StoreError
+from engine.knowledge.foreign_fields import Seen, layout_in
 from engine.knowledge.milvus_filter import one_of, quoted
-from engine.knowledge.milvus_schema import foreign_layout
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo
@@ -55,13 +55,17 @@ FIELDS: list[dict[str, Any]] = [
 ]
 
 
+def theirs(fields: list[dict[str, Any]], metric: str = "", *rows: dict[str, Any]) -> Seen:
+    return Seen("theirs", {"fields": fields}, {"embedding": metric}, rows, needs_index=False)
+
+
 def test_fields_of_another_program_are_found_by_their_usual_names() -> None:
-    layout = foreign_layout("theirs", {"fields": FIELDS}, "ip", {})
+    layout = layout_in(theirs(FIELDS, "IP"))
     assert (layout.key, layout.key_is_text, layout.vector, layout.dim) == ("pk", False, "embedding", 3)
     assert (layout.text, layout.source, layout.metric, layout.own) == ("Content", "url", "IP", False)
     assert layout.keys([PassageId("7"), PassageId("-8"), PassageId("x"), PassageId("7 or 1 == 1")]) == [7, -8]
     row = {"pk": 7, "Content": "words", "url": None}
-    passage = layout.passage(row, "theirs")
+    passage = layout.passage(row)
     assert (passage.id, passage.text, passage.source) == ("7", "words", "theirs")
 
 
@@ -69,9 +73,9 @@ def test_fields_of_another_program_are_found_by_their_usual_names() -> None:
 def test_a_collection_without_key_or_vectors_cannot_be_read(left_out: str) -> None:
     fields = [field for field in FIELDS if field["name"] != left_out]
     with pytest.raises(StoreError, match="theirs"):
-        foreign_layout("theirs", {"fields": fields}, "COSINE", {})
+        layout_in(theirs(fields))
 
 
 def test_a_collection_of_vectors_without_any_text_cannot_be_read() -> None:
     with pytest.raises(StoreError, match="no field of text"):
-        foreign_layout("theirs", {"fields": FIELDS[:2]}, "COSINE", {"pk": 1})
+        layout_in(theirs(FIELDS[:2], "", {"pk": 1}))

@@ -22,12 +22,11 @@ from engine.errors import (
     UnknownCollection,
 )
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.milvus_vectors import UNKNOWN_MODEL
 from engine.knowledge.pace import Progress
 from engine.knowledge.reembed import reembed
 from engine.knowledge.summarise import summaries_of
 from engine.model.values import PassageId
-from engine.roles import CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from engine.samples import SAMPLE_COLLECTION
 from tests.contracts.stores import Case, axes, passage
 

@@ -204,7 +204,7 @@ def test_a_deleted_collection_is_gone_and_only_by_its_own_name(engine: Engine) -
 def test_a_collection_of_another_program_is_read_and_not_changed(engine: Engine) -> None:
     store = engine.resources.knowledge._at(engine.settings.store_uri)
     assert store._session is not None
-    client = store._session._client
+    client = store._session.db.client
     client.create_collection("theirs", dimension=4)
     rows = [{"id": n, "vector": [1.0, 0.1 * n, 0, 0], "content": f"words {n}"} for n in range(5)]
     client.insert("theirs", rows)

@@ -14,7 +14,8 @@ from engine.errors import FullTextMissing
 from engine.knowledge import milvus_words
 from engine.knowledge.full_text import SEGMENTING
 from engine.knowledge.ingest import IngestItem, ingest
-from engine.knowledge.milvus_schema import create_collection
+from engine.knowledge.milvus_database import Database
+from engine.knowledge.milvus_schema import Layout, create_passages
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.config import RunConfig, SearchMethod
 from engine.model.decide import gated
@@ -157,14 +158,14 @@ def test_a_store_that_refuses_full_text_after_all_gets_collections_without_it(
     store: MilvusStore, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server of the right version may have been set up without."""
-    honest = create_collection
+    honest = create_passages
 
-    def refusing(*args: Any, analyzer: str = "", **kwargs: Any) -> None:
+    def refusing(db: Database, layout: Layout, analyzer: str = "") -> None:
         if analyzer:
             raise ValueError("unknown tokenizer")
-        honest(*args, **kwargs)
+        honest(db, layout)
 
-    monkeypatch.setattr(milvus_words, "create_collection", refusing)
+    monkeypatch.setattr(milvus_words, "create_passages", refusing)
     run(ingest(store, HashingEmbedder(64), "all", [IngestItem("book.md", data=SOURCES["book.md"].encode())]))
     info = run(store.describe("all"))
     assert (info.full_text, info.segmenting, info.passages > 30) == (False, "", True)

@@ -267,7 +267,7 @@ def test_a_collection_of_another_program_by_that_name_is_left_alone(
 ) -> None:
     run(store.open())
     assert store._session is not None
-    store._session._client.create_collection(SAMPLE_COLLECTION, dimension=4)
+    store._session.db.client.create_collection(SAMPLE_COLLECTION, dimension=4)
     run(ensure_samples(store, ShippedOnly()))
     assert run(store.describe(SAMPLE_COLLECTION)).embedding_model == "unknown"
     assert "another program" in caplog.text

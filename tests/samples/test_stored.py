@@ -94,7 +94,7 @@ def test_a_first_start_writes_no_passage_and_no_graph(
     def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("nothing may be written")
 
-    monkeypatch.setattr("engine.knowledge.milvus_writing.RowWriter.upsert", forbidden)
+    monkeypatch.setattr("engine.knowledge.milvus_database.Database.upsert", forbidden)
     monkeypatch.setattr("engine.knowledge.graph.sqlite_store.SqliteGraphs.add", forbidden)
     monkeypatch.setattr("engine.samples.sample_sources", forbidden)
     held = run(_held(tmp_path))

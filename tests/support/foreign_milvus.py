@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.knowledge.milvus_connection import connect, disconnect
-from engine.knowledge.milvus_schema import data_types
+from engine.knowledge.milvus_database import data_types
 from engine.roles import Vector
 
 SENTENCES = (

@@ -18,8 +18,8 @@ from engine.builtin.extractor import summary_of
 from engine.errors import ExtractorFailed, NothingToRead
 from engine.knowledge.graph.communities import communities_of
 from engine.knowledge.graph.kept import KeptSummaries
-from engine.knowledge.ingest import wholly
 from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, rate
+from engine.knowledge.source_writing import wholly
 from engine.model.config import BUILTIN
 from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles import CollectionInfo, StoredPassage

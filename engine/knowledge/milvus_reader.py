@@ -1,0 +1,146 @@
+"""Reading one collection, ours or another program's: passages by id, by source, and nearest to a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from engine.knowledge.milvus_database import BATCH, Database
+from engine.knowledge.milvus_probe import Scores
+from engine.knowledge.milvus_schema import Layout, stored_field
+from engine.model.values import PassageId
+from engine.roles import Hit, SourceInfo, StoredPassage, Vector
+
+source_of = attrgetter("source")
+
+_WIDER, _FURTHER = 10, 300
+"""Hits fetched beyond those asked for where the store's own order is not that of the cosine."""
+_LOOKED_AT = 64
+_EVEN = 1.01
+"""Vectors whose lengths differ by no more are in the order of their cosines by any metric."""
+
+
+class CollectionReader:
+    """Blocks, and raises foreign exceptions untranslated.
+
+    Vectors of other programs come at length 1, for the products that others take of them are to be cosines.
+    """
+
+    def __init__(self, db: Database, layout: Layout, scores: Scores | None = None) -> None:
+        """``scores``: what the store's scores mean; without it every cosine is computed from the vectors."""
+        self.layout = layout
+        self._db = db
+        self._scores = scores
+
+    def count(self) -> int:
+        return self._db.count(self.layout.collection)
+
+    def search(self, vector: Vector, limit: int, where: str) -> list[Hit]:
+        """The nearest passages by cosine that a filter matches, regardless of the metric of the index."""
+        layout = self.layout
+        asked = limit if self._even else limit * _WIDER + _FURTHER
+        output = layout.output if self._scores else [*layout.output, layout.vector]
+        found = self._db.search(layout.collection, layout.vector, vector.tolist(), where, limit=asked, output=output)
+        return sorted((self.hit(vector, item) for item in found), key=lambda hit: -hit.cosine)[:limit]
+
+    def hit(self, vector: Vector, item: Mapping[str, Any]) -> Hit:
+        """A hit from what the client returns of it."""
+        row = item["entity"]
+        # The store calls the key "id" or as its field is called, which differs between Milvus Lite and a server.
+        passage = self.layout.passage(row, key=item.get(self.layout.key, item.get("id")))
+        if self._scores:
+            return Hit(passage, self._scores.cosine(float(item["distance"])))
+        return Hit(passage, cosine(vector, row[self.layout.vector]))
+
+    def by_ids(self, ids: Sequence[PassageId], output: list[str]) -> list[Any]:
+        layout = self.layout
+        return self._db.rows_with(layout.collection, layout.key, layout.keys(list(dict.fromkeys(ids))), output)
+
+    def get(self, ids: Sequence[PassageId]) -> list[StoredPassage]:
+        """Passages in the order asked for; ids that are not there are left out."""
+        found = {item.id: item for item in map(self.layout.passage, self.by_ids(ids, self.layout.output))}
+        return [found[item] for item in ids if item in found]
+
+    def vectors(self, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
+        rows = self.by_ids(ids, [self.layout.key, self.layout.vector])
+        return {PassageId(str(row[self.layout.key])): self._vector(row) for row in rows}
+
+    def ids(self) -> list[PassageId]:
+        """Every id, in a fixed order: a collection is read whole by asking for its ids and then for batches of these.
+
+        A filter of the key itself is not bounded to the 16 384 rows that a query without one may return.
+        """
+        rows = self._db.rows(self.layout.collection, self.layout.every, [self.layout.key])
+        return sorted(PassageId(str(row[self.layout.key])) for row in rows)
+
+    def page(self, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
+        """Passages with their vectors, in the order asked for; ids that are not there are left out."""
+        found = {}
+        for row in self.by_ids(ids, [*self.layout.output, self.layout.vector]):
+            passage = self.layout.passage(row)
+            found[passage.id] = (passage, self._vector(row))
+        return [found[item] for item in ids if item in found]
+
+    def some(self, most: int) -> list[tuple[StoredPassage, Vector]]:
+        """Passages that have text, with their vectors, spread over the first rows."""
+        output = [*self.layout.output, self.layout.vector]
+        rows = self._db.rows(self.layout.collection, "", output, limit=min(most * 10, BATCH))
+        pairs = [(self.layout.passage(row), self._vector(row)) for row in rows]
+        pairs = list({item.text: (item, vector) for item, vector in pairs if item.text.strip()}.values())
+        step = max(1, len(pairs) // most)
+        return pairs[::step][:most]
+
+    def sources(self, most: int | None = None) -> list[SourceInfo]:
+        """Sources by name with their passages, of all rows or of the first ones."""
+        layout = self.layout
+        # Without the texts, which would be nearly all of it.
+        names = (layout.key, layout.source, layout.title)
+        output = list(dict.fromkeys(stored_field(name) for name in names if name))
+        rows = self._db.rows(layout.collection, "" if most else layout.every, output, limit=most)
+        found = sorted(map(layout.passage, rows), key=source_of)
+        return [
+            SourceInfo(source, members[0].title, len(members), content_hash="", added_at="")
+            for source, group in groupby(found, key=source_of)
+            for members in [list(group)]
+        ]
+
+    def passages(self, source: str, most: int | None = None) -> list[StoredPassage]:
+        """Passages of one source in their order, all or the first ones; none for an unknown source."""
+        where = self.layout.of_source(source)
+        if where is None:
+            return []
+        rows = self._db.rows(self.layout.collection, where, self.layout.output, limit=most)
+        found = [item for item in map(self.layout.passage, rows) if item.source == source]
+        return sorted(found, key=lambda item: (item.ordinal, item.id))
+
+    @cached_property
+    def _even(self) -> bool:
+        """Whether the store's order is that of the cosine."""
+        if self.layout.metric == "COSINE":
+            return True
+        name = self.layout.vector
+        rows = self._db.rows(self.layout.collection, "", [name], limit=_LOOKED_AT)
+        lengths = [float(np.linalg.norm(row[name])) for row in rows]
+        return not lengths or max(lengths) <= _EVEN * min(lengths)
+
+    def _vector(self, row: Mapping[str, Any]) -> Vector:
+        vector = np.asarray(row[self.layout.vector], dtype=np.float32)
+        return vector if self.layout.own else unit(vector)
+
+
+def unit(vector: Vector) -> Vector:
+    """The vector at length 1; zeros stay as they are."""
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / length, dtype=np.float32) if length else vector
+
+
+def cosine(left: Vector, right: Sequence[float]) -> float:
+    """In [-1, 1]; 0 where either has no length."""
+    other = np.asarray(right, dtype=np.float32)
+    norms = float(np.linalg.norm(left) * np.linalg.norm(other))
+    return min(1.0, max(-1.0, float(left @ other) / norms)) if norms else 0.0

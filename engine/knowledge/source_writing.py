@@ -1,0 +1,135 @@
+"""One source into a collection: its passages and summaries embedded in batches, and written at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.errors import EmbeddingMismatch, FieldTooLong, TextTooLong, UnknownCollection
+from engine.knowledge.chunk import tokens
+from engine.knowledge.journal import Journal
+from engine.knowledge.pace import Pace
+from engine.knowledge.summarise import Summary, summaries_of, to_embed, with_vectors
+from engine.model.values import Fault, PassageId
+from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Summaries, Vector, slug
+
+EMBED_BATCH = 16
+"""Passages embedded between two looks at progress and cancellation: about 6 s of the built-in model on two cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """Where passages go, and what makes their vectors."""
+
+    store: PassageStore
+    embedder: Embedder
+    collection: str
+    pace: Pace
+    journal: Journal | None = None
+    """What an earlier process embedded, and where vectors are kept until their source is written."""
+
+    @property
+    def model(self) -> str:
+        return slug(self.embedder)
+
+
+async def make_collection(store: PassageStore, name: str, embedder: Embedder, description: str) -> None:
+    """Make a collection where it is missing; raises ``EmbeddingMismatch`` for one built with another model."""
+    try:
+        info = await store.describe(name)
+    except UnknownCollection:
+        await store.create(CollectionInfo.new(name, embedder, description))
+        return
+    if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
+        raise EmbeddingMismatch(
+            collection=name,
+            built_with=f"{info.embedding_model} ({info.dim} dimensions)",
+            offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
+        )
+
+
+async def put_source(into: Into, source: str, passages: Sequence[StoredPassage], *, replaces: bool) -> Fault | None:
+    """Embed and write one source; the fault of one that the model or the store cannot hold."""
+
+    async def write() -> None:
+        # Replacing deletes first, because the new version may have fewer passages.
+        if replaces:
+            await into.store.delete_source(into.collection, source)
+        await into.store.insert(into.collection, passages, vectors, summaries)
+
+    try:
+        vectors, summaries = await _embedded(into, source, passages)
+        into.pace.writing(source)
+        # Stopping in between would lose a source.
+        await wholly(write())
+    except (FieldTooLong, TextTooLong) as error:
+        return Fault.of(error)
+    return None
+
+
+async def summarise_source(into: Into, source: str) -> None:
+    """Add summaries to a source that is there; its passages are neither embedded nor written again."""
+    store = into.store
+    summaries = await asyncio.to_thread(summaries_of, await store.passages(into.collection, source))
+    twins = [item.twin for item in summaries if item.twin is not None]
+    stored = await store.vectors(into.collection, twins)
+    # A source that is being written to by somebody else may have lost some since: what has no vector is left out.
+    summaries = [item for item in summaries if item.twin is None or item.twin in stored]
+    texts = to_embed(summaries)
+    rows = [
+        await into.embedder.embed_passages(texts[start : start + EMBED_BATCH])
+        for start in range(0, len(texts), EMBED_BATCH)
+    ]
+    await wholly(store.summarise(into.collection, _with_vectors(into, summaries, rows, stored)))
+
+
+async def wholly(work: Coroutine[Any, Any, object]) -> None:
+    """Do what must not be stopped half way: a cancel that arrives meanwhile waits for the end of it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+async def _embedded(into: Into, source: str, passages: Sequence[StoredPassage]) -> tuple[Vector, Summaries]:
+    """Vectors of a source, shape (n, dim), and its summaries with theirs, embedded in batches."""
+    into.pace.embedding(source)
+    summaries = await asyncio.to_thread(summaries_of, passages)
+    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
+    rows: list[Vector] = [np.empty((0, into.embedder.dim), dtype=np.float32)]
+    for start in range(0, len(texts), EMBED_BATCH):
+        done = passages[start : start + EMBED_BATCH]
+        rows.append(await _batch(into, texts[start : start + EMBED_BATCH], done, source))
+    vectors = np.concatenate(rows)
+    own, told = vectors[: len(passages)], vectors[len(passages) :]
+    by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
+    return own, _with_vectors(into, summaries, [told], by_id)
+
+
+def _with_vectors(
+    into: Into, summaries: Sequence[Summary], embedded: Sequence[Vector], of_passages: Mapping[PassageId, Vector]
+) -> Summaries:
+    dim = into.embedder.dim
+    told = np.concatenate([np.empty((0, dim), dtype=np.float32), *embedded])
+    return with_vectors(summaries, told, of_passages, dim)
+
+
+async def _batch(into: Into, texts: Sequence[str], done: Sequence[StoredPassage], source: str) -> Vector:
+    """Vectors of a batch, from the journal where they are there; ``done`` are the passages among the texts."""
+    journal = into.journal
+    if journal is not None and journal.has_vectors:
+        known = await asyncio.to_thread(journal.vectors, into.model, texts, into.embedder.dim)
+        if known is not None:
+            into.pace.reused(len(done), source)
+            return known
+    vectors = await into.embedder.embed_passages(texts)
+    if journal is not None and journal.durable:
+        await asyncio.to_thread(journal.keep, into.model, texts, vectors)
+    into.pace.advance(len(done), sum(tokens(item.text) for item in done), source)
+    return vectors
