@@ -96,7 +96,7 @@ class Engine:
             if self._closed:
                 return
             self._closed = True
-        for part in (self.ingestions, self.library, self.connections, self.host):
+        for part in (self.ingestions, self.host):
             part.close()
         self._loop.refuse()
         self._runs.close(_CLOSING_S)

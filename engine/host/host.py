@@ -34,7 +34,7 @@ from engine.llm.pull import checked_name, unload
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Fault, Message
 from engine.roles import SILENT, CollectionInfo
-from engine.running.loop_thread import LoopThread
+from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 
 _MODELS_KEPT_S = 10.0
@@ -133,9 +133,20 @@ class Host:
         self._loop.call(unload(checked_name(name), self._resources.settings))
         self._look_again()
 
-    def try_model(self, model: str) -> ModelTrial:
+    @on_loop
+    async def try_model(self, model: str) -> ModelTrial:
         """One short call: reply, time and tokens, or a fault; never raises."""
-        return self._loop.call(self._try(model))
+        began = time.perf_counter()
+        try:
+            chosen = RoleModel(model)
+            if chosen.built_in:
+                return ModelTrial(model, "", 0.0, 0, 0)
+            chat = ChatModel(chosen, self._resources.settings, "generator", think=False, reply_tokens=_TRIAL_TOKENS)
+            said = await chat.say((Message("user", _TRIAL),), SILENT, lambda _: None)
+        except Exception as error:
+            return ModelTrial(model, "", (time.perf_counter() - began) * 1000.0, fault=Fault.of(error))
+        ms = (time.perf_counter() - began) * 1000.0
+        return ModelTrial(model, said.text or said.thinking, ms, said.prompt_tokens, said.reply_tokens)
 
     # -- measured -----------------------------------------------------------------------------------------------
 
@@ -198,16 +209,3 @@ class Host:
                 return await self._resources.knowledge.collections()
         except (TimeoutError, WorkbenchError):
             return []
-
-    async def _try(self, name: str) -> ModelTrial:
-        began = time.perf_counter()
-        try:
-            model = RoleModel(name)
-            if model.built_in:
-                return ModelTrial(name, "", 0.0, 0, 0)
-            chat = ChatModel(model, self._resources.settings, "generator", think=False, reply_tokens=_TRIAL_TOKENS)
-            said = await chat.say((Message("user", _TRIAL),), SILENT, lambda _: None)
-        except Exception as error:
-            return ModelTrial(name, "", (time.perf_counter() - began) * 1000.0, fault=Fault.of(error))
-        ms = (time.perf_counter() - began) * 1000.0
-        return ModelTrial(name, said.text or said.thinking, ms, said.prompt_tokens, said.reply_tokens)

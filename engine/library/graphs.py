@@ -14,7 +14,7 @@ from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Community, Entity, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, Neighbourhood
-from engine.running.loop_thread import LoopThread
+from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
@@ -108,46 +108,53 @@ class Graphs:
         states = ((info.name, self._state(info, graph)) for info, graph in self._loop.call(look()))
         return {name: state for name, state in states if state is not None}
 
-    def entities(self, collection: str, limit: int = 500, query: str = "") -> tuple[Entity, ...]:
+    @on_loop
+    async def entities(self, collection: str, limit: int = 500, query: str = "") -> tuple[Entity, ...]:
         """The most central entities; with a query those with a name or alias that has it in it, beginnings first."""
-        limit = min(limit, MOST_SHOWN)
-        return self._loop.call(self._entities(collection, limit, normalised(query)))
+        limit, wanted = min(limit, MOST_SHOWN), normalised(query)
+        name = await self._own_name(collection)
+        if not wanted:
+            return tuple(await self._store.most_central(name, limit))
+        known = await self._store.names(name)
+        hits = [(not text.startswith(wanted), len(text), text) for text in known if wanted in text]
+        ids = dict.fromkeys(one for _, _, text in sorted(hits)[:limit] for one in known[text])
+        return tuple(await self._store.entities(name, list(ids)[:limit]))
 
-    def entity(self, collection: str, ids: Sequence[str]) -> tuple[Entity, ...]:
+    @on_loop
+    async def entity(self, collection: str, ids: Sequence[str]) -> tuple[Entity, ...]:
         """Entities by id, in the order asked for; unknown ones are left out."""
+        return tuple(await self._store.entities(await self._own_name(collection), ids))
 
-        async def look() -> tuple[Entity, ...]:
-            return tuple(await self._store.entities(await self._own_name(collection), ids))
-
-        return self._loop.call(look())
-
-    def neighbourhood(
+    @on_loop
+    async def neighbourhood(
         self, collection: str, names_or_ids: Sequence[str], hops: int = 1, limit: int = 200
     ) -> Neighbourhood:
         """Entities around some others, by any name; raises ``UnknownEntity`` where none of them is known."""
-        return self._loop.call(self._around(collection, names_or_ids, hops, min(limit, MOST_SHOWN)))
+        name = await self._own_name(collection)
+        by_id, by_name = await asyncio.gather(
+            self._store.entities(name, names_or_ids), self._store.named(name, names_or_ids)
+        )
+        ids = list(dict.fromkeys(item.id for item in (*by_id, *by_name)))
+        if not ids:
+            raise UnknownEntity(collection=name, entity=", ".join(names_or_ids))
+        return await self._store.neighbourhood(name, ids, hops, min(limit, MOST_SHOWN))
 
-    def overview(self, collection: str, limit: int = 500) -> Neighbourhood:
+    @on_loop
+    async def overview(self, collection: str, limit: int = 500) -> Neighbourhood:
         """The most central entities and what is between them."""
+        name, most = await self._own_name(collection), min(limit, MOST_SHOWN)
+        central = await self._store.most_central(name, most)
+        return await self._store.neighbourhood(name, [item.id for item in central], 0, most)
 
-        async def look() -> Neighbourhood:
-            name, most = await self._own_name(collection), min(limit, MOST_SHOWN)
-            central = await self._store.most_central(name, most)
-            return await self._store.neighbourhood(name, [item.id for item in central], 0, most)
-
-        return self._loop.call(look())
-
-    def communities(self, collection: str) -> tuple[Community, ...]:
+    @on_loop
+    async def communities(self, collection: str) -> tuple[Community, ...]:
         """The largest first."""
+        return tuple(await self._store.communities(await self._own_name(collection)))
 
-        async def look() -> tuple[Community, ...]:
-            return tuple(await self._store.communities(await self._own_name(collection)))
-
-        return self._loop.call(look())
-
-    def passages(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
+    @on_loop
+    async def passages(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages that an entity or a relationship was read in; those that are gone are left out."""
-        return self._loop.call(self._resources.knowledge.get(collection, ids))
+        return await self._resources.knowledge.get(collection, ids)
 
     # -- within -----------------------------------------------------------------------------------------------------
 
@@ -180,20 +187,3 @@ class Graphs:
                 return None
             graph = GraphInfo(info.name, job.extractor)
         return GraphState(graph, graph.finished and graph.fingerprint != info.fingerprint, info.passages, job)
-
-    async def _entities(self, collection: str, limit: int, wanted: str) -> tuple[Entity, ...]:
-        name = await self._own_name(collection)
-        if not wanted:
-            return tuple(await self._store.most_central(name, limit))
-        known = await self._store.names(name)
-        hits = [(not text.startswith(wanted), len(text), text) for text in known if wanted in text]
-        ids = dict.fromkeys(one for _, _, text in sorted(hits)[:limit] for one in known[text])
-        return tuple(await self._store.entities(name, list(ids)[:limit]))
-
-    async def _around(self, collection: str, wanted: Sequence[str], hops: int, limit: int) -> Neighbourhood:
-        name = await self._own_name(collection)
-        by_id, by_name = await asyncio.gather(self._store.entities(name, wanted), self._store.named(name, wanted))
-        ids = list(dict.fromkeys(item.id for item in (*by_id, *by_name)))
-        if not ids:
-            raise UnknownEntity(collection=name, entity=", ".join(wanted))
-        return await self._store.neighbourhood(name, ids, hops, limit)

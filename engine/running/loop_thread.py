@@ -7,11 +7,13 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from engine.errors import EngineClosed
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 _log = logging.getLogger(__name__)
 
 
@@ -66,6 +68,27 @@ class LoopThread:
         self._thread.join(timeout_s)
         if not self._thread.is_alive():
             self._loop.close()
+
+
+class HasLoop(Protocol):
+    """What works on a loop that other threads wait for."""
+
+    _loop: LoopThread
+
+
+_Owner = TypeVar("_Owner", bound=HasLoop)
+
+
+def on_loop(
+    work: Callable[Concatenate[_Owner, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate[_Owner, _P], _T]:
+    """Let a coroutine method run on the loop of its object, and block whoever calls it from another thread."""
+
+    @wraps(work)
+    def waited_for(owner: _Owner, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return owner._loop.call(work(owner, *args, **kwargs))
+
+    return waited_for
 
 
 async def _wind_up(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
