@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.model.events import (
-    Analysed,
-    Decided,
-    Drafted,
-    Evaluated,
-    Event,
-    Fused,
-    MemoryKept,
-    MemoryRecalled,
-    NodeStarted,
-    PassageGraded,
-    Prepared,
-    QualityChecked,
-    Reranked,
-    Retrieved,
-    Rewritten,
-    RouteChosen,
-    Routed,
-    RunFinished,
-    RunStarted,
-)
+from engine.model.events import Decided, Drafted, Evaluated, Event, NodeStarted, QualityChecked, Rewritten
 
 StepKind = Literal[
     "asked",
@@ -42,6 +22,25 @@ StepKind = Literal[
     "kept",
     "ended",
 ]
+_KINDS: Mapping[str, StepKind] = {
+    "run_started": "asked",
+    "prepared": "asked",
+    "memory_recalled": "recalled",
+    "analysed": "analysed",
+    "routed": "routed",
+    "route_chosen": "routed",
+    "retrieved": "searched",
+    "fused": "searched",
+    "passage_graded": "judged",
+    "reranked": "judged",
+    "quality_checked": "checked",
+    "rewritten": "rewritten",
+    "drafted": "drafted",
+    "evaluated": "evaluated",
+    "memory_kept": "kept",
+    "run_finished": "ended",
+}
+"""By kind of event; what decisions show depends on the node that decided."""
 _EVALUATING = ("eval_answer", "grade_relevance")
 
 
@@ -82,41 +81,18 @@ def steps(events: Sequence[Event]) -> tuple[ReplayStep, ...]:
     return tuple(made)
 
 
-def _step(event: Event, node: str, draft: int, checked: int) -> ReplayStep | None:  # noqa: PLR0912 - one case an event
-    match event:
-        case RunStarted() | Prepared():
-            return ReplayStep("asked", event.seq)
-        case MemoryRecalled():
-            return ReplayStep("recalled", event.seq, node=node)
-        case Analysed():
-            return ReplayStep("analysed", event.seq, node=node)
-        case Routed():
-            return ReplayStep("routed", event.seq, event.round, node)
-        case RouteChosen():
-            return ReplayStep("routed", event.seq, node=node)
-        case Retrieved() | Fused():
-            return ReplayStep("searched", event.seq, event.round, node)
-        case PassageGraded() | Reranked() if node == "retrieve":
-            # Scored again while it searches: the search continues until the order stands.
-            return ReplayStep("searched", event.seq, event.round, node)
-        case PassageGraded() | Reranked():
-            return ReplayStep("judged", event.seq, event.round, node)
-        case QualityChecked():
-            return ReplayStep("checked", event.seq, event.round, node)
-        case Decided():
-            return _decided(event, draft, checked)
-        case Rewritten():
-            return ReplayStep("rewritten", event.seq, event.rewrite.round, node)
-        case Drafted():
-            return ReplayStep("drafted", event.seq, node=node, draft=draft)
-        case Evaluated():
-            return ReplayStep("evaluated", event.seq, node=node, draft=event.draft)
-        case MemoryKept():
-            return ReplayStep("kept", event.seq, node=node)
-        case RunFinished():
-            return ReplayStep("ended", event.seq)
-        case _:
-            return None
+def _step(event: Event, node: str, draft: int, checked: int) -> ReplayStep | None:
+    if isinstance(event, Decided):
+        return _decided(event, draft, checked)
+    kind = _KINDS.get(event.kind)
+    if kind is None:
+        return None
+    if kind == "judged" and node == "retrieve":
+        # Scored again while it searches: the search continues until the order stands.
+        kind = "searched"
+    at = event.rewrite.round if isinstance(event, Rewritten) else getattr(event, "round", 0)
+    spoken_of = event.draft if isinstance(event, Evaluated) else draft if kind == "drafted" else 0
+    return ReplayStep(kind, event.seq, at, "" if kind in ("asked", "ended") else node, spoken_of)
 
 
 def _decided(event: Decided, draft: int, checked: int) -> ReplayStep:
