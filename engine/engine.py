@@ -43,7 +43,7 @@ from engine.workflows.graph import WorkflowGraph, graph_of
 
 if TYPE_CHECKING:
     from engine.evaluation.batch import BatchRunner
-    from engine.evaluation.regrade import Regraded
+    from engine.evaluation.noise import Regraded
     from engine.evaluation.store import EvaluationStore
 
 _PATIENCE_S = 0.5
@@ -402,7 +402,7 @@ class Engine:
         self, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
     ) -> Future[Regraded]:
         """Judge the passages of these runs ``times`` times more, never from the cache; see ``evaluation.regrade``."""
-        from engine.evaluation.regrade import regrade
+        from engine.evaluation.noise import regrade
 
         return self._loop.submit(regrade(self.resources, records, times, note))
 

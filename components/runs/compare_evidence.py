@@ -13,8 +13,7 @@ from components.labels.runs import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
 from engine.messages import N_
 from engine.model.values import Rewrite, RunRecord, Verdict
 from engine.replay.answer_difference import SentenceDifference
-from engine.replay.difference import PassageDifference, RewritePair, RunDifference
-from engine.replay.passage_outcomes import Presence
+from engine.replay.difference import PassageDifference, Presence, RewritePair, RunDifference
 
 _MOVES = {
     "gained": N_("+ gained"),

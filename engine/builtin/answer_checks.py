@@ -1,27 +1,35 @@
-"""What is wrong with an answer, check by check: pure functions of question, statements and passages shown."""
+"""What is wrong with an answer, check by check: pure functions of question and its parts, statements and passages."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine.builtin.answer_conflicts import contradictions, repeated
-from engine.builtin.answer_kind import Asked, answer_strength
-from engine.builtin.answer_parts import KIND_THERE, LEAST_OWN, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
-from engine.builtin.answer_reading import Statement, statements
-from engine.builtin.answer_support import FOREIGN_TO, Shown, best_support, shown_passages
-from engine.builtin.evidence import weigh
+from engine.builtin.answer_form import Asking, Quote
+from engine.builtin.answer_kind import Asked, answer_strength, asked_by
+from engine.builtin.answer_reading import FOREIGN_TO, Shown, Statement, best_support, shown_passages, statements
+from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.generator import asking_of, quotes_of
 from engine.builtin.grader import judged, load_coefficients, model_for
 from engine.builtin.quotable import leans_on_previous, length
-from engine.builtin.quotes import Asking, Quote
+from engine.builtin.reading import asking_clauses
 from engine.builtin.unmentioned import missing_terms
 from engine.model.suggestion_wording import suggested
-from engine.model.values import Suggestion
+from engine.model.values import AnswerKind, Suggestion
 from engine.roles import EvaluationRequest
 
+PART_COVERED = 0.34
+"""Share of what only one part of a question asks that counts as having dealt with it."""
+LEAST_OWN = 2
+"""Terms that a part which asks for a kind of answer needs in order to be looked for by its words."""
+KIND_THERE = 0.2
+"""Strength from which a passage holds the kind of answer asked for near the question's terms."""
+_JOINT = re.compile(r"^(?:(?:and|but|or|then)\s+)+", re.IGNORECASE)
+_ASKED: frozenset[AnswerKind] = frozenset({"date", "number", "person"})
 _OFF_TOPIC = 0.2
 """Share of the question that an answer must cover. Measured on first answers to the sample questions: the least is
 0.39, and six of seven answers to another question of the same language stay below."""
@@ -37,6 +45,59 @@ _FOREIGN_NAME = re.compile(r"[\u4e00-\u9fff]·[\u4e00-\u9fff]")
 _NAMED = 4
 _SURELY = 0.85
 """Share from which a sentence is there to see in a passage, no matter what a cut hides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one clause of a compound question asks beside the others."""
+
+    text: str
+    question: Question
+    own: tuple[str, ...]
+    """Forms of the terms that no other clause has."""
+
+    @property
+    def bare(self) -> bool:
+        """Whether it has no words of its own to look for ("and when?"), or a kind of answer alone."""
+        return not self.own or (len(self.own) < LEAST_OWN and self.question.asked.kind != "other")
+
+    def share(self, text: str) -> float:
+        """Share of the weight of its own terms that a text covers."""
+        covered = frozenset(weigh(self.question, text, 0.0).covered)
+        weights = dict(zip(self.question.forms.values(), self.question.weights, strict=True))
+        total = math.fsum(weights[form] for form in self.own)
+        return math.fsum(weights[form] for form in self.own if form in covered) / total if total else 1.0
+
+    def answered_by(self, text: str) -> bool:
+        """Whether a sentence deals with it; the answer to a bare part may share no word with it."""
+        if self.bare:
+            return answer_strength(self.question.asked, text) > 0
+        return self.share(text) >= PART_COVERED
+
+
+def parts_of(question: str) -> tuple[Part, ...]:
+    """The parts of a compound question; none for a simple one."""
+    clauses = [_JOINT.sub("", clause.strip()) for clause in asking_clauses(question)]
+    if len(clauses) < 2:
+        return ()
+    read = [read_question(clause) for clause in clauses]
+    made = []
+    for at, (clause, part) in enumerate(zip(clauses, read, strict=True)):
+        elsewhere = {term for place, other in enumerate(read) if place != at for term in other.terms}
+        own = tuple(form for term, form in part.forms.items() if term not in elsewhere)
+        made.append(Part(clause, part, own))
+    return tuple(made)
+
+
+def asked_kinds(question: str) -> list[Asked]:
+    """What a question asks for that can be seen in a text itself: dates, numbers, persons."""
+    clauses = [asked_by(clause) for clause in asking_clauses(question) or [question]]
+    return [asked for asked in clauses if asked.kind in _ASKED]
+
+
+def kind_strength(asked: Asked, quote: Quote) -> float:
+    """How well a sentence of a passage holds the kind of answer asked for, near the question's terms."""
+    return min(max(quote.kinds, default=0.0), answer_strength(asked, quote.text))
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,18 @@ rarity, their types are hardly known, and most relationships say only that two n
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Literal
 
-from engine.builtin.graph_relations import SURE, TOGETHER, Tie, other_name, ties, whole
 from engine.builtin.graph_terms import Candidate, Span, candidates, spans
+from engine.builtin.terms import is_han
 from engine.knowledge.chunk import tokens
 from engine.model.config import BUILTIN
 from engine.model.language import language_of, sentences
@@ -21,12 +26,138 @@ from engine.model.values import Entity, PassageId, Relationship
 from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
 
+TOGETHER = "RELATED_TO"
+_BY_SOMEBODY = "DISCOVERED"
+"""What only who has a name does: "first found in pregnancy" is no discovery."""
+SURE, GUESSED = 1.0, 0.5
+"""Weight of what a verb says, and of two names that only stand together."""
+_AROUND = {"en": r"(?:e?s\b)?\W*(?:[\w'-]+\W+){{0,2}}?{}(?:\W+[\w'-]+){{0,3}}\W*", "zh": r".{{0,3}}?{}.{{0,4}}"}
+"""How much may stand beside a verb: a plural's ending and a few words, or some characters."""
+_JOINED = frozenset("的是为叫和与及、在，。：；（“《 ")
+"""Before a Chinese name, these end what stands before it; anything else may be the beginning of a longer name."""
+_NEAR = 5
+"""Names on one side that a name is tied to where nothing better is known."""
+_AND = re.compile(r"\s*(?:,|，|、|and|or|as well as|和|与|及|以及|或)\s*(?:the |an? )?", re.IGNORECASE)
+_STOPS = re.compile(r"[;；:：()（）]|[,，](?!\s*(?:which|that))")
+_NOT = re.compile(r"\b(?:not|no|never|neither|nor|without)\b|n't\b|[不没无未非](?!仅|但|论|穷)", re.IGNORECASE)
+_CALLED_EN = re.compile(
+    r"^\s*\(\s*$|^,?\s*(?:also (?:called|known as)|or simply|abbreviated(?: as)?)\s+(?:the )?$", re.I
+)
+_CALLED_ZH = re.compile(r"^（$|^[，（(]?(?:又|也|亦)?(?:简?称|叫)(?:为|作|做)?[“「]?$")
+
+Language = Literal["en", "zh"]
 MOST_RELATIONSHIPS = 30
 """Of one passage: verbs first, then names that stand together."""
 SUMMARY_TOKENS = 120
 _LONGEST_SAID = 240
 _TITLE_NAMES = 3
 _DEFINES = re.compile(r"^\s*,?\s*(?:is|are|was|were|means|refers to)\b|^(?:是|指|即|就是)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A relationship between two names of one sentence."""
+
+    source: str
+    target: str
+    type: str
+    weight: float
+
+
+def ties(sentence: str, found: Sequence[Span], proper: Set[str]) -> Iterator[Tie]:
+    """What a sentence says of its names: first what verbs say, then who stands beside whom.
+
+    "X causes Y and Z" says the same of Y and of Z. A negated verb says nothing but that the names stand together.
+    ``proper``: those that are somebody's or something's own name.
+    """
+    language: Language = "zh" if language_of(sentence) == "zh" else "en"
+    told: set[frozenset[str]] = set()
+    for place in range(len(found) - 1):
+        for tie in _told(sentence, found, place, language):
+            pair = frozenset((tie.source, tie.target))
+            if pair not in told and (tie.type != _BY_SOMEBODY or tie.source in proper):
+                told.add(pair)
+                yield tie
+    for place, one in enumerate(found):
+        for other in found[place + 1 : place + 1 + _NEAR]:
+            pair = frozenset((one.name, other.name))
+            if len(pair) == 2 and pair not in told:
+                told.add(pair)
+                yield Tie(one.name, other.name, TOGETHER, GUESSED)
+
+
+def other_name(sentence: str, one: Span, next_one: Span) -> bool:
+    """Whether the second of two neighbouring names is another name of the first: an abbreviation, "also called"."""
+    between = sentence[one.end : next_one.start]
+    if not whole(sentence, one) or not (_CALLED_ZH.match(between) or _CALLED_EN.match(between)):
+        return False
+    if between.strip() in ("(", "（"):
+        return sentence[next_one.end : next_one.end + 1] in (")", "）") and _abbreviates(next_one.name, one.name)
+    return True
+
+
+def whole(sentence: str, span: Span) -> bool:
+    """Whether a name begins where it seems to: 糖尿病 of 妊娠期糖尿病 does not."""
+    before = sentence[span.start - 1 : span.start]
+    return not is_han(span.name) or not is_han(before) or before in _JOINED
+
+
+def _abbreviates(short: str, name: str) -> bool:
+    if not (short.isascii() and short[:1].isalpha() and short.upper() == short):
+        return False
+    initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name)).upper()
+    return not name.isascii() or short[0] == initials[:1]
+
+
+def _told(sentence: str, found: Sequence[Span], place: int, language: Language) -> Iterator[Tie]:
+    one, other = found[place], found[place + 1]
+    verb = _verb(sentence[one.end : other.start], language)
+    if verb is None:
+        return
+    kind, reverse = verb
+    for target in _listed(sentence, found, place + 1):
+        if target.name != one.name:
+            ends = (target.name, one.name) if reverse else (one.name, target.name)
+            yield Tie(*ends, kind, SURE)
+
+
+def _listed(sentence: str, found: Sequence[Span], place: int) -> Iterator[Span]:
+    """A name and those that are listed with it: Y, Z and W."""
+    yield found[place]
+    for before, after in pairwise(found[place:]):
+        if not _AND.fullmatch(sentence[before.end : after.start]):
+            return
+        yield after
+
+
+def _verb(between: str, language: Language) -> tuple[str, bool] | None:
+    """Type and direction of what stands between two names; None where no verb is known, or where it is negated."""
+    between = between.lstrip(")）")  # of an abbreviation: "insulin resistance (IR) causes"
+    if _STOPS.search(between) or _NOT.search(between):
+        return None
+    for kind, reverse, pattern in _verbs(language):
+        if pattern.fullmatch(between):
+            return kind, reverse
+    return None
+
+
+@lru_cache(maxsize=2)
+def _verbs(language: Language) -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
+    """Longer wordings first, so that "is caused by" is not read as "caused"."""
+    told = json.loads(Path(__file__).with_name("relations.json").read_text(encoding="utf-8"))["relations"]
+    made = [(item["type"], bool(item.get("reverse")), wording) for item in told for wording in item[language]]
+    made.sort(key=lambda entry: -len(entry[2]))
+    wrapped = r"\b(?:{})\b" if language == "en" else "(?:{})"
+    return tuple((kind, reverse, _around(kind, wrapped.format(wording), language)) for kind, reverse, wording in made)
+
+
+def _around(kind: str, verb: str, language: Language) -> re.Pattern[str]:
+    # "In graph theory a tree is a graph" says nothing of graph theory: nothing may stand before this verb.
+    if kind == "IS_A":
+        around = r"(?:e?s\b)?\s*,?\s*{}(?:\W+[\w'-]+){{0,2}}\W*" if language == "en" else "{}.{{0,2}}"
+    else:
+        around = _AROUND[language]
+    return re.compile(around.format(verb), re.IGNORECASE)
 
 
 class BuiltinExtractor:

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
-from engine.builtin.answer_form import form_of, names_anew, says_what
+from engine.builtin.answer_conflicts import differing
+from engine.builtin.answer_form import Asking, Quote, form_of, names_anew, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
-from engine.builtin.disagreement import differing
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
 from engine.builtin.grader import model_for
 from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
-from engine.builtin.quotes import Asking, Quote
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from engine.builtin.answer_checks import KIND_THERE, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
+from engine.builtin.answer_form import Quote
 from engine.builtin.answer_kind import Asked
-from engine.builtin.answer_parts import KIND_THERE, PART_COVERED, Part, asked_kinds, kind_strength, parts_of
-from engine.builtin.answer_reading import MARKER, Statement, statements
-from engine.builtin.answer_support import Shown, best_support, shown_passages
+from engine.builtin.answer_reading import MARKER, Shown, Statement, best_support, shown_passages, statements
 from engine.builtin.generator import asking_of, compose, quotes_of
 from engine.builtin.quotable import ends, leans_on_previous
-from engine.builtin.quotes import Quote
 from engine.builtin.terms import terms
 from engine.builtin.unmentioned import missing_terms
 from engine.model.suggestion_wording import KINDS

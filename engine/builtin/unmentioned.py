@@ -17,7 +17,7 @@ from engine.model.language import language_of
 from engine.model.values import Passage
 
 if TYPE_CHECKING:
-    from engine.builtin.quotes import Asking
+    from engine.builtin.answer_form import Asking
 
 _TELLING = 0.6
 """Share of the heaviest term's weight from which a missing term is worth naming."""

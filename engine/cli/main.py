@@ -306,7 +306,7 @@ def _eval(options: argparse.Namespace) -> int:
 
 def _say_presence(job: Job, sources: Sequence[str]) -> None:
     """Raises ``SetElsewhere`` where the collection holds nothing of what is expected; a part is a warning."""
-    from engine.evaluation.presence import presence, refuse_elsewhere
+    from engine.evaluation.matching import presence, refuse_elsewhere
 
     found = presence(job.cases, job.config.collection, sources)
     refuse_elsewhere(found)

@@ -1,9 +1,12 @@
-"""Which passages are those that a case expects."""
+"""Which passages are those that a case expects, and whether a collection holds them at all."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from engine.errors import SetElsewhere
 from engine.evaluation.cases import Case, Expectation
 from engine.model.values import Passage, PassageId, RunRecord
 
@@ -41,3 +44,40 @@ def folded_name(text: str) -> str:
 def _folded(text: str) -> str:
     # White space goes altogether: where lines of Chinese were joined, none may stand where the label has some.
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """How many of the sources that a set expects a collection has."""
+
+    collection: str
+    present: int
+    expected: int
+    """Distinct sources that the set names, of passages those that they stand in; texts name none."""
+
+    @property
+    def nowhere(self) -> bool:
+        """Nothing of what is expected is there, so nothing right can be found."""
+        return self.expected > 0 and not self.present
+
+    @property
+    def partly(self) -> bool:
+        return 0 < self.present < self.expected
+
+
+def presence(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> Presence:
+    """Names are compared whichever Unicode form they have, as the figures compare them."""
+    there = frozenset(map(folded_name, sources))
+    wanted = {
+        folded_name(item.value if item.kind == "source" else item.value.rpartition("#")[0])
+        for case in cases
+        for item in case.expected
+        if item.kind != "text"
+    }
+    return Presence(collection, len(wanted & there), len(wanted))
+
+
+def refuse_elsewhere(found: Presence) -> None:
+    """Raises ``SetElsewhere`` where a collection holds nothing of what a set expects."""
+    if found.nowhere:
+        raise SetElsewhere(expected=found.expected, collection=found.collection)

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.builtin.answer_support import figures_in
+from engine.builtin.answer_reading import figures_in
 from engine.builtin.terms import is_han, terms
 from engine.model.language import sentences
 from engine.model.values import Citation

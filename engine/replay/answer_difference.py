@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from engine.model.language import sentences
+from engine.builtin.answer_reading import statements
 from engine.model.values import PassageId, RunRecord
 
 SentenceKind = Literal["same", "changed", "added", "removed"]
 """``changed``: other words, or the same words with other citations; ``added``: only b has it; ``removed``: only a."""
 
-_MARKER = re.compile(r"\[(\d{1,3})\]")
-_TAIL = re.compile(r"^(?:\s*\[\d{1,3}\]|[”’」』）》】)。！？.!?；;]+)+")
-"""What a splitter leaves at the head of the next piece: markers, closing brackets and quotation marks."""
 _ALIKE = 0.5
 """Share of characters that two sentences must have in common to count as one that was changed."""
 _MOST_PAIRS = 1600
@@ -96,23 +92,7 @@ def _most_alike(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> tupl
 
 def _sentences(record: RunRecord) -> list[_Sentence]:
     cited = {item.marker: item.passage_id for item in record.citations}
-    made = []
-    for text in _with_tails(sentences(record.answer, whole=True)):
-        markers = [int(number) for number in _MARKER.findall(text)]
-        cites = tuple(sorted({cited[number] for number in markers if number in cited}))
-        made.append(_Sentence(text, " ".join(_MARKER.sub("", text).split()), cites))
-    return made
-
-
-def _with_tails(pieces: Sequence[str]) -> list[str]:
-    """What closes a sentence behind its full stop belongs to it and not to the next one."""
-    joined: list[str] = []
-    for piece in pieces:
-        tail = _TAIL.match(piece) if joined else None
-        if tail is None:
-            joined.append(piece)
-            continue
-        joined[-1] += tail.group().rstrip()
-        if rest := piece[tail.end() :].strip():
-            joined.append(rest)
-    return joined
+    return [
+        _Sentence(item.text, item.plain, tuple(sorted({cited[number] for number in item.markers if number in cited})))
+        for item in statements(record.answer)
+    ]

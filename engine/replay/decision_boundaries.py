@@ -1,7 +1,8 @@
-"""The nearest flips: how far each single slider must move until the run would end otherwise, as far as is known."""
+"""How far each single slider can move without changing the end of a run, and what the nearest other ends are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,3 +126,28 @@ def _other_ends(tried: Paths, here: Paths) -> IntArray:
     ends = _ends(tried)
     other: IntArray = np.where(ends == _ends(here)[0], -1, ends)
     return other
+
+
+def stable_ranges(table: RunTable, config: RunConfig, names: Iterable[Column]) -> dict[Column, tuple[float, float]]:
+    """By setting the least and greatest value around the config's own that lead to the same end, both included.
+
+    The same end: outcome, answering round and reason. Nothing for a setting whose own end is not known.
+    """
+    found: dict[Column, tuple[float, float]] = {}
+    for name in names:
+        values, grid = line(table, config, name)
+        tried = paths(table, grid)
+        own = values.index(float(getattr(config, name)))
+        if not tried.path_known[own] or tried.outcome[own] < 0:
+            continue
+        same = (
+            tried.path_known
+            & (tried.outcome == tried.outcome[own])
+            & (tried.round == tried.round[own])
+            & (tried.reason == tried.reason[own])
+        )
+        others = np.flatnonzero(~same)
+        low = int(others[others < own].max(initial=-1)) + 1
+        high = int(others[others > own].min(initial=len(values))) - 1
+        found[name] = (values[low], values[high])
+    return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from engine.model.config import RoleModels, RunConfig
-from engine.replay.contexts import is_recorded, ordered
-from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of
+from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of, places
 from engine.replay.one_by_one import one_by_one
 from engine.replay.replay import RETRIEVAL_SETTINGS, retrieval_differs
 from engine.replay.settings import (
@@ -24,6 +24,8 @@ from engine.replay.settings import (
 )
 from engine.replay.table import RoundTable, RunTable
 
+Chosen = Iterable[tuple[int, Words, Words]]
+"""Rounds, what is taken of each, and which of its verdicts can be read."""
 _DEFAULTS = RunConfig()
 _FIELDS = frozenset(
     {*COLUMNS, *RETRIEVAL_SETTINGS, "models", "budget_s", "probe_k", "grade_probe", "answer_unverified", "ignore_cache"}
@@ -38,6 +40,26 @@ _DEADLINE, _UNREACHED = REASONS.index("deadline"), REASONS.index("grader_unavail
 _REWRITE, _GENERATE, _END = (ROUTES.index(name) for name in ("rewrite", "generate", "end"))
 _KNOWN, _GENERATION = STATES.index("known"), STATES.index("generation")
 _ROUTE_OF = np.array([{"below_gate": _REWRITE, "grader_failed": _END}.get(item, _GENERATE) for item in REASONS])
+
+
+def ordered(table: RunTable, chosen: Chosen) -> list[tuple[int, int]]:
+    """Passages and versions: by P(relevant), best similarity, id, each as the round saw it that is best by these."""
+    best: dict[int, tuple[tuple[float, float, str], int]] = {}
+    for index, taken, readable in chosen:
+        recorded, read = table.rounds[index], set(places(readable))
+        for place in places(taken):
+            p_relevant = float(table.p_relevant[place]) if place in read else 0.0
+            order = (-p_relevant, -float(recorded.similarity[place]), str(table.passages[place]))
+            if place not in best or order < best[place][0]:
+                best[place] = (order, int(recorded.version[place]))
+    return [(place, best[place][1]) for place in sorted(best, key=lambda place: best[place][0])]
+
+
+def is_recorded(table: RunTable, offered: list[tuple[int, int]]) -> bool:
+    """Whether this is what the generator was given, its token budget cutting at the same place."""
+    count = len(table.context)
+    rest = tuple(place for place, _ in offered[count:])
+    return tuple(offered[:count]) == table.context and rest == table.cut
 
 
 def paths(table: RunTable, grid: SettingsGrid) -> Paths:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.builtin.answer_form import Asking
 from engine.builtin.answer_kind import answer_strength
 from engine.builtin.evidence import HARD_KINDS, weigh
 from engine.builtin.generator import asking_of
 from engine.builtin.quotable import leans_on_previous
-from engine.builtin.quotes import Asking
 from engine.model.language import language_of
 from engine.model.values import Passage, PassageId, Sentence
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.builtin.answer_reading import MARKER, Statement
-from engine.builtin.answer_support import BORNE_OUT, FOREIGN_TO, Shown, figures_in, shown_passages
+from engine.builtin.answer_reading import BORNE_OUT, FOREIGN_TO, MARKER, Shown, Statement, figures_in, shown_passages
 from engine.model.values import Attachment, CellCitation, Citation, Passage, UnsupportedMarker
 from engine.retrieval.cells import CELL, cell_named, citation_of, spoken_of
 from engine.retrieval.citations import cited

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine.builtin.ocr_lines import TextBox, page_text, sureness
+from engine.builtin.ocr_text import TextBox, page_text, sureness
 
 
 def box(x: float, y: float, text: str, *, width: float = 0.0, height: float = 20.0, turned: float = 0.0) -> TextBox:

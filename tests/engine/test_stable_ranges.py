@@ -10,10 +10,10 @@ import pytest
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
+from engine.replay.decision_boundaries import stable_ranges
 from engine.replay.lines import NUMBERS
 from engine.replay.pinned import pinned_effect
 from engine.replay.settings import Column
-from engine.replay.stable_ranges import stable_ranges
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record, demos
 

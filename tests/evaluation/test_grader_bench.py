@@ -20,8 +20,7 @@ from sklearn.metrics import (
 )
 
 from engine.evaluation.cases import Case, Expectation
-from engine.evaluation.grader_bench import compare, cut_for_precision, figures
-from engine.evaluation.grader_pairs import Pair, pairs
+from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures, pairs
 from engine.evaluation.noise import coin_flip, noise
 from engine.evaluation.values import Label
 from engine.model.config import RunConfig

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import InvalidQuerySet, SetElsewhere, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET, Case, Expectation, QuerySet
-from engine.evaluation.presence import presence, refuse_elsewhere
+from engine.evaluation.matching import presence, refuse_elsewhere
 from engine.evaluation.store import EvaluationStore
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.evaluation.noise import noise
-from engine.evaluation.regrade import judged_passages
+from engine.evaluation.noise import judged_passages, noise
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient

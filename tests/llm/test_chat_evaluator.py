@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelError, ModelNotPulled, ModelTimeout, UnreadableReply
-from engine.llm.evaluator import ChatEvaluator, evaluator_messages
-from engine.llm.evaluator_reply import MOST_SUGGESTIONS, EvaluationReply, dimension_named
+from engine.llm.evaluator import MOST_SUGGESTIONS, ChatEvaluator, EvaluationReply, dimension_named, evaluator_messages
 from engine.llm.parsing import read_reply
 from engine.model.values import Evaluation
 from engine.roles import EvaluationRequest

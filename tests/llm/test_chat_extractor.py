@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelError, ModelNotPulled
-from engine.llm.extractor import LONGEST_PASSAGE, ChatExtractor, extraction_messages, make_extractor, summary_messages
-from engine.llm.extractor_reply import MOST_ENTITIES, ExtractionReply, graph_of
+from engine.llm.extractor import (
+    LONGEST_PASSAGE,
+    MOST_ENTITIES,
+    ChatExtractor,
+    ExtractionReply,
+    extraction_messages,
+    graph_of,
+    make_extractor,
+    summary_messages,
+)
 from engine.llm.parsing import read_reply
 from engine.llm.tokens import estimate_tokens
 from engine.model.values import Entity, PassageId

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.evaluator_reply import EvaluationReply
+from engine.llm.evaluator import EvaluationReply
 from engine.llm.examples import given_back
 from engine.llm.parsing import (
     LONGEST_REPLY,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.evaluator import EVALUATION_SCHEMA
-from engine.llm.evaluator_reply import EvaluationReply
+from engine.llm.evaluator import EVALUATION_SCHEMA, EvaluationReply
 from engine.llm.extractor import EXTRACTION_SCHEMA, SUMMARY_SCHEMA
 from engine.llm.parsing import RewriteReply, VerdictReply, read_reply
 from engine.llm.prompts import (

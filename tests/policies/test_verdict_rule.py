@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.evaluation.grader_pairs import Pair
+from engine.evaluation.grader_bench import Pair
 from engine.model.config import RunConfig
 from engine.model.decide import Evidence, decide, gated
 from engine.model.events import PassageGraded

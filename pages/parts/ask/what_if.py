@@ -20,9 +20,8 @@ from engine.errors import WorkbenchError
 from engine.model.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
 from engine.model.values import Fault, PassageId, RunId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.decision_boundaries import flips_of
+from engine.replay.decision_boundaries import flips_of, stable_ranges
 from engine.replay.grid import at_once
-from engine.replay.stable_ranges import stable_ranges
 from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
 from pages.parts.ask.pinned_runs import effect_on_pinned, pin, pinned_ids

@@ -12,10 +12,8 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.tune.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
 from engine.engine import Engine
-from engine.evaluation.grader_bench import compare, cut_for_precision, figures
-from engine.evaluation.grader_pairs import Pair
-from engine.evaluation.noise import noise
-from engine.evaluation.regrade import Regraded, judged_passages
+from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures
+from engine.evaluation.noise import Regraded, judged_passages, noise
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord

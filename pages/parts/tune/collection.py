@@ -10,7 +10,7 @@ from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import QuerySet
-from engine.evaluation.presence import Presence, presence, refuse_elsewhere
+from engine.evaluation.matching import Presence, presence, refuse_elsewhere
 from engine.model.values import Fault
 
 

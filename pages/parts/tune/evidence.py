@@ -16,7 +16,7 @@ from components.common.phrases import fault_text
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.grader_pairs import Pair, pairs
+from engine.evaluation.grader_bench import Pair, pairs
 from engine.evaluation.values import Batch, BatchProgress
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord

@@ -15,7 +15,7 @@ from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.formats.common import ImportNote
 from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
-from engine.evaluation.presence import presence
+from engine.evaluation.matching import presence
 from engine.evaluation.store import usable_set_name
 from engine.messages import N_, NC_
 from engine.model.values import Fault

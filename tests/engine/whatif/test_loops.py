@@ -19,7 +19,7 @@ from engine.model.config import (
 )
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.decision_boundaries import flips_of
+from engine.replay.decision_boundaries import flips_of, stable_ranges
 from engine.replay.decision_map import decision_map
 from engine.replay.diagnosis import diagnose
 from engine.replay.gate_cost import gate_waste
@@ -27,7 +27,6 @@ from engine.replay.grid import paths
 from engine.replay.lines import numbers_of
 from engine.replay.remedy import remedy
 from engine.replay.settings import STATES, Column, SettingsGrid
-from engine.replay.stable_ranges import stable_ranges
 from engine.replay.table import run_table
 from tests.engine.whatif.loops import LoopWorld, loop_settings, loop_variations, loop_worlds, run_in
 
