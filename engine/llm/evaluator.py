@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import model_validator
 
 from engine.llm import examples
 from engine.llm.examples import given_back
-from engine.llm.parsing import Part, Reply, plain_text, read_by, yes_or_no
+from engine.llm.parsing import Part, Reply, called, plain_text, read_by, yes_or_no
 from engine.llm.prompts import (
     as_json,
     fenced,
@@ -112,16 +112,14 @@ def _quote(value: Any) -> str:
 
 
 class SuggestionReply(Part):
-    text: Annotated[str, read_by(plain_text, longest=_LONGEST_SUGGESTION)] = Field(
-        validation_alias=AliasChoices("suggestion", "text", "issue", "problem", "change", "建议", "问题", "修改建议")
+    text: Annotated[str, read_by(plain_text, longest=_LONGEST_SUGGESTION)] = called(
+        "suggestion", "text", "issue", "problem", "change", "建议", "问题", "修改建议"
     )
-    dimension: Annotated[EvaluationDimension | None, read_by(dimension_named)] = Field(
-        None, validation_alias=AliasChoices("dimension", "aspect", "维度")
+    dimension: Annotated[EvaluationDimension | None, read_by(dimension_named)] = called(
+        "dimension", "aspect", "维度", otherwise=None
     )
     """None where the reply names none that is known."""
-    quote: Annotated[str, read_by(_quote)] = Field(
-        "", validation_alias=AliasChoices("quote", "sentence", "引文", "原文", "原句")
-    )
+    quote: Annotated[str, read_by(_quote)] = called("quote", "sentence", "引文", "原文", "原句", otherwise="")
 
     @property
     def about(self) -> EvaluationDimension:
@@ -166,12 +164,11 @@ def _judgement(value: Any) -> bool | None:
 
 
 class EvaluationReply(Reply):
-    lists: ClassVar[frozenset[str]] = frozenset({"suggestions"})
-    passed: Annotated[bool | None, read_by(_judgement)] = Field(
-        None, validation_alias=AliasChoices("passed", "pass", "通过", "是否通过")
-    )
-    suggestions: Annotated[tuple[SuggestionReply, ...], read_by(_suggestions)] = Field(
-        (), validation_alias=AliasChoices("suggestions", "issues", "problems", "建议", "修改建议", "问题")
+    decisive = ("passed", "suggestions")
+    lists = frozenset({"suggestions"})
+    passed: Annotated[bool | None, read_by(_judgement)] = called("passed", "pass", "通过", "是否通过", otherwise=None)
+    suggestions: Annotated[tuple[SuggestionReply, ...], read_by(_suggestions)] = called(
+        "suggestions", "issues", "problems", "建议", "修改建议", "问题", otherwise=()
     )
 
     @model_validator(mode="after")
@@ -184,9 +181,6 @@ class EvaluationReply(Reply):
     def usable(self) -> bool:
         """Whether it is a judgement: a failure without a suggestion is none."""
         return self.passed is True or bool(self.suggestions)
-
-    def decisive(self) -> tuple[object, ...]:
-        return self.passed, self.suggestions
 
 
 class ChatEvaluator(ChatRole):

@@ -6,16 +6,16 @@ import asyncio
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import ValidationError
 
 from engine.builtin.extractor import BuiltinExtractor, summary_of
-from engine.errors import ModelError, UnreadableReply
+from engine.errors import UnreadableReply
 from engine.llm.chat import ChatModel
-from engine.llm.parsing import Part, Reply, plain_text, read_by
+from engine.llm.parsing import Part, Reply, called, plain_text, read_by
 from engine.llm.prompts import fenced, free_text, in_language, object_schema, prompt, reply_schema
-from engine.llm.role import ChatRole, Inquiry
+from engine.llm.role import ChatRole, Inquiry, together
 from engine.llm.tokens import estimate_tokens
 from engine.model.config import RoleModel
 from engine.model.language import language_of
@@ -128,23 +128,21 @@ _Description = Annotated[str, read_by(plain_text, longest=_LONGEST_DESCRIPTION)]
 
 
 class EntityReply(Part):
-    name: _Name = Field(validation_alias=AliasChoices("name", "entity", "entity_name", "id", "名称", "实体"))
-    type: Annotated[str, read_by(_type, otherwise="TERM")] = Field(
-        "TERM", validation_alias=AliasChoices("type", "entity_type", "label", "类型")
+    name: _Name = called("name", "entity", "entity_name", "id", "名称", "实体")
+    type: Annotated[str, read_by(_type, otherwise="TERM")] = called(
+        "type", "entity_type", "label", "类型", otherwise="TERM"
     )
-    description: _Description = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
-    aliases: Annotated[tuple[str, ...], read_by(_aliases)] = Field(
-        (), validation_alias=AliasChoices("aliases", "alias", "别名")
-    )
+    description: _Description = called("description", "desc", "描述", otherwise="")
+    aliases: Annotated[tuple[str, ...], read_by(_aliases)] = called("aliases", "alias", "别名", otherwise=())
 
 
 class RelationshipReply(Part):
-    source: _Name = Field(validation_alias=AliasChoices("source", "from", "head", "subject", "来源", "起点"))
-    target: _Name = Field(validation_alias=AliasChoices("target", "to", "tail", "object", "目标", "终点"))
-    type: Annotated[str, read_by(_type, otherwise="RELATED_TO")] = Field(
-        "RELATED_TO", validation_alias=AliasChoices("type", "relation", "relationship", "predicate", "类型", "关系")
+    source: _Name = called("source", "from", "head", "subject", "来源", "起点")
+    target: _Name = called("target", "to", "tail", "object", "目标", "终点")
+    type: Annotated[str, read_by(_type, otherwise="RELATED_TO")] = called(
+        "type", "relation", "relationship", "predicate", "类型", "关系", otherwise="RELATED_TO"
     )
-    description: _Description = Field("", validation_alias=AliasChoices("description", "desc", "描述"))
+    description: _Description = called("description", "desc", "描述", otherwise="")
 
 
 def _entities(value: Any) -> list[EntityReply]:
@@ -167,27 +165,20 @@ def _summary(value: Any) -> str:
 class ExtractionReply(Reply):
     """One bad item is left out; a reply without a list of entities is none."""
 
-    lists: ClassVar[frozenset[str]] = frozenset({"relationships"})
+    decisive = ("entities", "relationships")
 
-    entities: Annotated[tuple[EntityReply, ...], read_by(_entities)] = Field(
-        validation_alias=AliasChoices("entities", "nodes", "实体")
-    )
-    relationships: Annotated[tuple[RelationshipReply, ...], read_by(_relationships)] = Field(
-        (), validation_alias=AliasChoices("relationships", "relations", "edges", "关系")
-    )
+    lists = frozenset({"relationships"})
 
-    def decisive(self) -> tuple[object, ...]:
-        return self.entities, self.relationships
+    entities: Annotated[tuple[EntityReply, ...], read_by(_entities)] = called("entities", "nodes", "实体")
+    relationships: Annotated[tuple[RelationshipReply, ...], read_by(_relationships)] = called(
+        "relationships", "relations", "edges", "关系", otherwise=()
+    )
 
 
 class SummaryReply(Reply):
-    title: Annotated[str, read_by(_summary)] = Field(validation_alias=AliasChoices("title", "name", "标题"))
-    summary: Annotated[str, read_by(_summary)] = Field(
-        validation_alias=AliasChoices("summary", "description", "摘要", "总结")
-    )
-
-    def decisive(self) -> tuple[object, ...]:
-        return self.title, self.summary
+    decisive = ("title", "summary")
+    title: Annotated[str, read_by(_summary)] = called("title", "name", "标题")
+    summary: Annotated[str, read_by(_summary)] = called("summary", "description", "摘要", "总结")
 
 
 def graph_of(passage: StoredPassage, reply: ExtractionReply) -> PassageGraph:
@@ -250,13 +241,8 @@ class ChatExtractor(ChatRole):
             async with turns:
                 return await self._read(passage, trace)
 
-        # A group: where one finds the server gone, the others are not asked any more.
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(read(item)) for item in passages]
-        except* ModelError as failed:
-            raise _first(failed) from None
-        return [task.result() for task in tasks]
+        # Where one finds the server gone, the others are not asked any more.
+        return await together(read(item) for item in passages)
 
     async def summarise(
         self, entities: Sequence[Entity], relationships: Sequence[Relationship], passages: Sequence[StoredPassage]
@@ -325,8 +311,3 @@ def summary_messages(
 def make_extractor(model: RoleModel, settings: Settings) -> Extractor:
     """The built-in extractor, or one on ``ollama:MODEL`` or ``provider:model``."""
     return BuiltinExtractor() if model.built_in else ChatExtractor(model, settings)
-
-
-def _first(failed: BaseExceptionGroup[ModelError]) -> ModelError:
-    found = failed.exceptions[0]
-    return _first(found) if isinstance(found, BaseExceptionGroup) else found

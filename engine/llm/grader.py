@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
 from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
-from engine.llm.role import TRIES, ChatRole, Inquiry, Taken
+from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, together
 from engine.model.config import RoleModel
 from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
@@ -69,13 +68,7 @@ class ChatGrader(ChatRole):
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         """One verdict for each passage, in their order; reported to the trace as they come."""
         known = await self._known(question, passages)
-        try:
-            async with asyncio.TaskGroup() as group:
-                judging = [group.create_task(self._judge(question, item, known, trace)) for item in passages]
-        except BaseExceptionGroup as failures:
-            first = _first(failures)
-            raise first from first.__cause__
-        judged = [task.result() for task in judging]
+        judged = await together(self._judge(question, item, known, trace) for item in passages)
         faults = [item.fault for item in judged if item.fault is not None]
         if faults and len(faults) == len(judged):
             raise faults[0]
@@ -177,9 +170,3 @@ def _contradicts_itself(reply: VerdictReply) -> bool:
     would turn a firm no into a pass.
     """
     return not reply.relevant and reply.confidence < 0.5
-
-
-def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first single exception of a group: callers wait for a ``ModelError``, not for a group of them."""
-    first = failures.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first

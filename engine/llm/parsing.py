@@ -50,9 +50,13 @@ class Reply(Part):
     lists: ClassVar[frozenset[str]] = frozenset()
     """Fields whose complete items count where the reply is cut inside them."""
 
-    def decisive(self) -> tuple[object, ...]:
-        """What two objects of one reply must agree on."""
-        raise NotImplementedError
+    decisive: ClassVar[tuple[str, ...]]
+    """Fields that two objects of one reply must agree on."""
+
+
+def called(*names: str, otherwise: Any = ...) -> Any:
+    """A field by any of some names; required unless there is something ``otherwise``."""
+    return Field(otherwise, validation_alias=AliasChoices(*names))
 
 
 def read_by(read: Callable[..., Any], **options: Any) -> BeforeValidator:
@@ -135,20 +139,23 @@ def _confidence(value: Any) -> float:
     return share
 
 
-class VerdictReply(Reply):
-    relevant: Annotated[bool, read_by(yes_or_no, yes=_YES, no=_NO)] = Field(
-        validation_alias=AliasChoices("relevant", "is_relevant", "相关", "是否相关")
-    )
-    confidence: Annotated[float, read_by(_confidence)] = Field(
-        validation_alias=AliasChoices("confidence", "sure", "置信度")
-    )
-    """In [0, 1], in this verdict."""
-    reason: Annotated[str, read_by(reason_text)] = Field(
-        "", validation_alias=AliasChoices("reason", "why", "reasoning", "explanation", "理由", "原因")
-    )
+_REASONS = ("reason", "why", "reasoning", "explanation", "理由", "原因")
 
-    def decisive(self) -> tuple[object, ...]:
-        return self.relevant, self.confidence
+
+class ReasonedReply(Reply):
+    """A reply that gives its reason."""
+
+    reason: Annotated[str, read_by(reason_text)] = called(*_REASONS, otherwise="")
+
+
+class VerdictReply(ReasonedReply):
+    decisive = ("relevant", "confidence")
+
+    relevant: Annotated[bool, read_by(yes_or_no, yes=_YES, no=_NO)] = called(
+        "relevant", "is_relevant", "相关", "是否相关"
+    )
+    confidence: Annotated[float, read_by(_confidence)] = called("confidence", "sure", "置信度")
+    """In [0, 1], in this verdict."""
 
 
 _CITED = re.compile(r"^(?:[\[【][1-9]\d?[\]】]\s*)+|(?:(?<![\w\]])|(?<=[^\x00-\x7f]))(?:\s*[\[【][1-9]\d?[\]】])+\s*$")
@@ -174,20 +181,12 @@ def _strategy(value: Any) -> str:
     return folded if folded in get_args(Strategy) else ""
 
 
-class RewriteReply(Reply):
-    query: Annotated[str, read_by(_query)] = Field(
-        validation_alias=AliasChoices("query", "rewritten_query", "new_query", "查询", "新查询")
-    )
-    reason: Annotated[str, read_by(reason_text)] = Field(
-        "", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因")
-    )
-    keywords: Annotated[tuple[str, ...], read_by(_keywords)] = Field(
-        (), validation_alias=AliasChoices("keywords", "关键词")
-    )
-    strategy: Annotated[Strategy | Literal[""], read_by(_strategy)] = ""
+class RewriteReply(ReasonedReply):
+    decisive = ("query",)
 
-    def decisive(self) -> tuple[object, ...]:
-        return (self.query,)
+    query: Annotated[str, read_by(_query)] = called("query", "rewritten_query", "new_query", "查询", "新查询")
+    keywords: Annotated[tuple[str, ...], read_by(_keywords)] = called("keywords", "关键词", otherwise=())
+    strategy: Annotated[Strategy | Literal[""], read_by(_strategy)] = ""
 
 
 ReplyT = TypeVar("ReplyT", bound=Reply)
@@ -199,12 +198,9 @@ def read_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
     Code fences, text around the object, trailing commas, single or curly quotes, bare words, a wrapping object and
     Python's ``True`` are read; a key given twice with different values is not.
     """
-    found: list[ReplyT] = []
-    for candidate in json_objects(text):
-        found.extend(_of_shape(candidate, shape, 0))
-    if not found or len({item.decisive() for item in found}) != 1:
-        return None
-    return found[-1]
+    found = [item for candidate in json_objects(text) for item in _of_shape(candidate, shape, 0)]
+    decisive = [[getattr(item, name) for name in shape.decisive] for item in found]
+    return found[-1] if found and all(item == decisive[0] for item in decisive) else None
 
 
 def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
@@ -216,14 +212,13 @@ def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
     if start < 0:
         return None
     found, key, rest = _complete_fields(text[start:LONGEST_REPLY])
-    if key in _FREE_TEXT and rest.startswith('"') and (said := _begun_text(rest)):
+    if key in _REASONS and rest.startswith('"') and (said := _begun_text(rest)):
         found[key] = said + "…"
     elif key in shape.lists and rest.startswith("["):
         found[key] = _complete_items(rest)
     return next(_of_shape(found, shape, 2), None) if found else None
 
 
-_FREE_TEXT = frozenset({"reason", "why", "reasoning", "explanation", "理由", "原因"})
 _SPACE = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:\s*")
 _AFTER_VALUE = re.compile(r"\s*[,}]")

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Final, cast
 
-from pydantic import AliasChoices, Field
-
 from engine.llm import examples
-from engine.llm.parsing import Reply, listed, name_text, read_by, reason_text
+from engine.llm.parsing import ReasonedReply, called, listed, name_text, read_by
 from engine.llm.prompts import (
     LONGEST_REASON,
     Schema,
@@ -31,7 +29,6 @@ from engine.workflows.graph_hybrid.policy import SEARCHING_MODES
 QUERY_ANALYST_PROMPT_VERSION: Final = "query-analyst-3"
 
 COMPLEXITIES: Final = ("simple", "single", "multi_hop", "overview")
-_LONGEST_REASON = 300
 _MOST_ENTITIES = 20
 
 _RULES = """\
@@ -74,20 +71,12 @@ def _entities(value: Any) -> tuple[str, ...]:
     return tuple(part.strip() for part in listed(value) if isinstance(part, str) and part.strip())[:_MOST_ENTITIES]
 
 
-class AnalysisReply(Reply):
-    complexity: Annotated[Complexity, read_by(name_text)] = Field(validation_alias=AliasChoices("complexity", "复杂度"))
-    mode: Annotated[str, read_by(name_text)] = Field(
-        validation_alias=AliasChoices("mode", "suggested_mode", "strategy", "模式", "策略")
-    )
-    entities: Annotated[tuple[str, ...], read_by(_entities)] = Field(
-        (), validation_alias=AliasChoices("entities", "实体")
-    )
-    reason: Annotated[str, read_by(reason_text, longest=_LONGEST_REASON)] = Field(
-        "", validation_alias=AliasChoices("reason", "reasoning", "理由", "原因")
-    )
+class AnalysisReply(ReasonedReply):
+    decisive = ("complexity", "mode")
 
-    def decisive(self) -> tuple[object, ...]:
-        return self.complexity, self.mode
+    complexity: Annotated[Complexity, read_by(name_text)] = called("complexity", "复杂度")
+    mode: Annotated[str, read_by(name_text)] = called("mode", "suggested_mode", "strategy", "模式", "策略")
+    entities: Annotated[tuple[str, ...], read_by(_entities)] = called("entities", "实体", otherwise=())
 
 
 class ChatQueryAnalyst(ChatRole):

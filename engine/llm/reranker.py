@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, Field
-
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.connection import lane
-from engine.llm.parsing import Reply, read_by
+from engine.llm.parsing import Reply, called, read_by
 from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
-from engine.llm.role import ChatRole, Inquiry
+from engine.llm.role import ChatRole, Inquiry, together
 from engine.llm.tokens import estimate_tokens
 from engine.model.values import Message, Passage, PassageId, Verdict
 from engine.retrieval.rerank import CHAT_BATCH, by_relevance, scored_verdict
@@ -70,12 +67,9 @@ def _scores(value: Any) -> dict[int, float]:
 class ScoresReply(Reply):
     """Scores by number of passage, in [0, 1]; a list gives them in the order of the passages."""
 
-    scores: Annotated[dict[int, float], read_by(_scores)] = Field(
-        validation_alias=AliasChoices("scores", "ratings", "relevance", "分数", "评分")
-    )
+    decisive = ("scores",)
 
-    def decisive(self) -> tuple[object, ...]:
-        return tuple(sorted(self.scores.items()))
+    scores: Annotated[dict[int, float], read_by(_scores)] = called("scores", "ratings", "relevance", "分数", "评分")
 
 
 class ChatReranker(ChatRole):
@@ -92,14 +86,8 @@ class ChatReranker(ChatRole):
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
     ) -> list[tuple[Passage, Verdict]]:
         """Each passage with its score as a verdict, best first."""
-        batches = self._batches(question, passages)
-        try:
-            async with asyncio.TaskGroup() as group:
-                scoring = [group.create_task(self._scored(question, batch, trace)) for batch in batches]
-        except ExceptionGroup as failures:
-            # Faults of models are collected below; what ends the group is the time that has run out.
-            raise failures.exceptions[0] from failures
-        results = [task.result() for task in scoring]
+        # Faults of models are collected below; what ends all is the time that has run out.
+        results = await together(self._scored(question, batch, trace) for batch in self._batches(question, passages))
         faults = [fault for _, fault in results if fault is not None]
         if faults and len(faults) == len(results):
             raise faults[0]

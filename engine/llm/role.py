@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel, ReplyT, Said
@@ -110,6 +111,18 @@ class ChatRole:
         if found is None:
             raise UnreadableReply(model=self.name)
         return found
+
+
+async def together(work: Iterable[Coroutine[Any, Any, ValueT]]) -> list[ValueT]:
+    """The results of calls made at the same time, in their order; the first failure ends the others and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(item) for item in work]
+    except BaseExceptionGroup as failures:
+        # Callers wait for a ``ModelError``, not for a group of them.
+        first = failures.exceptions[0]
+        raise first from first.__cause__
+    return [task.result() for task in tasks]
 
 
 async def twice(

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, Field
-
 from engine.builtin.source_router import honouring, normalised
 from engine.builtin.terms import terms
 from engine.builtin.wishes import without_wishes
 from engine.llm import examples
-from engine.llm.parsing import Reply, listed, plain_text, read_by, read_confidence, reason_text
+from engine.llm.parsing import ReasonedReply, called, listed, plain_text, read_by, read_confidence
 from engine.llm.prompts import (
     LONGEST_QUERY,
     LONGEST_REASON,
@@ -101,22 +99,16 @@ def _wide(value: Any) -> bool:
     return value if isinstance(value, bool) else str(value).casefold().strip() in _TRUE
 
 
-class RoutingReply(Reply):
+class RoutingReply(ReasonedReply):
     """Shares of the kinds that were named; a bare list of kinds gives each the same."""
 
-    shares: Annotated[dict[SourceKind, float], read_by(_shares)] = Field(
-        validation_alias=AliasChoices("shares", "sources", "kinds", "weights", "来源")
+    decisive = ("shares", "wide")
+
+    shares: Annotated[dict[SourceKind, float], read_by(_shares)] = called(
+        "shares", "sources", "kinds", "weights", "来源"
     )
     wide: Annotated[bool, read_by(_wide)] = False
-    query: Annotated[str, read_by(plain_text, longest=_LONGEST)] = Field(
-        "", validation_alias=AliasChoices("query", "查询")
-    )
-    reason: Annotated[str, read_by(reason_text, longest=_LONGEST)] = Field(
-        "", validation_alias=AliasChoices("reason", "why", "reasoning", "理由", "原因")
-    )
-
-    def decisive(self) -> tuple[object, ...]:
-        return tuple(sorted(self.shares.items())), self.wide
+    query: Annotated[str, read_by(plain_text, longest=_LONGEST)] = called("query", "查询", otherwise="")
 
 
 class ChatSourceRouter(ChatRole):

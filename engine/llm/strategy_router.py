@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Final, cast
 
-from pydantic import AliasChoices, Field
-
 from engine.builtin.strategy_router import choose
 from engine.llm import examples
-from engine.llm.parsing import Reply, name_text, read_by, reason_text
+from engine.llm.parsing import ReasonedReply, called, name_text, read_by
 from engine.llm.prompts import (
     LONGEST_REASON,
     Schema,
@@ -33,7 +31,6 @@ DIRECT_CODES: Final = ("smalltalk", "remembered")
 SEARCH_CODES: Final = ("overview", "specific", "current")
 _LONGEST_MEMORY = 1200
 """Characters of a remembered answer that the router sees."""
-_LONGEST_REASON = 300
 
 _RULES = """\
 You decide how a question-answering system begins its work on one message. You never answer the message yourself.
@@ -69,17 +66,11 @@ _AGAIN = (
 )
 
 
-class StrategyReply(Reply):
-    route: Annotated[str, read_by(name_text)] = Field(
-        validation_alias=AliasChoices("route", "strategy", "路由", "策略")
-    )
-    code: Annotated[str, read_by(name_text)] = ""
-    reason: Annotated[str, read_by(reason_text, longest=_LONGEST_REASON)] = Field(
-        "", validation_alias=AliasChoices("reason", "why", "reasoning", "理由", "原因")
-    )
+class StrategyReply(ReasonedReply):
+    decisive = ("route",)
 
-    def decisive(self) -> tuple[object, ...]:
-        return (self.route,)
+    route: Annotated[str, read_by(name_text)] = called("route", "strategy", "路由", "策略")
+    code: Annotated[str, read_by(name_text)] = ""
 
 
 class ChatStrategyRouter(ChatRole):
