@@ -11,8 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 
 from components.common.url_state import base_path
 from engine.api import middleware
-from engine.cli.serve import UPLOADS_TAKEN
 from engine.running.process import get_engine, serving
+from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.after_start import finish_start
 from pages.parts.common.forwards import forwards
 from pages.parts.common.live_view import view_of

@@ -17,26 +17,26 @@ from engine.evaluation.opening import Evaluations
 from engine.host.host import Host
 from engine.host.noted_faults import NotedFault, NotedFaults
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
-from engine.library.connections import Connections
-from engine.library.graphs import Graphs
-from engine.library.ingestions import Ingestions
-from engine.library.library import Library
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
 from engine.model.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
-from engine.records.archive import Archive
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.replay import WhatIf, what_if
 from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.running.beforehand import warnings_before
+from engine.running.connections import Connections
+from engine.running.graphs import Graphs
+from engine.running.ingestions import Ingestions
+from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
 from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
+from engine.samples.archive import Archive
 from engine.settings import Settings
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of

@@ -25,6 +25,9 @@ from engine.messages import N_
 from engine.model.config import RoleModel, RoleModels, RoleName
 from engine.model.origins import plain_origin
 
+UPLOADS_TAKEN = 4
+"""Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
+
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""

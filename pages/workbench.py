@@ -24,11 +24,10 @@ from components.picture.live_run import live_run
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.errors import WorkbenchError
 from engine.model.config import RoleModels, RunConfig
-from engine.model.values import Attachment, Fault, RunId, RunRecord, SourceKind
+from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_tariff, worst_case
 from engine.running.process import get_engine
-from engine.samples import SAMPLE_COLLECTION
 from engine.workflows import MODULES
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence

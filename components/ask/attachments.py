@@ -12,9 +12,9 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node, script
 from engine.attachments.admission import LONGEST_TEXT, MOST_COLUMNS, MOST_ROWS
+from engine.builtin.cells import column_letters
 from engine.messages import N_
 from engine.model.values import Attachment, CellCitation
-from engine.retrieval.cells import column_letters
 
 _BY = {
     "ocr": N_("text recognition"),

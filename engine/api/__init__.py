@@ -23,7 +23,6 @@ from engine.api.incoming import QuickRoute
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
-from engine.api.responses import seed_response
 from engine.api.waiting import event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
@@ -33,6 +32,7 @@ from engine.host.noted_faults import NotedFault
 from engine.model.config import RunConfig, config_from_dict, models_from_dict
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
+from engine.running.seed_response import seed_response
 from engine.settings import Settings
 
 GetEngine = Callable[[], Engine]

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, Query
 from fastapi.responses import Response
 
 from engine.api.bodies import GraphRequest
 from engine.api.encoding import Json
-from engine.api.knowledge_routes import job_as_json
 from engine.engine import Engine
 from engine.errors import GraphMissing
-from engine.library.graph_values import GraphState
-from engine.library.graphs import Graphs
-from engine.roles.graph import Neighbourhood
 
 GetEngine = Callable[[], Engine]
 _Name = Annotated[str, Query(min_length=1, max_length=200)]
@@ -38,7 +33,7 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
     async def build(name: str, body: GraphRequest) -> Response:
         graphs, usual = get_engine().graphs, get_engine().settings.models.extractor.model
         job_id = await asyncio.to_thread(graphs.build, name, body.extractor or usual, replace=body.replace)
-        return Json(job_as_json(await asyncio.to_thread(graphs.job, job_id)), 202)
+        return Json((await asyncio.to_thread(graphs.job, job_id)).to_dict(), 202)
 
     @api.delete(
         "/collections/{name}/graph",
@@ -60,8 +55,7 @@ def _add_looking(api: FastAPI, get_engine: GetEngine) -> None:
         query: Annotated[str, Query(max_length=200)] = "",
         communities: Annotated[int, Query(ge=0, le=500)] = 20,
     ) -> Response:
-        graphs = get_engine().graphs
-        return Json(await asyncio.to_thread(graph_as_json, graphs, name, query, entities, communities))
+        return Json(await asyncio.to_thread(get_engine().graphs.to_dict, name, query, entities, communities))
 
     @api.get(
         "/collections/{name}/graph/neighbourhood",
@@ -74,39 +68,4 @@ def _add_looking(api: FastAPI, get_engine: GetEngine) -> None:
         limit: Annotated[int, Query(ge=1, le=2000)] = 200,
     ) -> Response:
         found = await asyncio.to_thread(get_engine().graphs.neighbourhood, name, [entity], hops, limit)
-        return Json(neighbourhood_as_json(found))
-
-
-def state_as_json(state: GraphState) -> dict[str, Any]:
-    """How far a graph is, as JSON."""
-    return {
-        "graph": {**asdict(state.info), "finished": state.info.finished},
-        "stale": state.stale,
-        "collection_passages": state.collection_passages,
-        "job": job_as_json(state.job) if state.job is not None else None,
-    }
-
-
-def graph_as_json(
-    graphs: Graphs, collection: str, query: str = "", entities: int = 50, communities: int = 20
-) -> dict[str, Any]:
-    """A graph as JSON: its state, so many entities, those that a query names, and communities.
-
-    Blocks; raises ``GraphMissing`` where there is none.
-    """
-    state = graphs.describe(collection)
-    if state is None:
-        raise GraphMissing(collection=collection)
-    return {
-        **state_as_json(state),
-        "entities": [asdict(item) for item in graphs.entities(collection, entities, query)],
-        "communities": [asdict(item) for item in graphs.communities(collection)[:communities]],
-    }
-
-
-def neighbourhood_as_json(found: Neighbourhood) -> dict[str, Any]:
-    """Entities with their distance, and relationships, as JSON."""
-    return {
-        "entities": [{**asdict(item), "hops": found.hops[item.id]} for item in found.entities],
-        "relationships": [asdict(item) for item in found.relationships],
-    }
+        return Json(found.to_dict())

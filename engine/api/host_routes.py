@@ -10,7 +10,6 @@ from fastapi.responses import Response
 
 from engine.api.encoding import Json
 from engine.engine import Engine
-from engine.host.doctor import parts_json
 
 
 def add_host(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
@@ -18,7 +17,7 @@ def add_host(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
 
     @api.get("/host/health", summary="How every part is, with what to do about it")
     async def host_health() -> Response:
-        return Json({"parts": parts_json(await asyncio.to_thread(get_engine().host.health))})
+        return Json({"parts": [item.to_dict() for item in await asyncio.to_thread(get_engine().host.health)]})
 
     @api.get("/host/diagnosis", summary="A text about this host without secrets, questions and passages")
     async def host_diagnosis() -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -16,8 +16,6 @@ from engine.api.waiting import while_connected
 from engine.engine import Engine
 from engine.errors import InvalidConfig
 from engine.knowledge.items import IngestItem
-from engine.library.values import JobStatus
-from engine.model.values import Fault
 
 GetEngine = Callable[[], Engine]
 AT_ONCE = 100_000
@@ -70,19 +68,19 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
 def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/ingestions", summary="Jobs of the knowledge base, newest first: unfinished ones, and the last ones done")
     async def ingestions() -> Response:
-        return Json([job_as_json(item) for item in await asyncio.to_thread(get_engine().ingestions.jobs)])
+        return Json([item.to_dict() for item in await asyncio.to_thread(get_engine().ingestions.jobs)])
 
     @api.get("/ingestions/{job_id}", summary="How far one job has come")
     async def ingestion(job_id: str) -> Response:
-        return Json(job_as_json(await asyncio.to_thread(get_engine().ingestions.job, job_id)))
+        return Json((await asyncio.to_thread(get_engine().ingestions.job, job_id)).to_dict())
 
     @api.post("/ingestions/{job_id}/stop", summary="Stop a job between two batches; it can be resumed")
     async def stop(job_id: str) -> Response:
-        return Json(job_as_json(await asyncio.to_thread(get_engine().ingestions.stop, job_id)))
+        return Json((await asyncio.to_thread(get_engine().ingestions.stop, job_id)).to_dict())
 
     @api.post("/ingestions/{job_id}/resume", summary="Go on with a job that was stopped, failed or interrupted")
     async def resume(job_id: str) -> Response:
-        return Json(job_as_json(await asyncio.to_thread(get_engine().ingestions.resume, job_id)))
+        return Json((await asyncio.to_thread(get_engine().ingestions.resume, job_id)).to_dict())
 
     @api.delete(
         "/ingestions/{job_id}",
@@ -104,7 +102,7 @@ def _as_job(engine: Engine, item: IngestItem, collection: str, body: SourceReque
         query_prefix=body.query_prefix,
         passage_prefix=body.passage_prefix,
     )
-    return job_as_json(engine.ingestions.job(job_id))
+    return engine.ingestions.job(job_id).to_dict()
 
 
 def _content(body: SourceRequest) -> bytes:
@@ -112,21 +110,3 @@ def _content(body: SourceRequest) -> bytes:
         return from_base64(body.content_base64)
     except ValueError:
         raise InvalidConfig.not_base64() from None
-
-
-def job_as_json(status: JobStatus) -> dict[str, Any]:
-    """A job's status as JSON, its files in the form that an ingestion's report has."""
-    return {
-        **asdict(status),
-        "resumable": status.resumable,
-        "added": list(status.added),
-        "replaced": list(status.replaced),
-        "skipped": [{"name": name, "same_as": same} for name, same in status.skipped],
-        "failed": _faults(status.failed),
-        "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in status.notes],
-        "fault": status.fault.said() if status.fault else None,
-    }
-
-
-def _faults(failed: Sequence[tuple[str, Fault]]) -> list[dict[str, str]]:
-    return [{"name": name, **fault.said()} for name, fault in failed]

@@ -12,6 +12,7 @@ from engine.builtin.answer_conflicts import differing
 from engine.builtin.answer_form import Asking, Quote, form_of, names_anew, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
+from engine.builtin.given import table_text
 from engine.builtin.grader import model_for
 from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
 from engine.builtin.reading import asking_clauses, other_names
@@ -22,7 +23,6 @@ from engine.builtin.unmentioned import heading_of, missing_terms, shares_of, sta
 from engine.model.language import language_of
 from engine.model.suggestion_wording import KINDS
 from engine.model.values import AnswerKind, Language, Passage
-from engine.retrieval.given import table_text
 from engine.roles import SILENT, GenerationRequest, Trace
 
 _CONTEXT_TOKENS = 4000

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.builtin.cells import column_letters
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.model.values import Attachment, Language
-from engine.retrieval.cells import column_letters
 from engine.roles import TableGiven
 
 MOST_CELLS = 4

@@ -6,7 +6,6 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import Console
@@ -14,9 +13,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from engine.cli.jobs import app_with_the_store, bar_on, job_over
-from engine.cli.running_app import RunningApp
 from engine.errors import GraphMissing
-from engine.library.values import JobStatus
 from engine.model.config import BUILTIN, RoleModel
 from engine.settings import Settings
 
@@ -34,18 +31,17 @@ _COMMUNITIES = 8
 class _Place(Protocol):
     """Where graphs are: in this process or in the app that has the knowledge base open; all in plain values."""
 
-    def build(self, collection: str, extractor: str, *, replace: bool) -> str: ...
+    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str: ...
 
-    def job(self, job_id: str) -> Mapping[str, Any]:
-        """How far it is; takes a moment while it is running, so that it can be asked again at once."""
+    def job(self, job_id: str) -> Mapping[str, Any]: ...
 
-    def stop(self, job_id: str) -> Mapping[str, Any]: ...
+    def stop_job(self, job_id: str) -> Mapping[str, Any]: ...
 
-    def describe(self, collection: str, query: str) -> Mapping[str, Any]: ...
+    def graph(self, collection: str, query: str = "") -> Mapping[str, Any]: ...
 
     def around(self, collection: str, entity: str, hops: int) -> Mapping[str, Any]: ...
 
-    def delete(self, collection: str) -> None: ...
+    def delete_graph(self, collection: str) -> None: ...
 
 
 def add_graph(commands: Any) -> None:
@@ -83,7 +79,7 @@ def add_graph(commands: Any) -> None:
 
 def build_graph(place: _Place, collection: str, extractor: str, console: Console, *, replace: bool = False) -> int:
     """Begin or go on with a graph, and follow it to its end; returns the exit code. An interrupt stops it in order."""
-    return follow(place, place.build(collection, extractor, replace=replace), console)
+    return follow(place, place.build_graph(collection, extractor, replace=replace), console)
 
 
 def follow(place: _Place, job_id: str, console: Console) -> int:
@@ -93,8 +89,9 @@ def follow(place: _Place, job_id: str, console: Console) -> int:
         try:
             while not job_over(job := place.job(job_id)):
                 _bar(bar, task, job)
+                time.sleep(_LOOK_S)
         except KeyboardInterrupt:
-            job = place.stop(job_id)
+            job = place.stop_job(job_id)
         _bar(bar, task, job)
     if job["state"] == "stopped":
         console.print(f"Stopped after {job['done']} of {job['total']} passages; the same command continues from there.")
@@ -111,68 +108,30 @@ def follow(place: _Place, job_id: str, console: Console) -> int:
     return 0
 
 
-def in_process(engine: Engine) -> _Place:
-    """Graphs of an engine in this process."""
-    return _Here(engine)
+class GraphsHere:
+    """Graphs of an engine in this process, as :class:`RunningApp` has those of another."""
 
-
-def in_app(app: RunningApp) -> _Place:
-    """Graphs of a running app."""
-    return _There(app)
-
-
-class _Here:
     def __init__(self, engine: Engine) -> None:
         self._graphs = engine.graphs
 
-    def build(self, collection: str, extractor: str, *, replace: bool) -> str:
+    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str:
         return self._graphs.build(collection, extractor, replace=replace)
 
     def job(self, job_id: str) -> Mapping[str, Any]:
-        return _plain(self._graphs.wait(job_id, _LOOK_S))
+        return self._graphs.job(job_id).to_dict()
 
-    def stop(self, job_id: str) -> Mapping[str, Any]:
-        return _plain(self._graphs.stop(job_id))
+    def stop_job(self, job_id: str) -> Mapping[str, Any]:
+        return self._graphs.stop(job_id).to_dict()
 
-    def describe(self, collection: str, query: str) -> Mapping[str, Any]:
-        from engine.api.graph_routes import graph_as_json
-
-        return graph_as_json(self._graphs, collection, query)
+    def graph(self, collection: str, query: str = "") -> Mapping[str, Any]:
+        return self._graphs.to_dict(collection, query)
 
     def around(self, collection: str, entity: str, hops: int) -> Mapping[str, Any]:
-        from engine.api.graph_routes import neighbourhood_as_json
+        return self._graphs.neighbourhood(collection, [entity], hops).to_dict()
 
-        return neighbourhood_as_json(self._graphs.neighbourhood(collection, [entity], hops))
-
-    def delete(self, collection: str) -> None:
+    def delete_graph(self, collection: str) -> None:
         if not self._graphs.delete(collection):
             raise GraphMissing(collection=collection)
-
-
-class _There:
-    def __init__(self, app: RunningApp) -> None:
-        self._app = app
-
-    def build(self, collection: str, extractor: str, *, replace: bool) -> str:
-        return self._app.build_graph(collection, extractor, replace=replace)
-
-    def job(self, job_id: str) -> Mapping[str, Any]:
-        job = self._app.job(job_id)
-        if not job_over(job):
-            time.sleep(_LOOK_S)
-        return job
-
-    def stop(self, job_id: str) -> Mapping[str, Any]:
-        return self._app.stop_job(job_id)
-
-    def describe(self, collection: str, query: str) -> Mapping[str, Any]:
-        return self._app.graph(collection, query)
-
-    def around(self, collection: str, entity: str, hops: int) -> Mapping[str, Any]:
-        return self._app.around(collection, entity, hops)
-
-    def delete(self, collection: str) -> None:
-        self._app.delete_graph(collection)
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -192,7 +151,7 @@ def _show(options: argparse.Namespace) -> int:
             found = place.around(options.collection, options.entity, options.hops)
             say = _print_around
         else:
-            found = place.describe(options.collection, options.find)
+            found = place.graph(options.collection, options.find)
             say = _print_graph
         if options.json:
             print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -205,7 +164,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _delete(options: argparse.Namespace) -> int:
     def deleted(place: _Place) -> int:
-        place.delete(options.collection)
+        place.delete_graph(options.collection)
         Console(soft_wrap=True).print(f"The knowledge graph of {escape(options.collection)} is deleted.")
         return 0
 
@@ -216,13 +175,13 @@ def _with_graphs(work: Callable[[_Place], int]) -> int:
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
-        return work(in_app(app))
+        return work(app)
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
 
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
-        return work(in_process(engine))
+        return work(GraphsHere(engine))
 
 
 def _bar(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:
@@ -233,10 +192,6 @@ def _bar(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:
     bar.update(
         task, completed=job["done"], total=job["total"] or None, description=f"{escape(job['source'])[-40:]}{rate}"
     )
-
-
-def _plain(status: JobStatus) -> Mapping[str, Any]:
-    return asdict(status)
 
 
 def _print_graph(found: Mapping[str, Any], console: Console) -> None:

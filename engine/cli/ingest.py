@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
+from engine.cli.graph import GraphsHere, build_graph, follow
 from engine.cli.jobs import app_with_the_store, bar_on, job_over
-from engine.cli.running_app import RunningApp
 from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
@@ -25,6 +25,7 @@ from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
 from engine.roles import SourceInfo
+from engine.running.running_app import RunningApp
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -86,19 +87,19 @@ def _ingest(options: argparse.Namespace) -> int:
         return _FAILED if missing else 0
     if app is not None:
         report = ingest_there(app, items, options.collection, _body(options, chunks), console)
-        read = graphed_there(app, options, console)
+        read = build_graph(app, options.collection, options.graph, console) if options.graph else 0
     else:
         from engine.engine import Engine
 
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             status = _as_job(engine, options, items, chunks, console)
-            read = graphed_here(engine, status, console)
+            read = follow(GraphsHere(engine), status.follow_up, console) if status.follow_up else 0
         if status.state == "stopped":
             console.print(f"Stopped after {status.done} of {status.total} passages.")
             console.print("Run the same command once more to go on: nothing is embedded or written twice.")
             return _STOPPED
-        report = _plain(status)
+        report = status.to_dict()
         if status.fault is not None:
             console.print(f"[red]{escape(status.fault.fact)}[/] {escape(status.fault.remedy)}")
             console.print("The same command then continues where it was.")
@@ -145,20 +146,6 @@ def _show(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:
     else:
         rate = f" · {job['per_second']:.1f}/s" if job["per_second"] else ""
         bar.update(task, completed=job["done"], total=job["total"], description=f"{source}{rate}")
-
-
-def graphed_here(engine: Engine, status: JobStatus, console: Console) -> int:
-    """Follow the building of the graph that an ingestion has begun, if it has; returns the exit code."""
-    from engine.cli.graph import follow, in_process
-
-    return follow(in_process(engine), status.follow_up, console) if status.follow_up else 0
-
-
-def graphed_there(app: RunningApp, options: argparse.Namespace, console: Console) -> int:
-    """Build the graph of what went into the app, where one was asked for; returns the exit code."""
-    from engine.cli.graph import build_graph, in_app
-
-    return build_graph(in_app(app), options.collection, options.graph, console) if options.graph else 0
 
 
 def ingest_here(engine: Engine, items: Sequence[IngestItem], collection: str, console: Console) -> IngestReport:
@@ -275,16 +262,6 @@ def _print_preview(found: Preview) -> None:
 
 def _params(params: Mapping[str, str]) -> str:
     return f" ({', '.join(params.values())})" if params else ""
-
-
-def _plain(status: JobStatus) -> dict[str, Any]:
-    return {
-        "added": list(status.added),
-        "replaced": list(status.replaced),
-        "skipped": [{"name": name, "same_as": same} for name, same in status.skipped],
-        "failed": [{"name": name, "fact": fault.fact, "remedy": fault.remedy} for name, fault in status.failed],
-        "passages": status.passages,
-    }
 
 
 def print_report(report: Mapping[str, Any], console: Console) -> int:

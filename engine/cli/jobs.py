@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.cli.running_app import RunningApp
+from engine.running.running_app import RunningApp
 from engine.settings import Settings
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from rich.console import Console
 from rich.markup import escape
 
-from engine.api.responses import seed_response
 from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
+from engine.cli.doctor import add_doctor
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
@@ -24,7 +24,6 @@ from engine.cli.jobs import app_with_the_store, bar_on
 from engine.cli.record_printing import print_record
 from engine.cli.serve import serve
 from engine.errors import AppRefused, WorkbenchError
-from engine.host.doctor import add_doctor
 from engine.model.config import (
     MODEL_PARAMETERS,
     OLD_GATE,
@@ -48,6 +47,7 @@ from engine.model.config import (
 from engine.model.values import RunRecord
 from engine.model.version import __version__
 from engine.running.gate_reach import gate_warnings
+from engine.running.seed_response import seed_response
 from engine.settings import Settings
 from engine.workflows import MODULES
 

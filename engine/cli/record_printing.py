@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.markup import escape
 
-from engine.api.responses import decision_sentence
 from engine.attachments.admission import attachment_line
 from engine.model.values import RunRecord
+from engine.running.seed_response import decision_sentence
 
 
 def print_record(record: RunRecord) -> None:

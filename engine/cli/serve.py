@@ -12,9 +12,6 @@ from pathlib import Path
 from engine.records.data_folder import require_writable
 from engine.settings import Settings
 
-UPLOADS_TAKEN = 4
-"""Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
-
 _ROOT = Path(__file__).resolve().parents[2]
 
 

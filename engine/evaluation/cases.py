@@ -99,7 +99,8 @@ def question_id(question: str) -> str:
 @lru_cache(maxsize=1)
 def sample_set() -> QuerySet:
     """The labelled questions that come with the program; those of kind ``unanswerable`` have nothing to find."""
-    from engine.samples import SAMPLE_COLLECTION, sample_questions
+    from engine.model.values import SAMPLE_COLLECTION
+    from engine.samples import sample_questions
 
     cases = tuple(
         Case(

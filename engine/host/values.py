@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from engine.model.values import Fault
 
@@ -53,6 +53,10 @@ class PartHealth:
     """Which one, where there are several: a provider, a connection."""
     ms: float | None = None
     """Time that the check took."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {**asdict(self), "fault": self.fault.said() if self.fault else None}
 
 
 @dataclass(frozen=True, slots=True)

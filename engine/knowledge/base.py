@@ -38,7 +38,7 @@ from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
-from engine.samples import SAMPLE_COLLECTION, ensure_samples
+from engine.samples import ensure_samples
 from engine.samples.graph import ensure_sample_graph
 from engine.samples.stored import put_stored
 from engine.settings import Settings
@@ -430,6 +430,3 @@ def _refuse_other(collection: str, field: str, has: str, asked: str | None) -> N
     """Raise ``InvalidConfig`` where another prefix is asked for than the one that is fixed."""
     if asked is not None and asked != has:
         raise InvalidConfig.other_in_collection(field=field, collection=collection, has=has)
-
-
-__all__ = ["SAMPLE_COLLECTION", "KnowledgeBase"]

@@ -10,9 +10,8 @@ from engine.errors import CollectionExists, ForeignCollection, NothingToSwitch, 
 from engine.knowledge.journal import Entry
 from engine.knowledge.pace import IngestReport, Pace, Progress
 from engine.knowledge.source_writing import Into, make_collection, put_source, wholly
-from engine.model.values import PassageId
+from engine.model.values import SAMPLE_COLLECTION, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageStore, SourceInfo, StoredPassage
-from engine.samples import SAMPLE_COLLECTION
 
 _STEM = 48
 """Characters of a name that are kept beside ``_before_2``: a name has 60 at most."""

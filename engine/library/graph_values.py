@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from engine.library.values import JobStatus
 from engine.roles.graph import GraphInfo
@@ -25,3 +26,12 @@ class GraphState:
     def unread(self) -> int:
         """Passages that another building would read, at least."""
         return max(0, self.collection_passages - self.info.passages)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "graph": {**asdict(self.info), "finished": self.info.finished},
+            "stale": self.stale,
+            "collection_passages": self.collection_passages,
+            "job": self.job.to_dict() if self.job is not None else None,
+        }

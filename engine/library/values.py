@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from engine.errors import InvalidConfig
 from engine.model.values import Fault, PassageId, SourceKind
@@ -153,6 +153,19 @@ class JobStatus:
     @property
     def resumable(self) -> bool:
         return self.state in ("stopped", "failed", "interrupted")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, its files in the form that an ingestion's report has."""
+        return {
+            **asdict(self),
+            "resumable": self.resumable,
+            "added": list(self.added),
+            "replaced": list(self.replaced),
+            "skipped": [{"name": name, "same_as": same} for name, same in self.skipped],
+            "failed": [{"name": name, **fault.said()} for name, fault in self.failed],
+            "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in self.notes],
+            "fault": self.fault.said() if self.fault else None,
+        }
 
 
 @dataclass(frozen=True, slots=True)

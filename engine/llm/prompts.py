@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
+from engine.builtin.given import graph_text, table_text
 from engine.llm import examples
 from engine.llm.parsing import Strategy
 from engine.llm.tokens import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import Language, Message, Passage
-from engine.retrieval.given import graph_text, table_text
 from engine.roles import FailedPassage, GenerationRequest, RewriteRequest
 
 GRADER_PROMPT_VERSION: Final = "grader-3"

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
+from engine.builtin.rerank import CHAT_BATCH, by_relevance, scored_verdict
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.connection import lane
 from engine.llm.parsing import Reply, called, read_by
@@ -15,7 +16,6 @@ from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_sche
 from engine.llm.role import ChatRole, Inquiry, together
 from engine.llm.tokens import estimate_tokens
 from engine.model.values import Message, Passage, PassageId, Verdict
-from engine.retrieval.rerank import CHAT_BATCH, by_relevance, scored_verdict
 from engine.roles import SILENT, Trace
 
 RERANKER_PROMPT_VERSION: Final = "reranker-2"

@@ -13,9 +13,8 @@ from typing import Literal
 
 from engine.errors import WeakPointsUnusable
 from engine.model.language import normalised_query
-from engine.model.values import WEAK_POINT, Outcome, PassageId, RunRecord
+from engine.model.values import SAMPLE_COLLECTION, WEAK_POINT, Outcome, PassageId, RunRecord
 from engine.roles import StoredPassage
-from engine.samples import SAMPLE_COLLECTION
 from engine.workflows.dual_loop.policy import best_draft
 
 Passages = list[StoredPassage]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.model.config import CROSS_ENCODER, ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
 from engine.model.values import STRATEGIES, NodeExecution, RunRecord
 from engine.replay.clock import ANSWERING
 from engine.replay.values import Cost
 from engine.retrieval.ordering import graph_options, reranks
-from engine.retrieval.rerank import BATCH, CHAT_BATCH
 
 REWRITE_CALLS = 2
 """A rewrite that repeats a query is asked for once more (SC-06): two calls at worst."""

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
 from engine.errors import (
     CrossEncoderMisnamed,
     CrossEncoderMissing,
@@ -21,7 +22,6 @@ from engine.errors import (
 )
 from engine.model.config import RoleModel
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
-from engine.retrieval.rerank import BATCH, by_relevance, scored_verdict
 from engine.roles import SILENT, Trace
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.builtin.given import entity_line, relationship_line
 from engine.model.config import GraphOptions, RunConfig
 from engine.model.values import (
     Attachment,
@@ -24,7 +25,6 @@ from engine.model.values import (
     Sentence,
 )
 from engine.retrieval.assemble import assemble
-from engine.retrieval.given import entity_line, relationship_line
 from engine.retrieval.refine import given_text, refined
 from engine.retrieval.table_rows import table_given
 from engine.roles import TableGiven

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import BORNE_OUT, FOREIGN_TO, MARKER, Shown, Statement, figures_in, shown_passages
+from engine.builtin.cells import CELL, cell_named, citation_of, spoken_of
 from engine.model.values import Attachment, CellCitation, Citation, Passage, UnsupportedMarker
-from engine.retrieval.cells import CELL, cell_named, citation_of, spoken_of
 from engine.retrieval.citations import cited
 
 _ONE = rf"(?:\d{{1,3}}|{CELL})"

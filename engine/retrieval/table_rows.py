@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.builtin.evidence import Question, read_question, weigh
+from engine.builtin.given import row_line, table_text
 from engine.model.values import Attachment
-from engine.retrieval.given import row_line, table_text
 from engine.roles import TableGiven
 
 

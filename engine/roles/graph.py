@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 from engine.model.config import Mode
 from engine.model.values import Community, Entity, PassageId, QueryAnalysis, Relationship
@@ -82,6 +82,13 @@ class Neighbourhood:
     """Nearest first, then by degree, then by id."""
     relationships: tuple[Relationship, ...]
     """By weight, then by id."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: entities with their distance, and relationships."""
+        return {
+            "entities": [{**asdict(item), "hops": self.hops[item.id]} for item in self.entities],
+            "relationships": [asdict(item) for item in self.relationships],
+        }
 
 
 class GraphStore(Protocol):

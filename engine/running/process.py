@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from engine.cli.running_app import NOTE
 from engine.engine import Engine
+from engine.running.running_app import NOTE
 from engine.settings import Settings
 
 _guard = threading.Lock()

@@ -116,9 +116,9 @@ def source_kinds(
 
 def quality_roles(config: RunConfig, settings: Settings, kinds: SourceKinds, grader: Grader) -> QualityRoles:
     """For the quality-control loop; its reranker is the run's grader."""
+    from engine.builtin.rerank import GraderReranker
     from engine.builtin.source_router import BuiltinSourceRouter
     from engine.llm.source_router import ChatSourceRouter
-    from engine.retrieval.rerank import GraderReranker
 
     model = config.models.router
     router = BuiltinSourceRouter() if model.built_in else ChatSourceRouter(model, settings)
@@ -198,7 +198,7 @@ def graph_reranker(config: RunConfig, settings: Settings, grader: Grader) -> Rer
     """
     model = config.models.reranker
     if model.built_in:
-        from engine.retrieval.rerank import GraderReranker
+        from engine.builtin.rerank import GraderReranker
 
         return GraderReranker(grader)
     if model.model.startswith(CROSS_ENCODER):

@@ -19,13 +19,12 @@ from engine.errors import FullTextMissing, UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
-from engine.model.values import PassageId
+from engine.model.values import SAMPLE_COLLECTION, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
 from engine.samples.stored import noted
 
 _log = logging.getLogger(__name__)
 
-SAMPLE_COLLECTION = "samples"
 SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
 """A fixed date: the sample collection is the same wherever and whenever it is made."""
 MULTI_HOP = "multi_hop"

@@ -17,10 +17,10 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from engine.knowledge.graph.names import normalised
-from engine.model.values import Community, PassageId
+from engine.model.values import SAMPLE_COLLECTION, Community, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, PassageGraph, ReadEntity, ReadRelationship
-from engine.samples import SAMPLE_COLLECTION, SAMPLES_CREATED_AT, sample_sources
+from engine.samples import SAMPLES_CREATED_AT, sample_sources
 from engine.samples.stored import graph_told, noted
 
 SAMPLE_EXTRACTOR = "samples"

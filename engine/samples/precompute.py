@@ -19,10 +19,11 @@ import numpy as np
 from engine.builtin.embedder import builtin_embedder
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.summarise import summaries_of, to_embed
+from engine.model.values import SAMPLE_COLLECTION
 from engine.retrieval.community_vectors import told_text
 from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts
 from engine.roles import Embedder, slug
-from engine.samples import SAMPLE_COLLECTION, content_hashes, sample_sources, text_key
+from engine.samples import content_hashes, sample_sources, text_key
 from engine.samples.graph import sample_graph
 from engine.samples.stored import (
     ARCHIVE,

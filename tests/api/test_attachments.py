@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engine.cli.running_app import RunningApp
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import Attachment
 from engine.records.codec import record_from_dict
+from engine.running.running_app import RunningApp
 from tests.api.served import calling
 
 CSV = b"drug,dose\nmetformin,500 mg\n"

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engine.api.responses import seed_response
 from engine.errors import (
     EmbeddingMismatch,
     ModelError,
@@ -27,6 +26,7 @@ from engine.errors import (
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.values import Round, RunId, RunRecord
+from engine.running.seed_response import seed_response
 from tests.api.served import ALL, calling, relevant
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter
 from tests.support.gates import Gate

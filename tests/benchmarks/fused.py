@@ -20,13 +20,13 @@ from engine.knowledge import full_text, milvus_words
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.query_vectors import SharedQueries
 from engine.model.config import SearchMethod
-from engine.model.values import Passage, PassageId
+from engine.model.values import SAMPLE_COLLECTION, Passage, PassageId
 from engine.retrieval import reciprocal
 from engine.retrieval.reciprocal import by_reciprocal_rank
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, StoredPassage, Vector
-from engine.samples import SAMPLE_COLLECTION, ensure_samples, sample_questions
+from engine.samples import ensure_samples, sample_questions
 from tests.benchmarks.harness import Bench, Row, in_turn_async
 from tests.benchmarks.retrieval import random_vectors, stored_passages
 

@@ -11,8 +11,8 @@ from typing import Any, get_args
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import GatePolicy, RunConfig
-from engine.model.values import RunRecord
-from engine.samples import SAMPLE_COLLECTION, sample_questions
+from engine.model.values import SAMPLE_COLLECTION, RunRecord
+from engine.samples import sample_questions
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
 

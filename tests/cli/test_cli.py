@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 
 from engine.api import middleware
 from engine.cli.main import main
-from engine.cli.running_app import NOTE, RunningApp
 from engine.engine import Engine
+from engine.running.running_app import NOTE, RunningApp
 from engine.settings import Settings
 
 

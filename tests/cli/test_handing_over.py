@@ -22,11 +22,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.api.knowledge_routes import AT_ONCE
 from engine.cli.ingest import ingest_there
 from engine.cli.main import main
-from engine.cli.running_app import NOTE, RunningApp
 from engine.engine import Engine
 from engine.errors import AppRefused, AppUnreachable, JobDiskFull
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import RunConfig
+from engine.running.running_app import NOTE, RunningApp
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant, serving
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate

@@ -8,8 +8,8 @@ import pytest
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.library.ingestions import Ingestions
 from engine.library.values import ChunkOptions, JobStatus
+from engine.running.ingestions import Ingestions
 from engine.settings import Settings
 from tests.api.served import FakeCollections
 from tests.cli.test_handing_over import handed_over, said

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
+from engine.builtin.rerank import GraderReranker
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.model.config import RunConfig
 from engine.model.events import Event
@@ -26,7 +27,6 @@ from engine.model.values import (
 )
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
-from engine.retrieval.rerank import GraderReranker
 from engine.running.context import GraphRoles, Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun

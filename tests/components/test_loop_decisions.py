@@ -13,10 +13,10 @@ from components.ask.figures import figures_of
 from components.ask.timeline import spans
 from components.common.i18n import Words, words_for
 from components.common.phrases import inequality_text, node_text, reason_text
-from engine.api.responses import decision_sentence
 from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig, WorkflowName
 from engine.model.events import fold_all
 from engine.model.values import QUANTITIES, Comparison, Decision, Quantity, Reason, RunRecord, operands
+from engine.running.seed_response import decision_sentence
 from tests.components.loop_events import RUNS, drawn
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -13,10 +13,10 @@ from tempfile import mkdtemp
 
 import pytest
 
+from engine.builtin.rerank import GraderReranker, by_relevance, scores_of
 from engine.model.config import RoleModel
 from engine.model.values import Passage, PassageId, Verdict
 from engine.retrieval.cross_encoder import cross_encoder
-from engine.retrieval.rerank import GraderReranker, by_relevance, scores_of
 from engine.roles import SILENT, Reranker, Trace
 from tests.contracts.chat_models import ollama_reranker
 from tests.contracts.test_grader import GRADERS

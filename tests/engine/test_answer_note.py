@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.api.responses import seed_response
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import AnswerBegun, fold_all
 from engine.running.answer_note import denies, wordless
+from engine.running.seed_response import seed_response
 from engine.settings import Settings
 from engine.workflows import MODULES
 from tests.contracts.chat_models import obedient

@@ -12,8 +12,8 @@ from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, M
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import RunConfig
+from engine.model.values import SAMPLE_COLLECTION
 from engine.roles import CollectionInfo
-from engine.samples import SAMPLE_COLLECTION
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn
 

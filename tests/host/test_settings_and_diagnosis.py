@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from engine.api import create_api
 from engine.cli.main import main
-from engine.cli.running_app import NOTE
 from engine.engine import Engine
 from engine.errors import StoreUnreachable
 from engine.host.masking import MASK, Redactor, masked_addresses
@@ -20,6 +19,7 @@ from engine.host.setting_values import setting_values
 from engine.host.values import SettingValue
 from engine.model.config import RunConfig
 from engine.model.values import Fault
+from engine.running.running_app import NOTE
 from engine.settings import Settings
 from tests.api.served import app_of, serving
 from tests.host.hosting import NOWHERE, hosting

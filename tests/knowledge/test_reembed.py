@@ -25,9 +25,8 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
 from engine.knowledge.reembed import reembed
 from engine.knowledge.summarise import summaries_of
-from engine.model.values import PassageId
+from engine.model.values import SAMPLE_COLLECTION, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
-from engine.samples import SAMPLE_COLLECTION
 from tests.contracts.stores import Case, axes, passage
 
 Run = Callable[[Any], Any]

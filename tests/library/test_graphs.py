@@ -10,9 +10,9 @@ import pytest
 from engine.engine import Engine
 from engine.errors import GraphBusy, GraphReplaced, InvalidConfig, NothingToRead, UnknownCollection, UnknownEntity
 from engine.knowledge.ingest import IngestItem
-from engine.library.graphs import Graphs
 from engine.library.values import JobStatus
 from engine.model.values import PassageId
+from engine.running.graphs import Graphs
 from tests.api.served import engine_of, relevant
 from tests.support.gates import PATIENCE_S, Gate
 from tests.support.graph_knowledge import GraphCollections

@@ -26,11 +26,10 @@ from engine.errors import (
 )
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.rates import note_rate
-from engine.library.library import Library
 from engine.library.values import JobStatus
 from engine.model.config import RunConfig
-from engine.model.values import Memory
-from engine.samples import SAMPLE_COLLECTION
+from engine.model.values import SAMPLE_COLLECTION, Memory
+from engine.running.library import Library
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn
 

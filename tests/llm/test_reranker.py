@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.builtin.rerank import CHAT_BATCH, scores_of
 from engine.errors import ModelError
 from engine.llm.parsing import read_reply
 from engine.llm.reranker import LONGEST, RERANKER_PROMPT_VERSION, ChatReranker, ScoresReply
 from engine.model.config import RoleModel
 from engine.model.values import Passage, PassageId, Verdict
-from engine.retrieval.rerank import CHAT_BATCH, scores_of
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.support.listening import Listening

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.builtin.given import graph_text, table_text
 from engine.model.config import GraphOptions, RunConfig
 from engine.model.values import (
     Attachment,
@@ -20,7 +21,6 @@ from engine.model.values import (
     Round,
     Verdict,
 )
-from engine.retrieval.given import graph_text, table_text
 from engine.retrieval.graph_context import assembled, graph_of, graph_within, importance
 
 HUB = Entity("diabetes", "Diabetes", "DISEASE", "High blood glucose.", degree=20)

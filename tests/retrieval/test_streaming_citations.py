@@ -7,8 +7,8 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.builtin.cells import cell_named, column_letters
 from engine.model.values import Attachment, Passage, PassageId
-from engine.retrieval.cells import cell_named, column_letters
 from engine.retrieval.streaming_citations import AttachingCitations, attached
 
 METFORMIN = Passage(PassageId("a"), "drugs.md", "Metformin lowers the glucose output of the liver by 36 %.", 0.6, 0.6)

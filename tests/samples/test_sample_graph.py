@@ -13,10 +13,10 @@ import pytest
 from engine.errors import GraphStoreError
 from engine.knowledge.graph.names import normalised, type_name
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
-from engine.model.values import PassageId
+from engine.model.values import SAMPLE_COLLECTION, PassageId
 from engine.roles import CollectionInfo
-from engine.samples import SAMPLE_COLLECTION, multi_hop_questions, sample_questions, sample_sources
 from engine.samples import graph as sample_graphs
+from engine.samples import multi_hop_questions, sample_questions, sample_sources
 from engine.samples.graph import (
     SAMPLE_EXTRACTOR,
     SampleGraphFile,

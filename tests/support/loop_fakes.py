@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.builtin.rerank import GraderReranker
 from engine.builtin.source_router import BuiltinSourceRouter
 from engine.model.config import RunConfig
 from engine.model.events import Event, fold_all
 from engine.model.values import SOURCE_KINDS, Passage, PassageId, Routing, RunId, RunRecord, SourceKind, Verdict
-from engine.retrieval.rerank import GraderReranker
 from engine.roles import (
     SILENT,
     RewriteProposal,

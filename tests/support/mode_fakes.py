@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
+from engine.builtin.rerank import GraderReranker
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.errors import WorkbenchError
 from engine.model.config import GraphOptions, RunConfig
@@ -28,7 +29,6 @@ from engine.model.values import (
 )
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
-from engine.retrieval.rerank import GraderReranker
 from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
 from engine.running.context import GraphRoles, Roles
 from engine.running.execution import execute

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from engine.builtin.rerank import GraderReranker
 from engine.llm.reranker import RERANKER_PROMPT_VERSION
 from engine.model.config import GraphOptions, RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import RunRecord
 from engine.replay import what_if
-from engine.retrieval.rerank import GraderReranker
 from engine.running.context import Roles
 from engine.running.workflow_roles import graph_reranker, prompt_version
 from engine.settings import Settings

@@ -33,6 +33,7 @@ Quantity = Literal[
 SourceKind = Literal["vector", "graph", "temporal"]
 """Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
 SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")
+SAMPLE_COLLECTION = "samples"
 WEAK_POINT = "weak-point:"
 """What ids of entries of the history of weak points begin with; they are searched, and never shown to a generator."""
 Strategy = Literal["hierarchical_search", "direct_chunk_search", "web_search"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from engine.builtin.rerank import GraderReranker, scored_verdict
 from engine.model.config import RunConfig
 from engine.model.values import Context, Outcome, Passage, PassageId, QueryAnalysis, Round, RunRecord, Verdict
 from engine.replay.course import Course, End, Unrecorded
@@ -18,7 +19,6 @@ from engine.replay.values import Cost, Gap
 from engine.retrieval.graph_context import graph_of
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import graph_options, reranks
-from engine.retrieval.rerank import GraderReranker, scored_verdict
 from engine.roles import SILENT, AnalysisRequest, DirectRequest, GenerationRequest, Trace
 from engine.running.context import GraphRoles, Roles
 from engine.workflows.graph_hybrid.policy import from_tables_alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.builtin.rerank import GraderReranker
 from engine.model.config import RunConfig
 from engine.model.values import Passage, Round, Routing, SourceKind
 from engine.replay.course import Course, Driver, Unrecorded
@@ -13,7 +14,6 @@ from engine.replay.replay import Replay
 from engine.replay.values import Cost, Gap
 from engine.retrieval.fuse import lists_of, quotas
 from engine.retrieval.reciprocal import most_similar_below
-from engine.retrieval.rerank import GraderReranker
 from engine.roles import SILENT, RoutingRequest, Trace
 from engine.running.context import QualityRoles, Retrieval, Roles
 from engine.workflows.quality_loop.policy import deadline_s

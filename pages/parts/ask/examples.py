@@ -8,8 +8,7 @@ from components.ask.presenter import demo_buttons
 from components.common.i18n import Words
 from components.common.sample_questions import sample_buttons
 from engine.model.config import RunConfig
-from engine.model.values import RunId, RunRecord
-from engine.samples import SAMPLE_COLLECTION
+from engine.model.values import SAMPLE_COLLECTION, RunId, RunRecord
 from pages.parts.ask.samples_shown import shown_samples
 
 

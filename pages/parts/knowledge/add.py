@@ -10,13 +10,13 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.uploader_words import uploader_words
 from components.knowledge.chunk_sliders import chunk_sliders
-from engine.cli.serve import UPLOADS_TAKEN
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
 from engine.knowledge.load import suffixes
 from engine.library.values import ChunkOptions
 from engine.messages import N_
 from engine.roles import CollectionInfo
+from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.remembered import remembered
 from pages.parts.knowledge.add_graph import graph_choice
 from pages.parts.knowledge.draft import Batch, Draft, DraftFor

@@ -14,6 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from engine.builtin.rerank import GraderReranker
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.errors import ModelUnreachable, WebSearchError
 from engine.memory.distil import ExtractiveDistiller
@@ -47,7 +48,6 @@ from engine.model.values import (
     Suggestion,
     Verdict,
 )
-from engine.retrieval.rerank import GraderReranker
 from engine.roles import (
     SILENT,
     DirectRequest,

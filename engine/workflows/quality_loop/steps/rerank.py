@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.builtin.rerank import by_relevance
 from engine.errors import BudgetSpent, ModelError
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.events import PassageGraded, Reranked
 from engine.model.values import Passage, PassageId, Round, Verdict
-from engine.retrieval.rerank import by_relevance
 from engine.running.context import NodeTrace, RunContext, model_of
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.steps.common import bounded, quality_roles

@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.cli.running_app import RunningApp
 from engine.errors import WorkbenchError
+from engine.running.running_app import RunningApp
 from engine.settings import Settings
-
-if TYPE_CHECKING:
-    from engine.host.values import PartHealth
 
 _FAILED = 1
 _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "down": "[red]✗[/]", "off": "[dim]–[/]"}
@@ -25,21 +22,6 @@ def add_doctor(commands: Any) -> None:
     )
     doctor.add_argument("--diagnosis", action="store_true", help="print a text to pass on: no secrets, no questions")
     doctor.set_defaults(command=_doctor)
-
-
-def parts_json(parts: Sequence[PartHealth]) -> list[dict[str, Any]]:
-    """Health as ``GET /api/host/health`` sends it."""
-    return [
-        {
-            "part": item.part,
-            "name": item.name,
-            "health": item.health,
-            "detail": item.detail,
-            "ms": item.ms,
-            "fault": item.fault.said() if item.fault else None,
-        }
-        for item in parts
-    ]
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -65,7 +47,7 @@ def _look_here(settings: Settings, diagnosis: bool) -> tuple[list[dict[str, Any]
         # What keeps it from opening is what its health says.
         with suppress(WorkbenchError):
             engine.wait_until_ready()
-        return parts_json(engine.host.health()), engine.host.diagnosis() if diagnosis else ""
+        return [item.to_dict() for item in engine.host.health()], engine.host.diagnosis() if diagnosis else ""
 
 
 def _print_parts(parts: Sequence[Mapping[str, Any]]) -> None:

@@ -133,7 +133,7 @@ class Ingestions:
             return None
 
     def start_graph(self, collection: str, extractor: str) -> str:
-        """Begin to build a knowledge graph; :meth:`engine.library.graphs.Graphs.build` says what is checked before."""
+        """Begin to build a knowledge graph; :meth:`engine.running.graphs.Graphs.build` says what is checked before."""
         return self._begin(Manifest("", "graph", collection, "", "", graph=extractor))
 
     def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.builtin.cells import column_letters
 from engine.model.values import Entity, GraphContext, Relationship
-from engine.retrieval.cells import column_letters
 from engine.roles import TableGiven
 
 

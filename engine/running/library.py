@@ -24,11 +24,10 @@ from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
 from engine.model.config import BUILTIN, SearchMethod
-from engine.model.values import Passage
+from engine.model.values import SAMPLE_COLLECTION, Passage
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
 from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
-from engine.samples import SAMPLE_COLLECTION
 
 LONGEST_DESCRIPTION = 2000
 MOST_FOUND = 100

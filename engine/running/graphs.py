@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from engine.errors import GraphBusy, NothingToRead, UnknownEntity
+from engine.errors import GraphBusy, GraphMissing, NothingToRead, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
@@ -18,7 +19,7 @@ from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
-    from engine.library.ingestions import Ingestions
+    from engine.running.ingestions import Ingestions
 
 MOST_SHOWN = 2000
 """Entities that one call gives at most."""
@@ -155,6 +156,20 @@ class Graphs:
     async def passages(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages that an entity or a relationship was read in; those that are gone are left out."""
         return await self._resources.knowledge.get(collection, ids)
+
+    def to_dict(self, collection: str, query: str = "", entities: int = 50, communities: int = 20) -> dict[str, Any]:
+        """A graph as JSON: its state, so many entities, those that a query names, and communities.
+
+        Raises ``GraphMissing`` where there is none.
+        """
+        state = self.describe(collection)
+        if state is None:
+            raise GraphMissing(collection=collection)
+        return {
+            **state.to_dict(),
+            "entities": [asdict(item) for item in self.entities(collection, entities, query)],
+            "communities": [asdict(item) for item in self.communities(collection)[:communities]],
+        }
 
     # -- within -----------------------------------------------------------------------------------------------------
 
