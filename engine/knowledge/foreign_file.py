@@ -7,14 +7,17 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from engine.errors import ConnectionsDamaged
-from engine.library.values import Connection, FieldMap, Place
+from engine.library.values import Connection
 
 _FORMAT = 1
-_FIELDS = ("id", "text", "vector", "source", "title", "section")
 
 
 class ConnectionFile:
@@ -82,46 +85,22 @@ class ConnectionFile:
 
 
 def _plain(item: Connection) -> dict[str, Any]:
-    return {
-        "name": item.name,
-        "address": item.place.address,
-        "token": item.place.token,
-        "database": item.place.database,
-        "collection": item.collection,
-        "fields": {name: getattr(item.fields, name) for name in _FIELDS},
-        "dim": item.dim,
-        "metric": item.metric,
-        "embedding_model": item.embedding_model,
-        "query_prefix": item.query_prefix,
-        "passage_prefix": item.passage_prefix,
-        "connected_at": item.connected_at,
-    }
+    plain = asdict(item)
+    return {**plain.pop("place"), **plain}
 
 
 def _connection(entry: Mapping[str, Any]) -> Connection:
     """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for anything that :func:`_plain` did not write."""
-    texts = ("name", "address", "token", "database", "collection", "metric", "embedding_model", "connected_at")
-    for name in texts:
-        if not isinstance(entry[name], str):
-            raise TypeError(f"{name} is no text")
-    for name in ("query_prefix", "passage_prefix"):
-        if not isinstance(entry[name], str | None):
-            raise TypeError(f"{name} is no text")
-    fields = {name: str(entry["fields"][name]) for name in _FIELDS}
-    if not entry["name"] or not entry["collection"] or not all(fields[name] for name in ("id", "text", "vector")):
+    place = {name: entry[name] for name in ("address", "token", "database")}
+    found = _adapter().validate_python({**entry, "place": place})
+    if not found.name or not found.collection or not (found.fields.id and found.fields.text and found.fields.vector):
         raise ValueError("a name is missing")
-    return Connection(
-        name=entry["name"],
-        place=Place(entry["address"], entry["token"], entry["database"]),
-        collection=entry["collection"],
-        fields=FieldMap(**fields),
-        dim=int(entry["dim"]),
-        metric=entry["metric"],
-        embedding_model=entry["embedding_model"],
-        query_prefix=entry["query_prefix"],
-        passage_prefix=entry["passage_prefix"],
-        connected_at=entry["connected_at"],
-    )
+    return found
+
+
+@cache
+def _adapter() -> TypeAdapter[Connection]:
+    return TypeAdapter(Connection)
 
 
 def _why(error: Exception) -> str:

@@ -13,9 +13,9 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -230,7 +230,7 @@ def _entry_told(entry: Entry) -> str:
         {
             "name": entry.name,
             "same_as": entry.same_as,
-            "fault": fault_told(entry.fault) if entry.fault else None,
+            "fault": asdict(entry.fault) if entry.fault else None,
             "notes": [[note.code, note.params] for note in entry.notes],
         }
     )
@@ -238,18 +238,9 @@ def _entry_told(entry: Entry) -> str:
 
 def _entry(position: int, state: EntryState, content_hash: str, passages: int, told: str) -> Entry:
     plain = json.loads(told)
-    fault = fault_read(plain["fault"]) if plain["fault"] else None
+    fault = Fault(**plain["fault"]) if plain["fault"] else None
     notes = tuple(SourceNote(str(code), dict(params)) for code, params in plain["notes"])
     return Entry(position, plain["name"], state, content_hash, passages, plain["same_as"], fault, notes)
-
-
-def fault_told(fault: Fault) -> dict[str, Any]:
-    """A fault as JSON; :func:`fault_read` reads it."""
-    return {"code": fault.code, "fact": fault.fact, "remedy": fault.remedy, "params": dict(fault.params)}
-
-
-def fault_read(plain: dict[str, Any]) -> Fault:
-    return Fault(str(plain["code"]), str(plain["fact"]), str(plain["remedy"]), dict(plain["params"]))
 
 
 def _passage_told(item: StoredPassage) -> str:

@@ -11,12 +11,15 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from engine.errors import InvalidConfig, JobDamaged
 from engine.knowledge.items import IngestItem
-from engine.knowledge.journal import disk_fault, fault_read, fault_told
+from engine.knowledge.journal import disk_fault
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault
 
@@ -141,32 +144,19 @@ def _told_as_ours(folder: Path) -> Iterator[None]:
 def _told(manifest: Manifest) -> dict[str, Any]:
     plain = asdict(replace(manifest, items=(), failed=()))
     items = [[item.name, str(item.path) if item.path else ""] for item in manifest.items]
-    failed = [[name, fault_told(fault)] for name, fault in manifest.failed]
+    failed = [[name, asdict(fault)] for name, fault in manifest.failed]
     return {**plain, "format": _FORMAT, "items": items, "failed": failed}
 
 
 def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
-    if plain["format"] != _FORMAT or plain["id"] != folder.name or plain["kind"] not in get_args(JobKind):
+    """Raises ``ValueError``, ``KeyError``, ``TypeError`` or ``InvalidConfig`` for what this program did not write."""
+    if plain["format"] != _FORMAT or plain["id"] != folder.name:
         raise ValueError("it is of another version, or not of this folder")
-    return Manifest(
-        id=str(plain["id"]),
-        kind=plain["kind"],
-        collection=str(plain["collection"]),
-        started_at=str(plain["started_at"]),
-        owner=str(plain["owner"]),
-        items=tuple(IngestItem(str(name), Path(path) if path else None) for name, path in plain["items"]),
-        failed=tuple((str(name), fault_read(fault)) for name, fault in plain["failed"]),
-        chunks=ChunkOptions(**plain["chunks"]),
-        embedding_model=str(plain["embedding_model"]),
-        query_prefix=_text_or_none(plain["query_prefix"]),
-        passage_prefix=_text_or_none(plain["passage_prefix"]),
-        description=str(plain["description"]),
-        origin=str(plain["origin"]),
-        switch=bool(plain["switch"]),
-        # Jobs of earlier versions knew of no graph.
-        graph=str(plain.get("graph", "")),
-    )
+    items = [IngestItem(str(name), Path(path) if path else None) for name, path in plain["items"]]
+    failed = [(str(name), Fault(**fault)) for name, fault in plain["failed"]]
+    return _adapter().validate_python({**plain, "items": items, "failed": failed})
 
 
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else str(value)
+@cache
+def _adapter() -> TypeAdapter[Manifest]:
+    return TypeAdapter(Manifest)

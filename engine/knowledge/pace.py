@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -100,7 +100,7 @@ class Pace:
         self._fresh = 0
         self._tokens = 0.0
         self._embedding_since: float | None = None
-        self._marks: deque[tuple[float, int]] = deque()
+        self._rate = Rate()
 
     def reading(self, name: str) -> None:
         self._source = name
@@ -184,12 +184,7 @@ class Pace:
         now = time.monotonic()
         if self._embedding_since is None:
             self._embedding_since = now
-        self._marks.append((now, self._fresh))
-        while len(self._marks) > 2 and self._marks[1][0] < now - _WINDOW_S:
-            self._marks.popleft()
-
-    def _rate(self) -> float:
-        return rate(self._marks) if self._fresh else 0.0
+        self._rate.mark(now, self._fresh)
 
     def _gathered(self) -> IngestReport:
         entries = [self._entries[position] for position in sorted(self._entries)]
@@ -208,8 +203,7 @@ class Pace:
     def _tell(self) -> None:
         if self._report is None:
             return
-        per_second = self._rate()
-        left = (self._total - self._done) / per_second if per_second else None
+        per_second, left = self._rate.of(self._total - self._done)
         self._report(
             Progress(
                 done=self._done,
@@ -225,7 +219,22 @@ class Pace:
         )
 
 
-def rate(marks: Sequence[tuple[float, int]]) -> float:
-    """What is done a second, by (time, done by then), oldest first; there is at least one."""
-    (first, fewer), (last, more) = marks[0], marks[-1]
-    return (more - fewer) / max(last - first, 1e-6)
+class Rate:
+    """What was done in the last half minute."""
+
+    def __init__(self) -> None:
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def mark(self, now: float, done: int) -> None:
+        """So much is done by now, on the monotonic clock."""
+        self._marks.append((now, done))
+        while len(self._marks) > 2 and self._marks[1][0] < now - _WINDOW_S:
+            self._marks.popleft()
+
+    def of(self, left: int) -> tuple[float, float | None]:
+        """What is done a second, and the seconds that the rest takes; 0 and None before anything was done."""
+        if not self._marks or not self._marks[-1][1]:
+            return 0.0, None
+        (first, fewer), (last, more) = self._marks[0], self._marks[-1]
+        per_second = (more - fewer) / max(last - first, 1e-6)
+        return per_second, left / per_second if per_second else None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from engine.knowledge.milvus_database import Database, data_types
 from engine.knowledge.milvus_filter import equals
 from engine.knowledge.milvus_reader import cosine
 from engine.knowledge.milvus_schema import RESERVED_PREFIX
-from engine.model.values import Citation, Memory, PassageId
+from engine.model.values import Memory
 from engine.roles import Vector
 
 PASSED_PREFIX = f"{RESERVED_PREFIX}memory_"
@@ -124,27 +127,13 @@ class MemoryRows:
 
 
 def _memory(row: Mapping[str, Any], *, passed: bool) -> Memory:
-    info: Mapping[str, Any] = row["info"]
-    return Memory(
-        id=str(row["id"]),
-        question=str(row["question"]),
-        answer=str(row["answer"]),
-        collection=str(row["collection"]),
-        run_id=str(info["run_id"]),
-        kept_at=str(info["kept_at"]),
-        passed=passed,
-        sources=tuple(str(source) for source in info["sources"]),
-        fingerprint=str(info["fingerprint"]),
-        # Memories of earlier versions have neither.
-        claim=str(info.get("claim", "")),
-        claim_by=str(info.get("claim_by", "")),
-        citations=tuple(_citation(item) for item in info.get("citations", ())),
-    )
+    # Memories of earlier versions lack the newer fields, which have defaults.
+    return _adapter().validate_python({**row, **row["info"], "passed": passed})
 
 
-def _citation(item: Mapping[str, Any]) -> Citation:
-    passage_id, section = PassageId(str(item["passage_id"])), str(item["section"])
-    return Citation(int(item["marker"]), passage_id, str(item["source"]), section)
+@cache
+def _adapter() -> TypeAdapter[Memory]:
+    return TypeAdapter(Memory)
 
 
 def _fitting(text: str, limit: int) -> str:

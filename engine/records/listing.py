@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict, cast, get_args
 
 from engine.model.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
@@ -166,18 +166,13 @@ def stored(
     started_at, run_id = wanted.place or (None, None)
     text = wanted.text.casefold() if wanted.text else None
     values = {
+        **asdict(wanted),
         "living": json.dumps(living),
         "leave_out": json.dumps(leave_out),
         "started_at": started_at,
         "id": run_id,
-        "outcome": wanted.outcome,
-        "workflow": wanted.workflow,
-        "collection": wanted.collection,
-        "tag": wanted.tag,
-        "without_tag": wanted.without_tag,
         "text": text,
         "id_prefix": text is not None and len(text) >= _SHORTEST_ID,
-        "limit": wanted.limit,
     }
     # Half a surrogate pair, which an address can bring, has no form in the file, so nothing there contains it.
     plain = {name: _clean(value) if isinstance(value, str) else value for name, value in values.items()}

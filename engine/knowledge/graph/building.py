@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from engine.builtin.extractor import summary_of
 from engine.errors import ExtractorFailed, NothingToRead
 from engine.knowledge.graph.communities import communities_of
 from engine.knowledge.graph.kept import KeptSummaries
-from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, rate
+from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, Rate
 from engine.knowledge.source_writing import wholly
 from engine.model.config import BUILTIN
 from engine.model.values import Community, Entity, PassageId, Relationship
@@ -35,7 +34,6 @@ _BATCH = 8
 """Passages read between two looks at progress and cancellation; all that a killed process reads once more."""
 _BUILTIN_BATCH = 64
 _PAGE = 512
-_WINDOW_S = 30.0
 
 
 class GraphSource(Protocol):
@@ -186,10 +184,10 @@ class _Pace:
 
     def __init__(self, report: Callable[[Progress], None] | None, total: int) -> None:
         self._report = report
-        self._began = time.monotonic()
         self._now = Progress(0, total, 0.0, None, "", state="extracting")
         self._fresh = 0
-        self._marks: deque[tuple[float, int]] = deque([(self._began, 0)])
+        self._rate = Rate()
+        self._rate.mark(time.monotonic(), 0)
         self.counts = GraphCounts()
 
     def known(self, count: int) -> None:
@@ -201,9 +199,7 @@ class _Pace:
 
     def advance(self, count: int) -> None:
         self._fresh += count
-        self._marks.append((time.monotonic(), self._fresh))
-        while len(self._marks) > 2 and self._marks[1][0] < self._marks[-1][0] - _WINDOW_S:
-            self._marks.popleft()
+        self._rate.mark(time.monotonic(), self._fresh)
         self._tell(replace(self._now, done=self._now.done + count))
 
     def summarising(self, done: int, total: int) -> None:
@@ -211,8 +207,7 @@ class _Pace:
         self._tell(replace(self._now, state="summarising", source="", files_done=done, files=total))
 
     def _tell(self, progress: Progress) -> None:
-        per_second = rate(self._marks) if self._fresh else 0.0
-        left = (progress.total - progress.done) / per_second if per_second else None
+        per_second, left = self._rate.of(progress.total - progress.done)
         self._now = replace(
             progress, per_second=per_second, remaining_s=left, graph=self.counts, report=_passages(progress.done)
         )
