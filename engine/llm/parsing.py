@@ -211,114 +211,31 @@ def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
     start = text.find("{")
     if start < 0:
         return None
-    found, key, rest = _complete_fields(text[start:LONGEST_REPLY])
-    if key in _REASONS and rest.startswith('"') and (said := _begun_text(rest)):
-        found[key] = said + "…"
-    elif key in shape.lists and rest.startswith("["):
-        found[key] = _complete_items(rest)
-    return next(_of_shape(found, shape, 2), None) if found else None
-
-
-_SPACE = re.compile(r"[\s,]*")
-_COLON = re.compile(r"\s*:\s*")
-_AFTER_VALUE = re.compile(r"\s*[,}]")
-
-
-def _complete_fields(text: str) -> tuple[dict[str, Any], str, str]:
-    """The complete fields of an object that breaks off; the name of the one it breaks off in, and what is there."""
-    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
-    found: dict[str, Any] = {}
-    at = 1
-    while True:
-        at = _end(_SPACE, text, at)
-        try:
-            name, at = decoder.raw_decode(text, at)
-            colon = _COLON.match(text, at)
-            if not isinstance(name, str) or colon is None:
-                return found, "", ""
-            if name.casefold() in found:
-                # Which of the two it means cannot be told.
-                return {}, "", ""
-        except (ValueError, RecursionError):
-            return found, "", ""
-        name, at = name.casefold(), colon.end()
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            return found, name, text[at:]
-        if not (_AFTER_VALUE.match(text, end) or (end == len(text) and text[end - 1] in '"}]el')):
-            # A number at the very end may go on.
-            return found, name, text[at:]
-        found[name], at = value, end
-
-
-def _complete_items(text: str) -> list[Any]:
-    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
-    found: list[Any] = []
-    at = 1
-    while True:
-        try:
-            item, at = decoder.raw_decode(text, _end(_SPACE, text, at))
-        except (ValueError, RecursionError):
-            return found
-        found.append(item)
-
-
-def _begun_text(text: str) -> str:
-    """A string that is not closed, as far as it can be read: an escape may be cut in the middle."""
-    for cut in range(min(8, len(text) - 1)):
-        try:
-            return str(json.loads(text[: len(text) - cut] + '"'))
-        except ValueError:
-            continue
-    return ""
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    reader = _Reader(text[:LONGEST_REPLY], start)
+    name, begun = reader.unfinished
+    if reader.broken or name in reader.fields:
+        return None
+    if name in _REASONS and isinstance(begun, str) and begun:
+        reader.fields[name] = begun + "…"
+    elif name in shape.lists and isinstance(begun, list):
+        reader.fields[name] = begun
+    return next(_of_shape(reader.fields, shape, 2), None)
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every outermost JSON object in a text, repaired where it must be; unreadable ones are skipped."""
+    """Every outermost JSON object in a text, read as it is meant; unreadable ones are skipped."""
     text = text[:LONGEST_REPLY]
     position, broken = text.find("{"), 0
     for _ in range(_MOST_OBJECTS):
         # Each broken start costs a walk to the end of the text; a reply of nothing but those is not worth more.
         if position < 0 or broken == _MOST_BROKEN:
             return
-        value, end = _object_at(text, position)
-        if value is not None:
-            yield value
-        else:
+        reader = _Reader(text, position)
+        if reader.cut or reader.broken:
             broken += 1
-        position = text.find("{", end)
-
-
-def _object_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    """The object that begins at ``start`` and the place after it; None and the next place where it cannot be read."""
-    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
-    try:
-        value, end = decoder.raw_decode(text, start)
-        return value, end
-    except (ValueError, RecursionError):
-        pass
-    repaired = _Repair(text, start)
-    try:
-        return decoder.decode(repaired.output), repaired.end
-    except (ValueError, RecursionError):
-        return None, repaired.end if repaired.closed else start + 1
-
-
-def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for key, value in pairs:
-        name = unicodedata.normalize("NFKC", key).strip().casefold()
-        # A quotation that escapes its string repeats a key; the last one winning would let a passage decide.
-        if name in made and made[name] != value:
-            return {"contradiction": name}
-        made[name] = value
-    return made
+        else:
+            yield reader.fields
+        position = text.find("{", position + 1 if reader.cut else reader.end)
 
 
 def _of_shape(value: Any, shape: type[ReplyT], depth: int) -> Iterator[ReplyT]:
@@ -340,78 +257,121 @@ def _of_shape(value: Any, shape: type[ReplyT], depth: int) -> Iterator[ReplyT]:
 
 _CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 _SIGNS = {"，": ",", "：": ":", "｛": "{", "｝": "}"}
-_WORDS = {"true": "true", "false": "false", "none": "null", "null": "null"}
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
 _BARE = re.compile(r"[^\s,:{}\[\]\"'“”‘’，：]+")
 _ENDS_STRING = re.compile(r"\s*(?:[,:}\]，：]|$)")
-_ESCAPES = frozenset('"\\/bfnrtu')
+_ESCAPES = re.compile(r'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]|["\\]')
+_BEGUN_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
-class _Repair:
-    """One walk over an almost-JSON object: ``output`` is JSON where it could be made so, ``end`` the place after it."""
+class _Reader:
+    """One walk over an object as models write it: with any quotes, bare words, trailing commas and Chinese signs."""
 
     def __init__(self, text: str, start: int) -> None:
+        self.end = start
+        """The place after the object."""
+        self.fields: dict[str, Any] = {}
+        self.unfinished: tuple[str, Any] = "", None
+        """The field in which it breaks off, with the text or the complete items of the list that were begun."""
+        self.cut = False
+        """Whether the text ends before the object does, or goes too deep."""
+        self.broken = False
+        """Whether it cannot be told what the object means."""
         self._text = text
-        self._at = start
-        self._parts: list[str] = []
-        self._open: list[str] = []
-        self.closed = False
-        while self._at < len(text) and not self.closed and len(self._open) <= _MOST_DEPTH:
-            self._step()
-        self.end = self._at
+        self._depth = 0
+        try:
+            self._members("}", lambda: self._field(self.fields))
+        except IndexError:
+            self.cut = True
 
-    @property
-    def output(self) -> str:
-        return "".join(self._parts) if self.closed else ""
+    def _sign(self) -> str:
+        while self._text[self.end].isspace():
+            self.end += 1
+        return _SIGNS.get(self._text[self.end], self._text[self.end])
 
-    def _step(self) -> None:
-        char = _SIGNS.get(self._text[self._at], self._text[self._at])
-        if char in _CLOSING:
-            self._string(_CLOSING[char])
-        elif char in "{[":
-            self._open.append(char)
-            self._put(char)
-        elif char in "}]":
-            self._close(char)
-        elif char in ",:" or char.isspace():
-            self._put(char)
-        else:
-            self._bare()
+    def _members(self, closing: str, take: Callable[[], None]) -> None:
+        """Read what stands between brackets, with a comma between any two and perhaps one behind the last."""
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise IndexError
+        self.end += 1
+        ready = True
+        while (sign := self._sign()) not in ("}", "]"):
+            self.broken = self.broken or (sign == ",") is ready
+            ready = sign == ","
+            if ready:
+                self.end += 1
+            else:
+                take()
+        self.broken = self.broken or sign != closing
+        self.end += 1
+        self._depth -= 1
 
-    def _put(self, text: str, length: int = 1) -> None:
-        self._parts.append(text)
-        self._at += length
+    def _field(self, fields: dict[str, Any]) -> None:
+        name = unicodedata.normalize("NFKC", str(self._value())).strip().casefold()
+        if self._sign() != ":":
+            self.broken = True
+            return
+        self.end += 1
+        outermost = self._depth == 1
+        if outermost:
+            self.unfinished = name, None
+        value = self._value()
+        if outermost:
+            self.unfinished = "", None
+        # A quotation that escapes its string repeats a key; the last one winning would let a passage decide.
+        self.broken = self.broken or fields.get(name, value) != value
+        fields[name] = value
 
-    def _close(self, char: str) -> None:
-        while self._parts and (self._parts[-1].isspace() or self._parts[-1] == ","):
-            self._parts.pop()
-        self._put(char)
-        self._open.pop()
-        self.closed = not self._open
+    def _value(self) -> Any:
+        sign = self._sign()
+        if sign == "{":
+            fields: dict[str, Any] = {}
+            self._members("}", lambda: self._field(fields))
+            return fields
+        if sign == "[":
+            items: list[Any] = []
+            self._begin(items)
+            self._members("]", lambda: items.append(self._value()))
+            return items
+        if sign in _CLOSING:
+            return self._string(_CLOSING[sign])
+        if sign in "}],:":
+            self.broken = True
+            self.end += sign == ":"
+            return None
+        return self._bare()
 
-    def _string(self, closing: str) -> None:
-        text, at = self._text, self._at + 1
-        made = ['"']
-        while at < len(text):
-            char = text[at]
-            if char == "\\" and at + 1 < len(text):
-                made.append(text[at : at + 2] if text[at + 1] in _ESCAPES else _escaped(text[at + 1]))
-                at += 2
-                continue
+    def _begin(self, value: Any) -> None:
+        if self._depth == 1 and self.unfinished[0]:
+            self.unfinished = self.unfinished[0], value
+
+    def _string(self, closing: str) -> str:
+        start = self.end + 1
+        for found in re.compile(rf"\\.|{closing}", re.DOTALL).finditer(self._text, start):
             # A quote inside the string, such as an apostrophe, is not followed by a sign of JSON.
-            if char == closing and _ENDS_STRING.match(text, at + 1):
-                break
-            made.append(_escaped(char))
-            at += 1
-        self._parts.append("".join(made) + '"')
-        self._at = at + 1
+            if found.group() == closing and _ENDS_STRING.match(self._text, found.end()):
+                self.end = found.end()
+                return _unescaped(self._text[start : found.start()])
+        self._begin(_unescaped(_BEGUN_ESCAPE.sub("", self._text[start:])))
+        raise IndexError
 
-    def _bare(self) -> None:
-        found = _BARE.match(self._text, self._at)
-        word = found.group() if found else self._text[self._at]
-        known = _WORDS.get(word.casefold())
-        number = re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", word)
-        self._put(known or (word if number else json.dumps(word)), len(word))
+    def _bare(self) -> Any:
+        found = _BARE.match(self._text, self.end)
+        word = found.group() if found else self._text[self.end]
+        self.end += len(word)
+        if word.casefold() in _WORDS:
+            return _WORDS[word.casefold()]
+        if self.end == len(self._text):
+            # A number or a word at the very end may go on.
+            raise IndexError
+        try:
+            return json.loads(word)
+        except ValueError:
+            return word
 
 
-def _escaped(char: str) -> str:
-    return json.dumps(char, ensure_ascii=False)[1:-1]
+def _unescaped(text: str) -> str:
+    """What a string of JSON says; a quote inside it stands for itself, and so does what is escaped without need."""
+    mended = _ESCAPES.sub(lambda found: {'"': '\\"', "\\": ""}.get(found.group(), found.group()), text)
+    return str(json.loads(f'"{mended}"', strict=False))
