@@ -320,7 +320,7 @@ class _Reader:
         if outermost:
             self.unfinished = "", None
         # A quotation that escapes its string repeats a key; the last one winning would let a passage decide.
-        self.broken = self.broken or fields.get(name, value) != value
+        self.broken = self.broken or (name in fields and fields[name] != value)
         fields[name] = value
 
     def _value(self) -> Any:
