@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from engine.builtin.answer_conflicts import differing
 from engine.builtin.answer_form import Asking, Quote, form_of, names_anew, says_what
@@ -14,6 +13,7 @@ from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_a
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
 from engine.builtin.given import table_text
 from engine.builtin.grader import model_for
+from engine.builtin.phrases import Phrases
 from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
 from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.report import as_messages, spoken
@@ -75,36 +75,6 @@ _POINTS = re.compile(
 _POINTER = 0.75
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]")
 
-_Phrase = Literal["lead", "missing", "unverified", "foreign", "nothing", "unknown", "kindless", "differ", "outdated"]
-_PHRASES: Mapping[Literal["zh", "en"], Mapping[_Phrase, str]] = MappingProxyType(
-    {
-        "en": {
-            "lead": "Here is what the sources say:",
-            "missing": "Not in the passages: {terms}.",
-            "unverified": "Unverified: none of these passages passed the check, so please read this with care.",
-            "foreign": "The passages are in another language and are quoted as they stand.",
-            "nothing": "The passages hold no sentence that could be quoted.",
-            "kindless": "I could not find an answer to this: the passages do not give the {kind} that was asked for, "
-            "so I would rather not guess.",
-            "unknown": "I could not find an answer to this: the passages do not mention {terms}, "
-            "so I would rather not guess.",
-            "differ": "The sources differ: {first} / {second}.",
-            "outdated": "The sources differ: {first} / {second}, but the latter is called out of date.",
-        },
-        "zh": {
-            "lead": "资料中是这样说的：",
-            "missing": "资料中没有直接提到：{terms}。",
-            "unverified": "以下内容未经核实：这些片段没有通过质检，请谨慎参考。",
-            "foreign": "资料使用的是另一种语言，以下按原文引用。",
-            "nothing": "这些片段里没有可以引用的句子。",
-            "kindless": "没有找到这个问题的答案：资料中没有给出所问的{kind}，所以我不作猜测。",
-            "unknown": "没有找到这个问题的答案：资料中没有提到{terms}，所以我不作猜测。",
-            "differ": "资料说法不一：{first} / {second}。",
-            "outdated": "资料说法不一：{first} / {second}，其中后者已注明过时。",
-        },
-    }
-)
-
 
 def asking_of(text: str) -> Asking:
     """A question as sentences are held against it."""
@@ -139,40 +109,38 @@ class BuiltinGenerator:
 
 def compose(request: GenerationRequest) -> Iterator[str]:
     """The answer in pieces of one sentence; joined they are the answer."""
-    say = _PHRASES["zh" if request.language == "zh" else "en"]
-    gap = "" if request.language == "zh" else " "
+    say = Phrases("answer", request.language)
+    gap = say.gap
     asking = asking_of(request.question)
     quotes = choose(asking, request.passages)
     cells = table_sentences(request.question, request.tables, request.language)
-    opening = [] if request.verified else [say["unverified"]]
+    opening = [] if request.verified else [say("unverified")]
     if not quotes and not cells:
-        yield gap.join([*opening, say["nothing"]])
+        yield gap.join([*opening, say("nothing")])
         return
     foreign = bool(quotes) and _foreign(request.language, request.passages)
-    comma = "、" if request.language == "zh" else ", "
     unknown = () if cells else unknown_names(asking, request.passages, foreign=foreign)
     if unknown:
-        yield gap.join([*opening, say["unknown"].format(terms=comma.join(unknown))])
+        yield gap.join([*opening, say("unknown", terms=say.listed(unknown))])
         return
     absent = None if cells else _kind_not_given(asking, request.passages, foreign)
     if absent is not None:
-        kind = KINDS["zh" if request.language == "zh" else "en"][absent]
-        yield gap.join([*opening, say["kindless"].format(kind=kind)])
+        yield gap.join([*opening, say("kindless", kind=KINDS[say.written][absent])])
         return
     difference = differing(quotes, quotes_of(asking, request.passages), request.passages)
     if difference is not None and difference.outdated:
         quotes = [quote for quote in quotes if quote.marker != difference.second.marker]
-    yield gap.join([*opening, say["foreign"] if foreign else say["lead"]])
+    yield gap.join([*opening, say("foreign" if foreign else "lead")])
     for sentence in cells:
         yield f" {sentence}"
     yield from _quoted(quotes, gap, asking)
     unmentioned = () if foreign or cells else missing_terms(asking, request.passages)
     if unmentioned:
-        yield f"\n\n{say['missing'].format(terms=comma.join(unmentioned))}"
+        yield f"\n\n{say('missing', terms=say.listed(unmentioned))}"
     if difference is not None:
         told = {"first": f"{difference.figures[0]}{gap}[{difference.first.marker}]"}
         told["second"] = f"{difference.figures[1]}{gap}[{difference.second.marker}]"
-        yield f"\n\n{say['outdated' if difference.outdated else 'differ'].format(**told)}"
+        yield f"\n\n{say('outdated' if difference.outdated else 'differ', **told)}"
 
 
 def _kind_not_given(asking: Asking, passages: Sequence[Passage], foreign: bool) -> AnswerKind | None:

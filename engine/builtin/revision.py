@@ -12,6 +12,7 @@ from engine.builtin.answer_form import Quote
 from engine.builtin.answer_kind import Asked
 from engine.builtin.answer_reading import MARKER, Shown, Statement, best_support, shown_passages, statements
 from engine.builtin.generator import asking_of, compose, quotes_of
+from engine.builtin.phrases import Phrases
 from engine.builtin.quotable import ends, leans_on_previous
 from engine.builtin.terms import terms
 from engine.builtin.unmentioned import missing_terms
@@ -20,20 +21,6 @@ from engine.model.values import Suggestion
 from engine.roles import GenerationRequest
 from engine.roles.conversation import Revision
 
-_SAYS = {
-    "en": {
-        "terms": "Not in the passages: {what}.",
-        "part": "The passages do not answer this directly: {what}",
-        "kind": "The passages do not give the {what} that was asked for.",
-        "differ": "The sources differ here: compare {what}.",
-    },
-    "zh": {
-        "terms": "资料中没有直接提到：{what}。",
-        "part": "资料中没有直接回答：{what}",
-        "kind": "资料中没有给出所问的{what}。",
-        "differ": "资料在这里说法不一，请对照 {what}。",
-    },
-}
 _TOLD = 0.34
 """Share of a suggestion's own words that a sentence must have in order to be what the reviewer misses."""
 _DROPPING = frozenset({"off_point", "repeated", "invented", "not_shown"})
@@ -55,9 +42,8 @@ class Reviser:
 
     def __init__(self, request: GenerationRequest, revision: Revision) -> None:
         self._request = request
-        self._says = _SAYS["zh" if request.language == "zh" else "en"]
-        self._kinds = KINDS["zh" if request.language == "zh" else "en"]
-        self._glue = "" if request.language == "zh" else " "
+        self._phrases = Phrases("revision", request.language)
+        self._glue = self._phrases.gap
         self._lines = list(_lines(revision.answer))
         self._suggestions = revision.evaluation.suggestions
         self._shown = shown_passages(request.passages)
@@ -127,7 +113,7 @@ class Reviser:
         markers = list(dict.fromkeys(marker for place in sorted(pair) for marker in self._lines[place].markers))
         if not markers:
             return
-        said = self._says["differ"].format(what=" ".join(f"[{marker}]" for marker in markers))
+        said = self._phrases("differ", what=" ".join(f"[{marker}]" for marker in markers))
         self._lines.insert(max(pair) + 1, _Line(" ", said, claim=False, markers=tuple(markers)))
 
     def _answer_part(self, item: Suggestion) -> None:
@@ -141,7 +127,7 @@ class Reviser:
         for asked in asked_kinds(self._request.question):
             if asked.kind == kind and self._add(partial(_of_kind, asked)):
                 return
-        self._say("kind", self._kinds.get(kind, kind))
+        self._say("kind", KINDS[self._phrases.written].get(kind, kind))
 
     def _say_terms(self, item: Suggestion) -> None:
         """What no passage has is said to be missing; what only the reviewer could not see is answered."""
@@ -150,7 +136,7 @@ class Reviser:
             if form and form not in missing and not self._add(partial(_of_term, form)):
                 missing.append(form)
         if missing:
-            self._say("terms", ("、" if self._request.language == "zh" else ", ").join(missing))
+            self._say("terms", self._phrases.listed(missing))
 
     def _make_list(self, _: Suggestion) -> None:
         for place, line in enumerate(self._lines):
@@ -195,7 +181,7 @@ class Reviser:
         return (same or claims or [len(self._lines) - 1])[-1] + 1
 
     def _say(self, phrase: str, what: str) -> None:
-        said = self._says[phrase].format(what=what)
+        said = self._phrases(phrase, what=what)
         if what and all(said not in line.text for line in self._lines):
             self._lines.append(_Line("\n\n", said, claim=False))
 

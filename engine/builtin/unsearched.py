@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from engine.builtin.direct import direct_answer
+from engine.builtin.phrases import Phrases
 from engine.builtin.report import as_messages, spoken
 from engine.model.small_talk import small_talk
 from engine.roles import SILENT, DirectRequest, Trace
-
-_HONEST = {
-    "en": "Nothing was searched in this mode, and the built-in generator has no knowledge of its own, so I cannot "
-    "answer this. Choose another mode to search the collection, or a chat model as generator.",
-    "zh": "这个模式不做检索，而内置生成者自身没有知识，所以我无法回答。"
-    "请换一种模式来检索知识库，或者选一个对话模型作为生成者。",
-}
 
 
 class BuiltinUnsearched:
@@ -27,4 +21,4 @@ def unsearched_answer(request: DirectRequest) -> str:
     """The words of an answer from nothing; English for languages other than Chinese."""
     if small_talk(request.question) is not None:
         return direct_answer(request)
-    return _HONEST["zh" if request.language == "zh" else "en"]
+    return Phrases("unsearched", request.language)("honest")
