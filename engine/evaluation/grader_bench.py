@@ -17,7 +17,7 @@ from engine.evaluation.cases import Case
 from engine.evaluation.matching import met_by
 from engine.evaluation.statistics import sign_test
 from engine.evaluation.values import Label
-from engine.model.values import BY_HAND, PassageId, RunId, RunRecord, Verdict
+from engine.model.values import PassageId, RunId, RunRecord
 from engine.replay.masks import BoolArray, FloatArray
 
 LabelSource = Literal["thumb", "dataset", "assumed"]
@@ -81,7 +81,7 @@ def pairs(
 
 def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageId], bool]) -> Iterable[Pair]:
     passages = record.passages
-    for passage_id, verdict in _first_verdicts(record).items():
+    for passage_id, verdict in record.first_verdicts(by_hand=False).items():
         thumb = thumbs.get((case.question.strip(), passage_id))
         passage = passages.get(passage_id)
         label, source = _label(case, thumb, met=passage is not None and bool(met_by(case, passage)))
@@ -106,18 +106,6 @@ def _label(case: Case, thumb: bool | None, *, met: bool) -> tuple[bool | None, L
     if case.answerable is False:
         return False, "dataset"
     return (False, "assumed") if case.expected else (None, None)
-
-
-def _first_verdicts(record: RunRecord) -> dict[PassageId, Verdict]:
-    verdicts: dict[PassageId, Verdict] = {}
-    for part in record.rounds:
-        for passage_id, verdict in part.verdicts.items():
-            if verdict.grader == BY_HAND:
-                continue
-            former = verdicts.get(passage_id)
-            if former is None or (former.relevant is None and verdict.relevant is not None):
-                verdicts[passage_id] = verdict
-    return verdicts
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def mcnemar(before: FloatArray, after: FloatArray) -> PairedTest:
     gained = int(np.sum(second > first))
     lost = int(np.sum(second < first))
     p = sign_test(gained, lost)
-    return PairedTest(_verdict(p, gained - lost), p, len(first), gained, lost, interval_of_difference(first, second))
+    return PairedTest(_verdict(p, gained - lost), p, len(first), gained, lost, _difference(first, second, None)[0])
 
 
 def sign_test(gained: int, lost: int) -> float:
@@ -123,12 +123,6 @@ def paired_means(
     if n < 5:
         p, verdict = 1.0, "not_distinguishable"
     return PairedTest(verdict, p, n, gained, lost, difference)
-
-
-def interval_of_difference(before: FloatArray, after: FloatArray) -> Interval | None:
-    """The bootstrap interval of the mean paired difference; None without pairs."""
-    both = _both(before, after)
-    return _difference(before[both], after[both], None)[0]
 
 
 def _difference(

@@ -7,7 +7,7 @@ what the run itself shows, and are worded as what it looks like: no one can know
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from engine.model.decide import gate_in, passed_ids
@@ -62,7 +62,8 @@ def diagnose(
     if record.outcome == "abstained" and answerable is False:
         return None
     if met is not None and answerable is not False:
-        return _by_labels(record, met)
+        found = _by_labels(record, met)
+        return None if found is None else replace(found, labelled=True)
     if record.outcome == "answered":
         return _unsupported(record)
     return _by_what_it_shows(record)
@@ -73,25 +74,25 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
     expected = {passage_id for passage_id, places in met.items() if places}
     found = [item for current in record.rounds for item in current.candidates if item.passage.id in expected]
     if not found:
-        return Diagnosis("nothing_retrieved", _searches(record), labelled=True)
+        return Diagnosis("nothing_retrieved", _searches(record))
     given = {passage.id for passage in record.context.passages} if record.context else set()
     if given & expected:
         spent = _spent(record)
-        return None if record.outcome == "answered" or spent is None else _labelled(spent)
+        return None if record.outcome == "answered" else spent
     kept = [item for item in found if _kept(item, record)]
     if not kept:
         best = max(found, key=lambda item: item.passage.similarity)
-        return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,), labelled=True)
+        return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,))
     if record.outcome == "answered":
         figures: dict[str, float] = {"passed": len(given), "expected": len({item.passage.id for item in kept})}
-        return Diagnosis("grader_too_lenient", figures, tuple(sorted(given)), labelled=True)
+        return Diagnosis("grader_too_lenient", figures, tuple(sorted(given)))
     judged = _verdicts(record)
     missed = [item.passage.id for item in kept if item.passage.id in judged]
     if not missed:
         # Kept and not judged: for want of time, or a fault that is shown as one.
-        return Diagnosis("budget_spent", _time(record), labelled=True) if _late(record) else None
+        return Diagnosis("budget_spent", _time(record)) if _late(record) else None
     best_id = max(missed, key=lambda name: judged[name].reach)
-    return Diagnosis("grader_too_strict", _refused(judged[best_id], record), (best_id,), labelled=True)
+    return Diagnosis("grader_too_strict", _refused(judged[best_id], record), (best_id,))
 
 
 def _by_what_it_shows(record: RunRecord) -> Diagnosis | None:
@@ -176,10 +177,6 @@ def _unsupported(record: RunRecord) -> Diagnosis | None:
         return None
     figures = {"citations": len(record.citations), "removed": len(record.removed_markers), "verified": float(verified)}
     return Diagnosis("unsupported_answer", figures)
-
-
-def _labelled(found: Diagnosis) -> Diagnosis:
-    return Diagnosis(found.failure, found.figures, found.passages, labelled=True)
 
 
 def _kept(item: Candidate, record: RunRecord) -> bool:

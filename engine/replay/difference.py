@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from engine.model.config import RoleName
 from engine.model.settings_difference import SettingDifference, manifest_difference, settings_difference
@@ -26,6 +26,7 @@ from engine.model.values import (
 from engine.replay.answer_difference import SentenceDifference, answer_difference
 
 _Seen = tuple[Round, Candidate]
+IdT = TypeVar("IdT")
 Aspect = Literal["query", "kept", "route", "reason", "missing"]
 """In what one round of two runs differs; ``missing``: one of the runs has no such round."""
 Move = Literal["gained", "lost", "moved", "same"]
@@ -354,17 +355,14 @@ def _rewrites(a: RunRecord, b: RunRecord) -> tuple[RewritePair, ...]:
 
 
 def _context(a: RunRecord, b: RunRecord) -> ContextDifference:
-    old = [item.id for item in a.context.passages] if a.context else []
-    new = [item.id for item in b.context.passages] if b.context else []
-    was, now = _entities(a), _entities(b)
-    return ContextDifference(
-        shared=tuple(item for item in new if item in old),
-        gained=tuple(item for item in new if item not in old),
-        lost=tuple(item for item in old if item not in new),
-        shared_entities=tuple(item for item in now if item in was),
-        gained_entities=tuple(item for item in now if item not in was),
-        lost_entities=tuple(item for item in was if item not in now),
-    )
+    old, new = ([item.id for item in run.context.passages] if run.context else [] for run in (a, b))
+    return ContextDifference(*_compared(old, new), *_compared(_entities(a), _entities(b)))
+
+
+def _compared(old: Sequence[IdT], new: Sequence[IdT]) -> tuple[tuple[IdT, ...], tuple[IdT, ...], tuple[IdT, ...]]:
+    """What both have, what only the new one has, and what only the old one had."""
+    shared = tuple(item for item in new if item in old)
+    return shared, tuple(item for item in new if item not in old), tuple(item for item in old if item not in new)
 
 
 def _entities(record: RunRecord) -> list[str]:

@@ -143,12 +143,13 @@ def run_table(
     """The evidence of ``record``; ``met`` names, by passage, the indices of the expectations that it meets."""
     names = list(record.passages)
     place = {name: index for index, name in enumerate(names)}
-    verdicts = _verdicts(record)
+    verdicts = record.first_verdicts()
     met = met or {}
     by_passage = tuple(tuple(met.get(name, ())) for name in names)
     expectations = max([expectations, *(index + 1 for indices in by_passage for index in indices)])
-    p_relevant = np.array([_p_relevant(verdicts.get(name)) for name in names], dtype=np.float64)
-    reach = np.array([_reach(verdicts.get(name)) for name in names], dtype=np.float64)
+    readable = {name: verdict for name, verdict in verdicts.items() if verdict.relevant is not None}
+    p_relevant = np.array([readable[name].p_relevant if name in readable else np.nan for name in names], np.float64)
+    reach = np.array([readable[name].reach if name in readable else np.nan for name in names], np.float64)
     levels, by_confidence = by_level(reach, np.flatnonzero(~np.isnan(reach)).tolist())
     layout = _Layout(record, place, verdicts, _versions(record))
     prices = cost_model(record, record.config)
@@ -332,17 +333,6 @@ class _Layout:
         return mask_of((self.place[name] for name in names), self.words)
 
 
-def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:
-    """By passage: the first verdict that could be read, else the first one."""
-    found: dict[PassageId, Verdict] = {}
-    for current in record.rounds:
-        for name, verdict in current.verdicts.items():
-            former = found.get(name)
-            if former is None or (former.relevant is None and verdict.relevant is not None):
-                found[name] = verdict
-    return found
-
-
 def _versions(record: RunRecord) -> list[dict[PassageId, int]]:
     """By round and passage a number for its content: equal where a generator would be shown the same."""
     numbers: dict[Content, int] = {}
@@ -356,14 +346,6 @@ def _met_by(met: Sequence[Sequence[int]], expectations: int) -> Words:
     rows = [[place for place, indices in enumerate(met) if index in indices] for index in range(expectations)]
     words = words_for(len(met))
     return np.array([mask_of(row, words) for row in rows], dtype=np.uint64).reshape(expectations, words)
-
-
-def _p_relevant(verdict: Verdict | None) -> float:
-    return verdict.p_relevant if verdict is not None and verdict.relevant is not None else float("nan")
-
-
-def _reach(verdict: Verdict | None) -> float:
-    return verdict.reach if verdict is not None and verdict.relevant is not None else float("nan")
 
 
 def _seconds(measured: float | None) -> float:

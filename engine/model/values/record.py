@@ -14,7 +14,7 @@ from engine.model.values.calls import Fault, ModelCall, NodeExecution
 from engine.model.values.decisions import Decision, Rewrite
 from engine.model.values.graphs import QueryAnalysis
 from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
-from engine.model.values.names import AnswerNote, Outcome, PassageId, RunId
+from engine.model.values.names import BY_HAND, AnswerNote, Outcome, PassageId, RunId
 from engine.model.values.rounds import Passage, Round, Verdict
 
 if TYPE_CHECKING:
@@ -105,6 +105,16 @@ class RunRecord:
     def passages(self) -> dict[PassageId, Passage]:
         """Every passage that a search found, by id and in the order of first sight, as the newest round saw it."""
         return {item.passage.id: item.passage for current in self.rounds for item in current.candidates}
+
+    def first_verdicts(self, *, by_hand: bool = True) -> dict[PassageId, Verdict]:
+        """By passage the first verdict that could be read, else the first one; those ``by_hand`` can be left out."""
+        found: dict[PassageId, Verdict] = {}
+        for name, verdict in ((name, verdict) for current in self.rounds for name, verdict in current.verdicts.items()):
+            former = found.get(name)
+            better = former is None or (former.relevant is None and verdict.relevant is not None)
+            if better and (by_hand or verdict.grader != BY_HAND):
+                found[name] = verdict
+        return found
 
     @property
     def best_similarity(self) -> float | None:
